@@ -1,0 +1,47 @@
+# Everything runs in .venv, which is made on first use and remade when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+N ?= 10000
+
+.PHONY: demo test lint types unit fuzz bench golden clean
+
+demo: $(VENV)/.ready
+	$(BIN)/fencepost demo
+
+test: lint types unit
+
+lint: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.ready-dev
+	$(BIN)/mypy
+
+unit: $(VENV)/.ready-dev
+	$(BIN)/pytest
+
+# A campaign of N random kernels; a failure is shrunk and written to out/.
+fuzz: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.fuzz --kernels $(N)
+
+bench: $(VENV)/.ready-dev
+	$(BIN)/python bench/scale.py
+
+# Rewrites the golden files from what the tool prints now; read the diff before committing it.
+golden: $(VENV)/.ready-dev
+	$(BIN)/pytest --update-golden
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.ready
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -1,0 +1,149 @@
+"""Accesses that behave alike share a class, and a class is one bit.
+
+Two accesses are of one class if they touch the same bytes in the same way for the same waves. A set of
+pending accesses is then an integer, and "does this access conflict with anything pending" is one `and`.
+A kernel has few classes however many operations it has.
+
+Members of a group conflict only across instances, so a class whose operations belong to one has several bits:
+the first for "in this instance", then, for each loop around it from the outside in, one for "in an earlier
+iteration of that loop" (`ages`). Leaving a loop makes its iterations part of one instance again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fencepost.analysis.access import MemoryAccessType, Region, access_type, region_of
+from fencepost.flow import Block, Flow, Guard
+from fencepost.ir import ops
+from fencepost.ir.buffers import View
+
+
+@dataclass(frozen=True, slots=True)
+class AccessClass:
+    """What decides whether two accesses conflict."""
+
+    type: MemoryAccessType
+    engine: str
+    """The engine of an async copy, by its counter; empty for what the wave does itself."""
+    regions: tuple[Region, ...]
+    waves: int
+    """The waves that can run it, as bits."""
+    group: str = ""
+    loops: tuple[int, ...] = ()
+    """For members of a group: the loops around them, outermost first."""
+
+    def conflicts(self, later: AccessClass) -> bool:
+        """Whether an access of this class must be ordered before one of `later`, instances apart."""
+        if self.type is later.type and self.type is not MemoryAccessType.WRITE:
+            return False  # two reads, or two atomics
+        if self.engine and self.engine == later.engine:
+            return False  # one engine keeps its own order
+        if not (self.engine or later.engine) and not _two_waves(self.waves, later.waves):
+            return False  # one wave on both sides: program order is enough
+        return any(mine.overlaps(theirs) for mine in self.regions for theirs in later.regions)
+
+
+def _two_waves(one: int, other: int) -> bool:
+    """Whether there are two different waves, one in each set."""
+    both = one | other
+    return bool(one) and bool(other) and both & (both - 1) != 0
+
+
+@dataclass(slots=True)
+class ClassTable:
+    """The classes of a kernel, their bits, and which bits each one conflicts with."""
+
+    classes: list[AccessClass] = field(default_factory=list)
+    bit: list[int] = field(default_factory=list)
+    """For each class, its bit while no loop around it has gone round since; the bits of its ages follow."""
+    conflicts: list[int] = field(default_factory=list)
+    """For each class, the bits of pending accesses that it must not overtake."""
+    of_op: dict[ops.Operation, int] = field(default_factory=dict)
+    engines: dict[str, int] = field(default_factory=dict)
+    """For each counter, the bits of the copies that it counts."""
+    grouped: list[int] = field(default_factory=list)
+    """The classes that have ages."""
+
+
+def classify(flow: Flow) -> ClassTable:
+    """Give every access of a kernel its class."""
+    table = ClassTable()
+    numbers: dict[AccessClass, int] = {}
+    regions: dict[tuple[View, ...], tuple[Region, ...]] = {}
+    waves: dict[tuple[Guard, ...], int] = {(): (1 << flow.trace.waves) - 1}
+    for block in flow.blocks:
+        if block.guards not in waves:
+            waves[block.guards] = _admitted(flow, block)
+        for op in block.ops:
+            if not isinstance(op, ops.MemoryOperation):
+                continue
+            place = regions.get(op.views)
+            if place is None:
+                place = regions[op.views] = tuple(region_of(view) for view in op.views)
+            engine = op.counter if isinstance(op, ops.AsyncCopy) else ""
+            loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1] if op.group else ()
+            made = AccessClass(access_type(op), engine, place, waves[block.guards], op.group, loops)
+            number = numbers.setdefault(made, len(numbers))
+            table.of_op[op] = number
+    table.classes = list(numbers)
+    _assign_bits(table)
+    _find_conflicts(table)
+    return table
+
+
+def _admitted(flow: Flow, block: Block) -> int:
+    """The waves that can take part in a block in some iteration."""
+    admitted = 0
+    for wave in range(flow.trace.waves):
+        if all(guard.admits(wave, {}) for guard in block.guards):
+            admitted |= 1 << wave
+    return admitted
+
+
+def _assign_bits(table: ClassTable) -> None:
+    place = 0
+    for number, made in enumerate(table.classes):
+        table.bit.append(1 << place)
+        place += 1 + len(made.loops)
+        if made.loops:
+            table.grouped.append(number)
+        if made.engine:
+            table.engines[made.engine] = table.engines.get(made.engine, 0) | all_ages(table, number)
+
+
+def all_ages(table: ClassTable, number: int) -> int:
+    """All bits of a class."""
+    return table.bit[number] * ((2 << len(table.classes[number].loops)) - 1)
+
+
+def _find_conflicts(table: ClassTable) -> None:
+    """Compare only classes that share bytes: sweep over each address space from low to high."""
+    table.conflicts = [0] * len(table.classes)
+    starts: dict[str, list[tuple[int, int, int]]] = {}
+    for number, made in enumerate(table.classes):
+        for region in made.regions:
+            starts.setdefault(region.space, []).append((region.lo, region.hi, number))
+    pairs: set[tuple[int, int]] = set()
+    for ranges in starts.values():
+        ranges.sort()
+        active: list[tuple[int, int]] = []
+        for lo, hi, number in ranges:
+            active = [entry for entry in active if entry[0] > lo]
+            active.append((hi, number))
+            pairs.update((other, number) for _, other in active)
+    for one, other in _both_ways(pairs):
+        earlier, later = table.classes[one], table.classes[other]
+        if earlier.conflicts(later):
+            bits = all_ages(table, one)
+            if earlier.group and earlier.group == later.group:
+                bits &= ~table.bit[one]
+            table.conflicts[other] |= bits
+
+
+def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    for one, other in pairs:
+        yield one, other
+        if one != other:
+            yield other, one

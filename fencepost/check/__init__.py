@@ -1,0 +1,84 @@
+"""The execution model made executable: it finds races and deadlocks, and says how much it looked at.
+
+`check` judges what the rest of fencepost does, so it shares nothing with `analysis` and `placement`: it
+reads the kernel (`ir`) and its program points (`flow`), and has its own table of effects, its own notion of
+bytes, and two ways of looking.
+
+* `track`, where all waves meet the same barriers in the same order: follow each access until every wave can
+  see it. It covers all paths; only loops whose variable decides bytes or branches are cut short, and then
+  the report says so.
+* `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it:
+  run representative waves along one path after the other. Paths are bounded in length and number, so this is
+  never called a proof.
+"""
+
+from __future__ import annotations
+
+from fencepost.check.context import Context
+from fencepost.check.fixes import with_fixes
+from fencepost.check.paths import Paths
+from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
+from fencepost.check.simulate import Simulation
+from fencepost.check.splits import split_errors
+from fencepost.check.track import Tracker
+from fencepost.flow import Flow, build_flow
+from fencepost.ir import ops
+from fencepost.ir.trace import CapturedTrace
+
+__all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
+
+
+def check(
+    trace: CapturedTrace, *, method: str = "", budget: int = 2_000_000, paths: int = 100, seed: int = 0
+) -> Report:
+    """Look for races and deadlocks in a kernel.
+
+    `method` is `track` or `simulate`; by default the first that fits. `budget` bounds the steps of `track`,
+    `paths` the paths of `simulate` (as many again are sampled if there are more).
+    """
+    flow = build_flow(trace)
+    context = Context.of(flow)
+    if not method:
+        method = "track" if in_step(flow) else "simulate"
+    explored = Explored(method)
+    if method == "track":
+        if not in_step(flow):
+            raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
+        tracker = Tracker(context, explored, budget)
+        tracker.run()
+        races, deadlocks = list(tracker.races.values()), split_errors(context)
+        out_of_range = list(tracker.out_of_range.values())
+    elif method == "simulate":
+        races, deadlocks, out_of_range = _simulate(context, explored, paths, seed)
+    else:
+        raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
+    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
+
+
+def in_step(flow: Flow) -> bool:
+    """Whether all waves meet the same synchronization in the same order."""
+    return not any(isinstance(op, ops.SyncOperation) for block in flow.blocks if block.guards for op in block.ops)
+
+
+def _simulate(
+    context: Context, explored: Explored, most: int, seed: int
+) -> tuple[list[Race], list[Deadlock], list[OutOfRange]]:
+    races: dict[tuple[int, int, str, str], Race] = {}
+    deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
+    out_of_range: dict[int, OutOfRange] = {}
+    # All waves where they differ; where they do not, two stand for any number of them.
+    waves = context.waves if len(context.waves) > 1 else list(range(min(2, context.flow.trace.waves)))
+    for path in Paths(context, explored, most, seed):
+        run = Simulation(context.flow, path, waves)
+        run.run()
+        explored.paths += 1
+        for key, race in run.races.items():
+            races.setdefault(key, race)
+        for deadlock in run.deadlocks:
+            deadlocks.setdefault((deadlock.kind, tuple(id(op) for op, _ in deadlock.ops)), deadlock)
+        for op, finding in run.out_of_range.items():
+            out_of_range.setdefault(op, finding)
+    # Waves that are not simulated, or paths that are not among these, could still disagree.
+    if explored.complete and any(loop.trip is None for loop in context.flow.loops):
+        explored.cut("loops of unknown length")
+    return list(races.values()), list(deadlocks.values()), list(out_of_range.values())

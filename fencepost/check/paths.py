@@ -1,0 +1,175 @@
+"""Paths through a kernel, one at a time: which blocks run, in order, with the iteration of every loop.
+
+A path stands for one choice at every uniform branch and one trip count for every loop that does not tell
+its own. Loops run a bounded number of times. Where index expressions repeat with a period, the bound keeps
+the remainder, so that the last simulated iteration touches the slots that the real last one would.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+
+from fencepost.check.context import Context, condition_of
+from fencepost.check.report import Explored
+from fencepost.flow import Flow, Loop
+from fencepost.ir import ops
+from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Select, decide, is_divergent
+
+ROUNDS = 6
+"""Iterations of a loop with a large trip count, at least."""
+UNKNOWN_ROUNDS = 3
+"""The largest trip count tried for a loop that does not tell its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One run of one block: all loop counters (by loop number), and the values of the loop variables."""
+
+    block: int
+    iteration: tuple[tuple[int, int], ...]
+    env: dict[str, int]
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a path under construction stands."""
+
+    block: int
+    rounds: dict[int, int]
+
+
+class Paths:
+    """Enumerates the paths of a kernel while there are few, and samples them when there are many."""
+
+    def __init__(self, context: Context, explored: Explored, most: int, seed: int = 0) -> None:
+        self.flow = context.flow
+        self.explored = explored
+        self.most = most
+        self.random = random.Random(seed)
+        self.period = _period(self.flow)
+        self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
+
+    def _bound(self, loop: Loop) -> int:
+        trip = loop.trip if loop.op is not None else None
+        if trip is None:
+            self.explored.cut(f"loops of unknown length run 0 to {UNKNOWN_ROUNDS} times")
+            return UNKNOWN_ROUNDS
+        most = max(ROUNDS, 2 * self.period)
+        if trip <= most:
+            return trip
+        self.explored.cut("long loops are cut short")
+        return most - (most - trip) % self.period
+
+    def __iter__(self) -> Iterator[list[Visit]]:
+        """Every path if there are at most `most`, else that many of them, chosen at random."""
+        script: list[tuple[int, int]] = []
+        for _ in range(self.most):
+            path, taken = self.walk([choice for choice, _ in script])
+            yield path
+            script = taken
+            while script and script[-1][0] + 1 == script[-1][1]:
+                script.pop()
+            if not script:
+                return
+            script[-1] = (script[-1][0] + 1, script[-1][1])
+        self.explored.cut(f"{2 * self.most} of many more paths, half of them at random")
+        for _ in range(self.most):
+            yield self.walk(None)[0]
+
+    def walk(self, script: list[int] | None) -> tuple[list[Visit], list[tuple[int, int]]]:
+        """One path: the scripted choices, then the first one each time; or, without a script, random ones."""
+        place = _Place(0, {})
+        path: list[Visit] = []
+        taken: list[tuple[int, int]] = []
+        while True:
+            path.append(self._visit(place))
+            ways = self._ways(place)
+            if not ways:
+                return path, taken
+            if len(path) > 20_000:
+                self.explored.cut("a path of more than 20,000 blocks")
+                return path, taken
+            choice = 0
+            if len(ways) > 1:
+                if script is None:
+                    choice = self.random.randrange(len(ways))
+                elif len(taken) < len(script):
+                    choice = script[len(taken)]
+                taken.append((choice, len(ways)))
+            place = ways[choice]
+
+    def _visit(self, place: _Place) -> Visit:
+        env = {
+            loop.op.var: loop.op.start + loop.op.step * place.rounds[loop.index]
+            for loop in self.flow.loops_around(place.block)
+            if loop.op is not None
+        }
+        return Visit(place.block, tuple(sorted(place.rounds.items())), env)
+
+    def _ways(self, place: _Place) -> list[_Place]:
+        """Where a path can go on; leaving a loop comes first, so that scripted paths end."""
+        flow, block = self.flow, self.flow.blocks[place.block]
+        env = self._visit(place).env
+        ways: list[tuple[int, _Place]] = []
+        for target in block.successors:
+            around = flow.crossed_loop(block.index, target)
+            inside = {loop.index for loop in flow.loops_around(target)}
+            rounds = {loop: count for loop, count in place.rounds.items() if loop in inside}
+            if around >= 0:
+                rounds[around] += 1
+                if rounds[around] >= self.bound[around]:
+                    continue
+            if any(
+                loop.op is not None and loop.trip is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
+                for loop in flow.loops_around(block.index)
+                if loop.index not in inside
+            ):
+                continue
+            if self._decided_otherwise(block.index, target, env):
+                continue
+            for loop in inside:
+                rounds.setdefault(loop, 0)
+            ways.append((len(rounds), _Place(target, rounds)))
+        if not ways:
+            # Only the way round is left, in a loop without exit: the path ends here.
+            return []
+        ways.sort(key=lambda way: way[0])
+        return [way for _, way in ways]
+
+    def _decided_otherwise(self, source: int, target: int, env: dict[str, int]) -> bool:
+        flow, block = self.flow, self.flow.blocks[source]
+        condition = condition_of(block.anchor) if block.anchor is not None else None
+        if not isinstance(condition, Compare) or is_divergent(condition) or len(block.successors) < 2:
+            return False
+        holds = decide(condition, env)
+        branch = block.anchor
+        if holds is None or branch is None:
+            return False
+        graph = flow.blocks[target].graph
+        if isinstance(branch, ops.Conditional):
+            return graph is not (branch.then if holds else branch.orelse)
+        assert isinstance(branch, ops.CondBranch)
+        return graph.name != (branch.then if holds else branch.orelse)
+
+
+def _period(flow: Flow) -> int:
+    """After how many iterations every index expression repeats, going by the constants it divides by."""
+    period = 1
+    for op in flow.trace.preorder_walk():
+        parts: list[Expr | Condition | None] = [condition_of(op)]
+        if isinstance(op, ops.MemoryOperation):
+            parts += [part for view in op.views for part in (view.slot, view.lo, view.hi)]
+        while parts:
+            part = parts.pop()
+            if isinstance(part, Binary):
+                if part.op in ("%", "//") and isinstance(part.rhs, Const) and part.rhs.value > 0:
+                    period = lcm(period, part.rhs.value)
+                parts += [part.lhs, part.rhs]
+            elif isinstance(part, Compare):
+                parts += [part.lhs, part.rhs]
+            elif isinstance(part, Select):
+                parts += [part.condition, part.then, part.orelse]
+    return min(period, 24)

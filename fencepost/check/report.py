@@ -1,0 +1,122 @@
+"""What `check` found, and how much it looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fencepost.check.access import Bytes
+from fencepost.ir import ops
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One access as it happened: which operation, which wave, which iteration, which bytes."""
+
+    op: ops.MemoryOperation
+    wave: int
+    iteration: tuple[tuple[str, int], ...]
+    """Loop variables and their values, where they were followed one by one."""
+    bytes: Bytes
+    verb: str
+    by_engine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What would order the two accesses."""
+
+    what: str
+    before: ops.Operation | None = None
+    """Where it would have to stand; None if nothing can."""
+    also: tuple[Race, ...] = ()
+    """Other races that it would cover."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses to a common byte that nothing orders, or that are ordered the wrong way round."""
+
+    kind: str
+    """`race` or `wrong order`."""
+    hazard: str
+    """RAW, WAR or WAW."""
+    first: Touch
+    second: Touch
+    rounds: tuple[int, ...]
+    """The loops around the first access that go round between the two, by their number in the flow."""
+    why: str
+    path: tuple[ops.Operation, ...]
+    """What is executed between the two, both included."""
+    fix: Fix | None = None
+
+    @property
+    def distance(self) -> int:
+        """How often a loop around the first access goes round between the two."""
+        return len(self.rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """A wave that waits for something that never happens, or a split barrier out of step."""
+
+    kind: str
+    """`stuck`, `wait without signal`, `signalled twice` or `left signalled`."""
+    message: str
+    ops: tuple[tuple[ops.Operation, str], ...]
+    """The operations concerned, each with what to say about it."""
+    path: tuple[ops.Operation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """An access whose slot or bytes lie outside its buffer."""
+
+    op: ops.MemoryOperation
+    iteration: tuple[tuple[str, int], ...]
+    message: str
+
+
+@dataclass(slots=True)
+class Explored:
+    """How much was looked at. Only `complete` means that nothing was left out."""
+
+    method: str
+    complete: bool = True
+    accesses: int = 0
+    steps: int = 0
+    paths: int = 0
+    limits: list[str] = field(default_factory=list)
+
+    def cut(self, what: str) -> None:
+        """Something was left out."""
+        self.complete = False
+        if what not in self.limits:
+            self.limits.append(what)
+
+    def __str__(self) -> str:
+        if self.method == "simulate":
+            looked = f"simulated {_count(self.paths, 'path')} of all waves"
+        else:
+            looked = f"followed {_count(self.accesses, 'access', 'accesses')} along every path ({self.steps} steps)"
+        if self.complete:
+            return f"{looked}; nothing was left out"
+        return f"{looked}; not a proof: {'; '.join(self.limits)}"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+@dataclass(slots=True)
+class Report:
+    """The verdict on one kernel."""
+
+    races: list[Race]
+    deadlocks: list[Deadlock]
+    out_of_range: list[OutOfRange]
+    explored: Explored
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found. Whether everything was looked at is another question: `explored.complete`."""
+        return not (self.races or self.deadlocks or self.out_of_range)

@@ -1,0 +1,299 @@
+"""Run representative waves along one path and keep, for each, what it knows to be complete.
+
+Knowledge is a vector clock: for every wave and every counter, how many operations are known to be complete.
+A rendezvous hands on what each wave knew when it arrived; the k-th rendezvous of one wave meets the k-th of
+every other, whatever line each stands on, so this covers waves that run a phase apart. One schedule is enough:
+who meets whom at a barrier does not depend on timing. An access that the current wave does not know to be
+complete races with it; one that it does know although it comes later in the program is ordered the wrong way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, touched
+from fencepost.check.paths import Visit
+from fencepost.check.report import Deadlock, OutOfRange, Race, Touch
+from fencepost.flow import Flow
+from fencepost.ir import ops
+
+Clock = dict[tuple[int, str], int]
+
+
+@dataclass(slots=True)
+class Event:
+    """One operation as one wave runs it. `number` is its place in the sequence that all waves share."""
+
+    op: ops.Operation
+    visit: Visit
+    number: int
+
+
+@dataclass(slots=True)
+class Logged:
+    """An access that has been issued."""
+
+    event: Event
+    wave: int
+    effect: Effect
+    place: int
+    """It was the wave's operation number `place` on its counter, from 1."""
+    bytes: Bytes
+
+
+@dataclass(slots=True)
+class WaveState:
+    """One wave: what it still has to run, what it has issued, what it knows."""
+
+    wave: int
+    events: list[Event]
+    at: int = 0
+    issued: dict[str, int] = field(default_factory=dict)
+    knows: Clock = field(default_factory=dict)
+    arrivals: dict[int, int] = field(default_factory=dict)
+    waits: dict[int, int] = field(default_factory=dict)
+    arrived_here: bool = False
+    """At a barrier: it has arrived and now waits for the others."""
+    read_at: dict[int, int] = field(default_factory=dict)
+    """For each read, its latest place on the LDS counter."""
+
+    def complete(self, counter: str, upto: int) -> None:
+        """Everything on `counter` up to that place is complete."""
+        key = (self.wave, counter)
+        if upto > self.knows.get(key, 0):
+            self.knows[key] = upto
+
+
+class Simulation:
+    """All waves along one path."""
+
+    def __init__(self, flow: Flow, path: list[Visit], waves: list[int]) -> None:
+        self.flow = flow
+        self.races: dict[tuple[int, int, str, str], Race] = {}
+        self.deadlocks: list[Deadlock] = []
+        self.out_of_range: dict[int, OutOfRange] = {}
+        self.log: list[Logged] = []
+        self.meetings: dict[tuple[int, int], tuple[int, Clock]] = {}
+        """For each barrier and phase: how many waves have arrived, and what they knew."""
+        self.waves = [WaveState(wave, []) for wave in waves]
+        number = 0
+        for visit in path:
+            block = flow.blocks[visit.block]
+            taking_part = [
+                state for state in self.waves if all(guard.admits(state.wave, visit.env) for guard in block.guards)
+            ]
+            for op in block.ops:
+                number += 1
+                event = Event(op, visit, number)
+                for state in taking_part:
+                    state.events.append(event)
+
+    def run(self) -> None:
+        """Run every wave as far as it gets; what then still waits, waits for ever."""
+        moving = True
+        while moving:
+            moving = False
+            for state in self.waves:
+                while state.at < len(state.events) and self.step(state):
+                    moving = True
+        self.find_deadlocks()
+
+    def step(self, state: WaveState) -> bool:
+        """Run one operation; False if the wave has to wait."""
+        event = state.events[state.at]
+        op = event.op
+        if isinstance(op, ops.SyncOperation):
+            if not self.synchronize(state, op):
+                return False
+        elif isinstance(op, ops.ValueOperation):
+            self.issue(state, event, op)
+        state.at += 1
+        return True
+
+    # ------------------------------------------------------------ synchronization
+
+    def synchronize(self, state: WaveState, op: ops.SyncOperation) -> bool:
+        """False while the wave has to wait."""
+        if isinstance(op, ops.MemoryCounterWait):
+            for counter, allowed in op.counts.items():
+                state.complete(counter, state.issued.get(counter, 0) - allowed)
+            return True
+        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
+            if not state.arrived_here:
+                if isinstance(op, ops.SharedMemoryBarrier):
+                    self.fence(state)
+                    if op.wait_async_ops:
+                        for counter, count in state.issued.items():
+                            state.complete(counter, count)
+                self.arrive(state, ops.WORKGROUP, op)
+                state.arrived_here = True
+            if not self.pass_barrier(state, ops.WORKGROUP):
+                return False
+            state.arrived_here = False
+            return True
+        if isinstance(op, ops.SharedMemoryBarrierSignal):
+            self.fence(state)
+            self.arrive(state, op.bar_id, op)
+            return True
+        if isinstance(op, ops.SharedMemoryBarrierWait):
+            return self.pass_barrier(state, op.bar_id)
+        return True
+
+    def fence(self, state: WaveState) -> None:
+        state.complete(LDS, state.issued.get(LDS, 0))
+
+    def arrive(self, state: WaveState, bar_id: int, op: ops.Operation) -> None:
+        phase = state.arrivals.get(bar_id, 0)
+        if phase > state.waits.get(bar_id, 0):
+            name = "the workgroup's barrier" if bar_id == ops.WORKGROUP else f"barrier {bar_id}"
+            text = f"wave {state.wave} signals {name} twice before it waits"
+            self.deadlocks.append(Deadlock("signalled twice", text, ((op, "signalled again here"),)))
+        state.arrivals[bar_id] = phase + 1
+        count, known = self.meetings.get((bar_id, phase), (0, {}))
+        self.meetings[bar_id, phase] = (count + 1, _join(known, state.knows))
+
+    def pass_barrier(self, state: WaveState, bar_id: int) -> bool:
+        phase = state.waits.get(bar_id, 0)
+        if phase >= state.arrivals.get(bar_id, 0):
+            return False
+        count, known = self.meetings[bar_id, phase]
+        if count < len(self.waves):
+            return False
+        state.waits[bar_id] = phase + 1
+        state.knows = _join(state.knows, known)
+        return True
+
+    # ------------------------------------------------------------ accesses
+
+    def issue(self, state: WaveState, event: Event, op: ops.ValueOperation) -> None:
+        for value in op.uses:
+            if id(value) in state.read_at:
+                state.complete(LDS, state.read_at[id(value)])
+        counter = counted_on(op)
+        if counter is None:
+            return
+        place = state.issued.get(counter, 0) + 1
+        if isinstance(op, ops.MemoryOperation):
+            self.access(state, event, op, place)
+            if counter == LDS:
+                state.read_at[id(op)] = place
+        state.issued[counter] = place
+
+    def access(self, state: WaveState, event: Event, op: ops.MemoryOperation, place: int) -> None:
+        effect = effect_of(op)
+        if effect is None:
+            return
+        env = tuple(event.visit.env.items())
+        mine: list[Logged] = []
+        for view in op.views:
+            bytes_, sound = touched(view, event.visit.env, state.wave)
+            if not sound:
+                text = f"{view} lies outside %{view.buffer.name}"
+                self.out_of_range.setdefault(id(op), OutOfRange(op, env, text))
+            mine.append(Logged(event, state.wave, effect, place, bytes_))
+        for logged in self.log:
+            if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
+                self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
+        self.log += mine
+
+    def compare(self, earlier: Logged, now: Logged, state: WaveState) -> None:
+        """`earlier` was issued before `now` in this schedule; report them if nothing makes that so in every one."""
+        same_wave = earlier.wave == now.wave
+        if same_wave and not (earlier.effect.engine or now.effect.engine):
+            return
+        if self.one_instance(earlier.event, now.event):
+            return
+        ordered = state.knows.get((earlier.wave, earlier.effect.counter), 0) >= earlier.place
+        if not ordered:
+            first, second = (earlier, now) if earlier.event.number <= now.event.number else (now, earlier)
+            why = "no rendezvous of the two waves lies between them, with the first one complete before it"
+            self.record("race", first, second, why)
+        elif now.event.number < earlier.event.number and not self.on_opposite_sides(earlier.event, now.event):
+            why = (
+                f"wave {earlier.wave} runs a phase ahead and is done with the later access "
+                f"before wave {now.wave} makes the earlier one"
+            )
+            self.record("wrong order", now, earlier, why)
+
+    def one_instance(self, one: Event, other: Event) -> bool:
+        """Whether two events are parts of one cooperative act."""
+        if one.number == other.number:
+            return True
+        first, second = one.op, other.op
+        assert isinstance(first, ops.MemoryOperation) and isinstance(second, ops.MemoryOperation)
+        if not first.group or first.group != second.group:
+            return False
+        common = dict(other.visit.iteration)
+        return all(common.get(loop, count) == count for loop, count in one.visit.iteration)
+
+    def on_opposite_sides(self, one: Event, other: Event) -> bool:
+        """Whether the two stand on different sides of one divergent conditional: no program order there."""
+        others = {guard.branch: guard.holds for guard in self.flow.blocks[other.visit.block].guards}
+        common = dict(other.visit.iteration)
+        return any(
+            others.get(guard.branch, guard.holds) != guard.holds
+            for guard in self.flow.blocks[one.visit.block].guards
+        ) and all(common.get(loop, count) == count for loop, count in one.visit.iteration)
+
+    def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
+        hazard = first.effect.hazard_with(second.effect)
+        key = (id(first.event.op), id(second.event.op), kind, hazard)
+        if key in self.races:
+            return
+        state = next(state for state in self.waves if state.wave == first.wave)
+        path = tuple(e.op for e in state.events if first.event.number <= e.number <= second.event.number)
+        counts = dict(first.event.visit.iteration)
+        rounds: list[int] = []
+        for loop, count in second.event.visit.iteration:
+            rounds += [loop] * max(count - counts.get(loop, count), 0)
+        touches = _touch(first), _touch(second)
+        self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,))
+
+    # ------------------------------------------------------------ the end
+
+    def find_deadlocks(self) -> None:
+        stuck = [state for state in self.waves if state.at < len(state.events)]
+        if not stuck:
+            for state in self.waves:
+                for bar_id, count in state.arrivals.items():
+                    if count > state.waits.get(bar_id, 0):
+                        signal = next(e.op for e in reversed(state.events) if _signals(e.op, bar_id))
+                        text = f"wave {state.wave} ends with barrier {bar_id} signalled and not waited for"
+                        self.deadlocks.append(Deadlock("left signalled", text, ((signal, "no wait follows"),)))
+                        return
+            return
+        waiting = stuck[0]
+        op = waiting.events[waiting.at].op
+        bar_id = getattr(op, "bar_id", ops.WORKGROUP)
+        phase = waiting.waits.get(bar_id, 0)
+        marks = [(op, f"wave {waiting.wave} waits here for ever")]
+        if waiting.arrivals.get(bar_id, 0) <= phase:
+            text = f"wave {waiting.wave} waits for a barrier that it has not signalled"
+            kind = "wait without signal"
+        else:
+            missing = next((s for s in self.waves if s.arrivals.get(bar_id, 0) <= phase), None)
+            text = f"wave {waiting.wave} waits at a barrier that "
+            text += f"wave {missing.wave} never reaches" if missing else "is never complete"
+            kind = "stuck"
+            if missing is not None and missing.at < len(missing.events):
+                marks.append((missing.events[missing.at].op, f"wave {missing.wave} waits here"))
+        self.deadlocks.append(Deadlock(kind, text, tuple(marks), tuple(e.op for e in waiting.events[: waiting.at + 1])))
+
+
+def _signals(op: ops.Operation, bar_id: int) -> bool:
+    return isinstance(op, ops.SharedMemoryBarrierSignal) and op.bar_id == bar_id
+
+
+def _touch(entry: Logged) -> Touch:
+    op = entry.event.op
+    assert isinstance(op, ops.MemoryOperation)
+    env = tuple(entry.event.visit.env.items())
+    return Touch(op, entry.wave, env, entry.bytes, entry.effect.verb, entry.effect.engine)
+
+
+def _join(one: Clock, other: Clock) -> Clock:
+    joined = dict(one)
+    for key, count in other.items():
+        if count > joined.get(key, 0):
+            joined[key] = count
+    return joined

@@ -1,0 +1,315 @@
+"""Follow one access of one wave until every other wave can see it; whatever meets it before that races.
+
+This is exact where all waves meet the same barriers in the same order, that is, where no
+synchronization stands under a divergent conditional: then the k-th barrier of every wave is the same one,
+and of two accesses the one that comes later in the sequence that all waves run is ordered after the earlier
+one precisely if, in between, the earlier one was completed and then a rendezvous was passed. So the state
+that matters is small: is it complete, which split barriers were signalled since, how many operations of its
+counter were issued since. The walk goes over states, not over paths; going round a loop that leads back
+to a known state ends it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from itertools import product
+
+from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, touched
+from fencepost.check.context import Context, Env, start_values
+from fencepost.check.report import Explored, OutOfRange, Race, Touch
+from fencepost.flow import Block
+from fencepost.ir import ops
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far the tracked access is on its way to being visible."""
+
+    complete: bool = False
+    signalled: frozenset[int] = frozenset()
+    """Split barriers that its wave has signalled since it was complete."""
+    later: int = 0
+    """Operations of its counter that its wave has issued since."""
+    reads: frozenset[int] = frozenset()
+    """Reads issued since: when one of them is used, everything before it is complete."""
+    rounds: frozenset[int] = frozenset()
+    """For a member of a group: the loops around it that have gone round since."""
+
+
+@dataclass(slots=True)
+class Tracked:
+    """The access that is followed."""
+
+    op: ops.MemoryOperation
+    effect: Effect
+    block: Block
+    env: Env
+    wave: int
+    bytes: list[Bytes]
+    loops: set[int]
+    status: Status
+
+
+@dataclass(slots=True)
+class _Step:
+    """A state of the walk and how it was reached."""
+
+    block: int
+    gap: int
+    env: Env
+    status: Status
+    came_from: _Step | None
+
+
+class Tracker:
+    """Follows every access of a kernel in turn."""
+
+    def __init__(self, context: Context, explored: Explored, budget: int) -> None:
+        self.context = context
+        self.explored = explored
+        self.budget = budget
+        self.races: dict[tuple[int, int, int, str], Race] = {}
+        self.out_of_range: dict[int, OutOfRange] = {}
+        blocks = context.flow.blocks
+        everything = [op for block in blocks for op in block.ops]
+        # Where every rendezvous is fenced and nothing is asynchronous, completion decides nothing.
+        self.completion_matters = any(
+            isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncCopy) for op in everything
+        )
+        self.most_waited = max(
+            (count for op in everything if isinstance(op, ops.MemoryCounterWait) for count in op.counts.values()),
+            default=0,
+        )
+
+    def run(self) -> None:
+        """Follow every access of every block that can be reached."""
+        reachable = set(self.context.flow.order)
+        for block in self.context.flow.blocks:
+            if block.index in reachable:
+                for gap, op in enumerate(block.ops):
+                    if isinstance(op, ops.MemoryOperation):
+                        self.start(block, gap, op)
+
+    def start(self, block: Block, gap: int, op: ops.MemoryOperation) -> None:
+        """Follow one operation from each iteration and wave that it has to be followed from."""
+        effect = effect_of(op)
+        if effect is None:
+            return
+        loops = list(self.context.flow.loops_around(block.index))
+        followed = [loop for loop in reversed(loops) if loop.index in self.context.followed and loop.op]
+        choices = []
+        for loop in followed:
+            values, everything = start_values(loop, 16 if len(followed) == 1 else 6)
+            if not everything:
+                self.explored.cut(f"only the first and last iterations of %{loop.op.var if loop.op else ''}")
+            choices.append([(loop.op.var if loop.op else "", value) for value in values])
+        for env in product(*choices):
+            for wave in self.context.waves:
+                if not self.reachable_under(block, env, wave):
+                    continue
+                if self.explored.steps > self.budget:
+                    self.explored.cut(f"stopped after {self.budget} steps")
+                    return
+                self.explored.accesses += 1
+                places = [self.place(op, index, env, wave) for index in range(len(op.views))]
+                status = Status()
+                tracked = Tracked(op, effect, block, env, wave, places, {loop.index for loop in loops}, status)
+                self.follow(tracked, gap)
+
+    def reachable_under(self, block: Block, env: Env, wave: int) -> bool:
+        """Whether `wave` takes part in `block` in this iteration."""
+        values = dict(env)
+        return all(guard.admits(wave, values) for guard in block.guards)
+
+    def place(self, op: ops.MemoryOperation, index: int, env: Env, wave: int) -> Bytes:
+        """The bytes of one view; remembers an access that leaves its buffer."""
+        bytes_, sound = touched(op.views[index], dict(env), wave)
+        if not sound:
+            self.out_of_range.setdefault(
+                id(op), OutOfRange(op, env, f"{op.views[index]} lies outside %{op.views[index].buffer.name}")
+            )
+        return bytes_
+
+    # ------------------------------------------------------------ the walk
+
+    def follow(self, tracked: Tracked, gap: int) -> None:
+        """Walk on from the access until it is visible on every path; record what it meets on the way."""
+        start = _Step(tracked.block.index, gap + 1, tracked.env, tracked.status, None)
+        seen = {(start.block, start.gap, start.env, start.status)}
+        todo = deque([start])
+        steps = 0
+        limit = max(2000, self.budget // 20)
+        while todo:
+            step = todo.popleft()
+            steps += 1
+            if steps > limit:
+                self.explored.cut(f"an access followed for more than {limit} blocks")
+                break
+            block = self.context.flow.blocks[step.block]
+            status = self.pass_block(tracked, block, step)
+            if status is None:
+                continue
+            for target, env, around in self.context.successors(block, step.env):
+                after = status
+                if tracked.op.group and around in tracked.loops and around not in after.rounds:
+                    after = replace(after, rounds=after.rounds | {around})
+                key = (target, 0, env, after)
+                if key not in seen:
+                    seen.add(key)
+                    todo.append(_Step(target, 0, env, after, step))
+        self.explored.steps += steps
+
+    def pass_block(self, tracked: Tracked, block: Block, step: _Step) -> Status | None:
+        """The status at the block's end; None once the access is visible or has met something."""
+        status = step.status
+        taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
+        for op in block.ops[step.gap :]:
+            if isinstance(op, ops.SyncOperation):
+                advanced = self.synchronize(tracked, op, status)
+                if advanced is None:
+                    return None
+                status = advanced
+            elif isinstance(op, ops.ValueOperation):
+                if taking_part and not status.complete and self.completion_matters:
+                    status = self.used(tracked, op, status)
+                if isinstance(op, ops.MemoryOperation) and self.meets(tracked, op, block, step, status, taking_part):
+                    return None
+                if taking_part and self.completion_matters and not status.complete:
+                    status = self.issued(tracked, op, status)
+        return status
+
+    def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
+        """What a synchronization operation does for the tracked access; None: every wave can see it now."""
+        own = tracked.effect.counter
+        if isinstance(op, ops.MemoryCounterWait):
+            allowed = op.counts.get(own)
+            if allowed is not None and status.later >= allowed:
+                return replace(status, complete=True)
+            return status
+        if isinstance(op, ops.WorkgroupBarrier):
+            return None if status.complete else status
+        fenced = status.complete or own == LDS
+        if isinstance(op, ops.SharedMemoryBarrier):
+            return None if fenced or op.wait_async_ops else status
+        if isinstance(op, ops.SharedMemoryBarrierSignal):
+            if not fenced:
+                return status
+            return replace(status, complete=True, signalled=status.signalled | {op.bar_id})
+        if isinstance(op, ops.SharedMemoryBarrierWait):
+            return None if op.bar_id in status.signalled else status
+        return status
+
+    def used(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
+        """A read whose result is used is complete, and so are the wave's shared-memory operations before it."""
+        if tracked.effect.engine:
+            return status
+        for value in op.uses:
+            if value is tracked.op or id(value) in status.reads:
+                return replace(status, complete=True)
+        return status
+
+    def issued(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
+        """The tracked access's own wave issues another operation."""
+        counter = counted_on(op)
+        if counter == tracked.effect.counter and status.later <= self.most_waited:
+            status = replace(status, later=status.later + 1)
+        if isinstance(op, ops.Read | ops.AtomicOp) and op.name and not tracked.effect.engine:
+            status = replace(status, reads=status.reads | {id(op)})
+        return status
+
+    # ------------------------------------------------------------ meeting another access
+
+    def meets(
+        self,
+        tracked: Tracked,
+        op: ops.MemoryOperation,
+        block: Block,
+        step: _Step,
+        status: Status,
+        taking_part: bool,
+    ) -> bool:
+        """Whether `op` races with the tracked access; if so, the race is recorded."""
+        effect = effect_of(op)
+        if effect is None or not tracked.effect.conflicts(effect):
+            return False
+        if op.group and op.group == tracked.op.group and self.one_instance(block, status):
+            return False
+        if taking_part and not status.complete and (tracked.effect.engine or effect.engine):
+            place = self.overlap(tracked, op, step.env, tracked.wave)
+            if place is not None:
+                self.record(tracked, op, effect, tracked.wave, place, step, status)
+                return True
+        for wave in self.context.others(tracked.wave):
+            if block.guards and not self.reachable_under(block, step.env, wave):
+                continue
+            place = self.overlap(tracked, op, step.env, wave)
+            if place is not None:
+                self.record(tracked, op, effect, wave, place, step, status)
+                return True
+        return False
+
+    def one_instance(self, block: Block, status: Status) -> bool:
+        """Whether no loop around both accesses has gone round in between."""
+        return not any(loop.index in status.rounds for loop in self.context.flow.loops_around(block.index))
+
+    def overlap(self, tracked: Tracked, op: ops.MemoryOperation, env: Env, wave: int) -> Bytes | None:
+        """The bytes of `op` in `wave` that meet the tracked ones."""
+        for index in range(len(op.views)):
+            place = self.place(op, index, env, wave)
+            if any(place.meets(mine) for mine in tracked.bytes):
+                return place
+        return None
+
+    def record(
+        self,
+        tracked: Tracked,
+        op: ops.MemoryOperation,
+        effect: Effect,
+        wave: int,
+        place: Bytes,
+        step: _Step,
+        status: Status,
+    ) -> None:
+        """Keep the first race that was found between two operations at each distance."""
+        path, rounds = self.path_to(tracked, step, op)
+        hazard = tracked.effect.hazard_with(effect)
+        key = (id(tracked.op), id(op), min(len(rounds), 1), hazard)
+        if key in self.races:
+            return
+        mine = next(mine for mine in tracked.bytes if mine.meets(place))
+        first = Touch(tracked.op, tracked.wave, tracked.env, mine, tracked.effect.verb, tracked.effect.engine)
+        second = Touch(op, wave, step.env, place, effect.verb, effect.engine)
+        why = _why(tracked, wave, status)
+        self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path))
+
+    def path_to(self, tracked: Tracked, step: _Step, op: ops.Operation) -> tuple[list[ops.Operation], tuple[int, ...]]:
+        """Everything executed from the tracked access to `op`, and the loops that went round in between."""
+        steps = [step]
+        while steps[-1].came_from is not None:
+            steps.append(steps[-1].came_from)
+        steps.reverse()
+        path: list[ops.Operation] = [tracked.op]
+        rounds: list[int] = []
+        for number, here in enumerate(steps):
+            block = self.context.flow.blocks[here.block]
+            around = self.context.flow.crossed_loop(steps[number - 1].block, here.block) if number else -1
+            if around in tracked.loops:
+                rounds.append(around)
+            for passed in block.ops[here.gap :]:
+                path.append(passed)
+                if passed is op and here is step:
+                    break
+        return path, tuple(rounds)
+
+
+def _why(tracked: Tracked, wave: int, status: Status) -> str:
+    if tracked.effect.engine and not status.complete:
+        return f"nothing has waited for the copy: counter {tracked.effect.counter!r} is never brought down in between"
+    if wave == tracked.wave:
+        return "the operation may still be outstanding when the engine starts to copy"
+    if status.signalled:
+        return "the barrier was signalled in between, but not waited for"
+    if tracked.effect.engine:
+        return "the copy was waited for, but no barrier after that wait tells the other waves"
+    return "no barrier lies between them"

@@ -1,0 +1,150 @@
+"""From a kernel to its flow, in one pass over the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fencepost.flow import unstructured
+from fencepost.flow.divergence import linearize_divergent_branches
+from fencepost.flow.graph import TAKEN, UNKNOWN_TRIP, Block, Flow, Guard, Loop
+from fencepost.ir import ops
+from fencepost.ir.expr import is_divergent
+from fencepost.ir.graph import Graph
+from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.verify import verify_trace
+
+
+@dataclass(slots=True)
+class _Open:
+    """A region that is being read; what happens at its end depends on what it is the region of."""
+
+    graph: Graph
+    rest: Iterator[ops.Operation]
+    before: int = -1
+    """The block in front of the loop or conditional."""
+    first: int = -1
+    then_end: int = -1
+
+
+def build_flow(trace: CapturedTrace) -> Flow:
+    """The program points and edges of `trace`; raises FencepostError for control flow that makes no sense."""
+    verify_trace(trace)
+    flow = Flow(trace)
+    if len(trace.blocks) == 1:
+        _add_graph(flow, trace.blocks[0], -1, 1.0)
+    else:
+        _add_blocks(flow, trace)
+    for block in flow.blocks:
+        for successor in block.successors:
+            flow.blocks[successor].predecessors.append(block.index)
+    flow.order = unstructured.reverse_postorder([block.successors for block in flow.blocks])
+    return flow
+
+
+def _add_blocks(flow: Flow, trace: CapturedTrace) -> None:
+    """Unstructured control flow: find the loops among the labelled blocks first, then fill each block."""
+    shape = unstructured.read_shape(trace)
+    flow.loops += shape.loops
+    ends: list[int] = []
+    starts: list[int] = []
+    for number, graph in enumerate(trace.blocks):
+        starts.append(len(flow.blocks))
+        ends.append(_add_graph(flow, graph, shape.loop_of[number], shape.frequency[number]))
+    for number, targets in enumerate(shape.successors):
+        flow.blocks[ends[number]].successors = [starts[target] for target in targets]
+    for loop in shape.loops:
+        loop.header = starts[loop.header]
+        loop.latches = [ends[latch] for latch in loop.latches]
+    linearize_divergent_branches(flow, trace, shape, starts, ends)
+
+
+def _new_block(flow: Flow, graph: Graph, loop: int, frequency: float, guards: tuple[Guard, ...]) -> Block:
+    block = Block(len(flow.blocks), graph, loop, frequency, guards)
+    flow.blocks.append(block)
+    return block
+
+
+def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
+    """Add the blocks of `graph` and of everything nested in it; returns the last one."""
+    here = _new_block(flow, graph, loop, frequency, ())
+    todo = [_Open(graph, iter(graph))]
+    while todo:
+        region = todo[-1]
+        op = next(region.rest, None)
+        if op is None:
+            todo.pop()
+            if todo:
+                here = _close(flow, region, todo[-1], here)
+                owner = region.graph.owner
+                if isinstance(owner, ops.Conditional) and region.graph is owner.then:
+                    todo.append(_Open(owner.orelse, iter(owner.orelse), region.before, then_end=region.then_end))
+        elif isinstance(op, ops.Iterate):
+            here.anchor = op
+            inner = _new_loop(flow, op, here)
+            body = _new_block(flow, op.body, inner.index, here.frequency * _times(op.trip), here.guards)
+            inner.header = body.index
+            todo.append(_Open(op.body, iter(op.body), here.index, body.index))
+            here = body
+        elif isinstance(op, ops.Conditional):
+            here.anchor = op
+            before = here
+            if is_divergent(op.condition):
+                guards = (*before.guards, Guard(op, True))
+                here = _new_block(flow, op.then, before.loop, before.frequency, guards)
+            else:
+                here = _new_block(flow, op.then, before.loop, before.frequency * TAKEN, before.guards)
+            before.successors.append(here.index)
+            todo.append(_Open(op.then, iter(op.then), before.index, here.index))
+        elif isinstance(op, ops.Branch | ops.CondBranch | ops.Return):
+            here.anchor = op
+        else:
+            here.ops.append(op)
+    return here.index
+
+
+def _new_loop(flow: Flow, op: ops.Iterate, before: Block) -> Loop:
+    parent = before.loop
+    depth = 1 if parent < 0 else flow.loops[parent].depth + 1
+    loop = Loop(len(flow.loops), parent, -1, depth, op.trip, op)
+    flow.loops.append(loop)
+    return loop
+
+
+def _times(trip: int | None) -> float:
+    return UNKNOWN_TRIP if trip is None else trip
+
+
+def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
+    """`last` ends a region: connect it, and return the block that is read next."""
+    before = flow.blocks[region.before]
+    owner = region.graph.owner
+    if isinstance(owner, ops.Iterate):
+        after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards)
+        trip = owner.trip
+        if trip != 0:
+            before.successors.append(region.first)
+            if trip != 1:
+                last.successors.append(region.first)
+                flow.loops[flow.blocks[region.first].loop].latches.append(last.index)
+            last.successors.append(after.index)
+        if trip is None or trip == 0:
+            before.successors.append(after.index)
+        return after
+    assert isinstance(owner, ops.Conditional)
+    divergent = is_divergent(owner.condition)
+    if region.graph is owner.then:
+        if divergent:
+            guards = (*before.guards, Guard(owner, False))
+            other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards)
+            last.successors.append(other.index)
+        else:
+            other = _new_block(flow, owner.orelse, before.loop, before.frequency * TAKEN, before.guards)
+            before.successors.append(other.index)
+        region.then_end = last.index
+        return other
+    after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards)
+    last.successors.append(after.index)
+    if not divergent:
+        flow.blocks[region.then_end].successors.append(after.index)
+    return after

@@ -1,0 +1,119 @@
+"""Divergent branches between blocks: the two sides up to where they join become two guarded stretches.
+
+The hardware runs first one side, then the other, each for its own waves. What is done here is only to
+say so in the flow: the end of the first side leads to the start of the second. A divergent branch whose
+sides do not join cleanly (they share blocks, or leave through a loop) has no such form and is refused.
+"""
+
+from __future__ import annotations
+
+from fencepost.flow.graph import Flow, Guard
+from fencepost.flow.unstructured import Shape, reverse_postorder
+from fencepost.ir import ops
+from fencepost.ir.expr import is_divergent
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+
+
+def linearize_divergent_branches(
+    flow: Flow, trace: CapturedTrace, shape: Shape, starts: list[int], ends: list[int]
+) -> None:
+    """Rewire `flow` so that the sides of every divergent branch run one after the other."""
+    branches = [
+        (number, end)
+        for number, graph in enumerate(trace.blocks)
+        if isinstance(end := graph.last, ops.CondBranch) and is_divergent(end.condition) and end.then != end.orelse
+    ]
+    if not branches:
+        return
+    joins = _postdominators(shape.successors)
+    label = {graph.name: number for number, graph in enumerate(trace.blocks)}
+    sides = []
+    for number, branch in branches:
+        join = joins[number]
+        then = _until(shape.successors, label[branch.then], join)
+        orelse = _until(shape.successors, label[branch.orelse], join)
+        if then & orelse or number in then | orelse:
+            raise FencepostError(
+                "the two sides of this divergent branch do not join cleanly",
+                [Mark(branch.span)],
+                code="FP107",
+                notes=[("help", "write it as a structured `if`, or give each side blocks of its own up to the join")],
+                source=trace.source,
+            )
+        sides.append((number, branch, join, then, orelse))
+    # Outer branches first, so that the guards of a block read from the outside in; edges are rewired
+    # from the inside out, so that the last edge of an inner branch is there for the outer one to take.
+    sides.sort(key=lambda side: -len(side[3] | side[4]))
+    for _, branch, _, then, orelse in sides:
+        for holds, side in ((True, then), (False, orelse)):
+            for member in side:
+                for index in range(starts[member], ends[member] + 1):
+                    block = flow.blocks[index]
+                    # Guards that are there already belong to structured conditionals inside the block,
+                    # or to outer branches: those came first and stay first.
+                    outer = sum(isinstance(guard.branch, ops.CondBranch) for guard in block.guards)
+                    block.guards = (*block.guards[:outer], Guard(branch, holds), *block.guards[outer:])
+    for number, branch, join, then, orelse in reversed(sides):
+        first, second = label[branch.then], label[branch.orelse]
+        if not then:
+            flow.blocks[ends[number]].successors = [starts[second]]
+            continue
+        flow.blocks[ends[number]].successors = [starts[first]]
+        if not orelse:
+            # The waves that skip the side wait at the join: nothing else for them to run.
+            continue
+        for member in then:
+            last = flow.blocks[ends[member]]
+            if join < 0:
+                last.successors = last.successors or [starts[second]]
+            else:
+                last.successors = [starts[second] if s == starts[join] else s for s in last.successors]
+
+
+def _until(successors: list[list[int]], start: int, join: int) -> set[int]:
+    """The blocks from `start` on that come before `join`."""
+    if start == join:
+        return set()
+    seen, todo = {start}, [start]
+    while todo:
+        for following in successors[todo.pop()]:
+            if following != join and following not in seen:
+                seen.add(following)
+                todo.append(following)
+    return seen
+
+
+def _postdominators(successors: list[list[int]]) -> list[int]:
+    """The nearest block that every path from each block to the end goes through; -1 for the end itself."""
+    count = len(successors)
+    backwards: list[list[int]] = [[] for _ in range(count + 1)]
+    # The reversed graph starts at a block of its own that stands for the end of the kernel.
+    for block, targets in enumerate(successors):
+        for target in targets:
+            backwards[target + 1].append(block + 1)
+        if not targets:
+            backwards[0].append(block + 1)
+    order = reverse_postorder(backwards)
+    place = {block: number for number, block in enumerate(order)}
+    forwards: list[list[int]] = [[] for _ in range(count + 1)]
+    for block in order:
+        for following in backwards[block]:
+            forwards[following].append(block)
+    dominator = {0: 0}
+    changed = True
+    while changed:
+        changed = False
+        for block in order[1:]:
+            known = [other for other in forwards[block] if other in dominator]
+            nearest = known[0]
+            for other in known[1:]:
+                while nearest != other:
+                    if place[nearest] > place[other]:
+                        nearest = dominator[nearest]
+                    else:
+                        other = dominator[other]
+            if dominator.get(block) != nearest:
+                dominator[block] = nearest
+                changed = True
+    return [dominator.get(block + 1, 0) - 1 for block in range(count)]

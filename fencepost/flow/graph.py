@@ -1,0 +1,119 @@
+"""The data of a flow: blocks, loops, guards and positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.ir import ops
+from fencepost.ir.expr import Condition, decide
+from fencepost.ir.graph import Graph
+from fencepost.ir.trace import CapturedTrace
+
+UNKNOWN_TRIP = 100
+"""How often a loop is taken to run when nothing says so; only the choice between placements depends on it."""
+
+TAKEN = 0.5
+"""How likely each side of a uniform conditional is, for the same purpose."""
+
+
+class Position(NamedTuple):
+    """A gap: before operation number `gap` of a block, or at its end."""
+
+    block: int
+    gap: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One side of a divergent conditional: the waves that decide `condition` as `holds` take part.
+
+    `branch` is the operation that asks; the two sides of one branch have guards that differ in `holds` alone.
+    """
+
+    branch: ops.Conditional | ops.CondBranch
+    holds: bool
+
+    @property
+    def condition(self) -> Condition:
+        """What each wave asks."""
+        return self.branch.condition
+
+    def admits(self, wave: int, env: dict[str, int]) -> bool:
+        """Whether `wave` takes part; a condition that cannot be decided admits every wave."""
+        decided = decide(self.condition, env, wave)
+        return decided is None or decided == self.holds
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Operations that are executed together, and where execution can go next."""
+
+    index: int
+    graph: Graph
+    loop: int
+    """The innermost loop around the block, or -1."""
+    frequency: float
+    """How often the block runs for each run of the kernel, estimated."""
+    guards: tuple[Guard, ...] = ()
+    ops: list[ops.Operation] = field(default_factory=list)
+    anchor: ops.Operation | None = None
+    """What the block's end stands before: a loop, a conditional, a branch, or nothing (the end of its graph)."""
+    successors: list[int] = field(default_factory=list)
+    predecessors: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A natural loop: the blocks from which its header can be reached again."""
+
+    index: int
+    parent: int
+    header: int
+    depth: int
+    trip: int | None
+    """How often the body runs for each time the loop is entered; None if unknown."""
+    op: ops.Iterate | None = None
+    latches: list[int] = field(default_factory=list)
+    """Blocks with an edge back to the header."""
+
+
+@dataclass(slots=True, eq=False)
+class Flow:
+    """A kernel's program points. Block 0 is where execution starts."""
+
+    trace: CapturedTrace
+    blocks: list[Block] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    """The blocks that can be reached, each before its successors except along edges back."""
+
+    def loops_around(self, block: int) -> Iterator[Loop]:
+        """The loops that a block lies in, innermost first."""
+        loop = self.blocks[block].loop
+        while loop >= 0:
+            yield self.loops[loop]
+            loop = self.loops[loop].parent
+
+    def crossed_loop(self, source: int, target: int) -> int:
+        """The loop whose next iteration the edge from `source` to `target` starts, or -1."""
+        for loop in self.loops_around(target):
+            if loop.header != target:
+                break
+            if source in loop.latches:
+                return loop.index
+        return -1
+
+    def frequency(self, position: Position) -> float:
+        """How often a position is passed."""
+        return self.blocks[position.block].frequency
+
+    def insert(self, position: Position, op: ops.Operation) -> None:
+        """Put `op` into the kernel at `position`. The flow itself stays as it was."""
+        block = self.blocks[position.block]
+        anchor = block.ops[position.gap] if position.gap < len(block.ops) else block.anchor
+        if anchor is None:
+            block.graph.append(op)
+        else:
+            block.graph.insert_before(anchor, op)

@@ -1,0 +1,174 @@
+"""Loops and frequencies among labelled blocks: what structured control flow says by itself.
+
+Loops are found as strongly connected components, then again inside each with its header taken away,
+so that irreducible control flow (a loop entered in two places) has loops too; its header is the entry
+that comes first. Which block is called the header decides nothing but costs and wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fencepost.flow.graph import UNKNOWN_TRIP, Loop
+from fencepost.ir import ops
+from fencepost.ir.trace import CapturedTrace
+
+
+@dataclass(slots=True)
+class Shape:
+    """Control flow between labelled blocks, which are numbered as in the trace."""
+
+    successors: list[list[int]]
+    loop_of: list[int]
+    frequency: list[float]
+    loops: list[Loop] = field(default_factory=list)
+    """`header` and `latches` are numbers of labelled blocks here."""
+
+
+def read_shape(trace: CapturedTrace) -> Shape:
+    """The edges, loops and frequencies of a kernel's labelled blocks."""
+    number = {graph.name: index for index, graph in enumerate(trace.blocks) if index}
+    successors: list[list[int]] = []
+    for graph in trace.blocks:
+        end = graph.last
+        if isinstance(end, ops.Branch):
+            successors.append([number[end.target]])
+        elif isinstance(end, ops.CondBranch):
+            successors.append(list(dict.fromkeys([number[end.then], number[end.orelse]])))
+        else:
+            successors.append([])
+    count = len(successors)
+    shape = Shape(successors, [-1] * count, [0.0] * count)
+    order = reverse_postorder(successors)
+    _find_loops(shape, trace, order)
+    _spread(shape, order)
+    return shape
+
+
+def _find_loops(shape: Shape, trace: CapturedTrace, order: list[int]) -> None:
+    place = {block: number for number, block in enumerate(order)}
+    predecessors: list[list[int]] = [[] for _ in shape.successors]
+    for block in order:
+        for following in shape.successors[block]:
+            predecessors[following].append(block)
+    todo: list[tuple[set[int], set[int], int]] = [(set(order), set(), -1)]
+    while todo:
+        blocks, headers, parent = todo.pop()
+        for component in _components(shape.successors, blocks, headers):
+            first = min(component)
+            if len(component) == 1 and (first in headers or first not in shape.successors[first]):
+                continue
+            entries = [b for b in component if b == 0 or any(p not in component for p in predecessors[b])]
+            header = min(entries, key=place.__getitem__)
+            depth = 1 if parent < 0 else shape.loops[parent].depth + 1
+            latches = sorted(block for block in predecessors[header] if block in component)
+            ends = [trace.blocks[latch].last for latch in latches]
+            trips = [end.trip for end in ends if isinstance(end, ops.CondBranch) and end.trip is not None]
+            loop = Loop(len(shape.loops), parent, header, depth, max(trips, default=None), None, latches)
+            shape.loops.append(loop)
+            for block in component:
+                shape.loop_of[block] = loop.index
+            todo.append((component, headers | {header}, loop.index))
+
+
+def reverse_postorder(successors: list[list[int]]) -> list[int]:
+    """The blocks that can be reached from block 0, each before its successors except along edges back."""
+    seen = {0}
+    finished: list[int] = []
+    todo: list[tuple[int, Iterator[int]]] = [(0, iter(successors[0]))]
+    while todo:
+        block, rest = todo[-1]
+        following = next((successor for successor in rest if successor not in seen), None)
+        if following is None:
+            finished.append(block)
+            todo.pop()
+        else:
+            seen.add(following)
+            todo.append((following, iter(successors[following])))
+    finished.reverse()
+    return finished
+
+
+def _components(successors: list[list[int]], blocks: set[int], headers: set[int]) -> Iterator[set[int]]:
+    """Tarjan's strongly connected components of `blocks`, edges into `headers` left out."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    standing: set[int] = set()
+    for root in sorted(blocks):
+        if root in index:
+            continue
+        todo: list[tuple[int, Iterator[int]]] = []
+        following: int | None = root
+        while following is not None or todo:
+            if following is not None:
+                index[following] = low[following] = len(index)
+                stack.append(following)
+                standing.add(following)
+                todo.append((following, iter(successors[following])))
+            block, rest = todo[-1]
+            following = None
+            for candidate in rest:
+                if candidate not in blocks or candidate in headers:
+                    continue
+                if candidate not in index:
+                    following = candidate
+                    break
+                if candidate in standing:
+                    low[block] = min(low[block], index[candidate])
+            if following is not None:
+                continue
+            todo.pop()
+            if todo:
+                low[todo[-1][0]] = min(low[todo[-1][0]], low[block])
+            if low[block] == index[block]:
+                component: set[int] = set()
+                while block not in component:
+                    component.add(stack.pop())
+                standing -= component
+                yield component
+
+
+def _spread(shape: Shape, order: list[int]) -> None:
+    """Divide runs of the kernel among its blocks.
+
+    Inside a loop each pass counts once, whatever leaves the loop on the way; what entered the loop leaves
+    it again, in equal parts over its exits. Trip counts are multiplied in at the end.
+    """
+    loops_around = [_chain(shape, block) for block in range(len(shape.successors))]
+    exits = [0] * len(shape.loops)
+    for block in order:
+        for following in shape.successors[block]:
+            left = [loop for loop in loops_around[block] if loop not in loops_around[following]]
+            if left:
+                exits[left[-1]] += 1
+    arrived = [0.0] * len(shape.successors)
+    arrived[0] = 1.0
+    for block in order:
+        amount, around = arrived[block], loops_around[block]
+        headers = {shape.loops[loop].header for loop in around}
+        onward = [target for target in shape.successors[block] if target not in headers]
+        stays = [target for target in onward if all(loop in loops_around[target] for loop in around)]
+        for target in onward:
+            if target in stays:
+                arrived[target] += amount / len(stays)
+            else:
+                left = [loop for loop in around if loop not in loops_around[target]]
+                outermost = left[-1]
+                arrived[target] += arrived[shape.loops[outermost].header] / exits[outermost]
+        times = 1.0
+        for loop in around:
+            trip = shape.loops[loop].trip
+            times *= UNKNOWN_TRIP if trip is None else max(trip, 1)
+        shape.frequency[block] = amount * times
+
+
+def _chain(shape: Shape, block: int) -> list[int]:
+    """The loops around a block, innermost first."""
+    chain: list[int] = []
+    loop = shape.loop_of[block]
+    while loop >= 0:
+        chain.append(loop)
+        loop = shape.loops[loop].parent
+    return chain

@@ -1,0 +1,94 @@
+"""Shared-memory allocations and the views that operations access them through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.ir.expr import Const, Expr, Operand, as_expr, evaluate
+from fencepost.ir.source import FencepostError, Mark, Span
+
+
+@dataclass(slots=True, eq=False)
+class Buffer:
+    """An allocation of `slots` slots of `slot_bytes` each.
+
+    With an `offset` it stands at that address of the workgroup's memory, and allocations whose
+    addresses overlap alias. Without one it shares bytes with nothing.
+    """
+
+    name: str
+    slot_bytes: int
+    slots: int = 1
+    offset: int | None = None
+    span: Span | None = None
+    host: object = None
+    comment: str = ""
+    heading: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """All bytes of the allocation."""
+        return self.slots * self.slot_bytes
+
+    def whole(self) -> View:
+        """Every byte of every slot."""
+        return View(self)
+
+    def __getitem__(self, slot: Operand) -> View:
+        return View(self, as_expr(slot))
+
+    def bytes(self, lo: Operand, hi: Operand) -> View:
+        """Bytes lo to hi (exclusive) of the allocation, counted over all slots."""
+        return View(self, None, as_expr(lo), as_expr(hi))
+
+    def __str__(self) -> str:
+        shape = f"{self.slots} x {self.slot_bytes}" if self.slots != 1 else str(self.slot_bytes)
+        place = "" if self.offset is None else f" at {self.offset}"
+        return f"shared %{self.name} : {shape}{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of a buffer: one slot or (slot None) all of them, and of that all bytes or lo to hi."""
+
+    buffer: Buffer
+    slot: Expr | None = None
+    lo: Expr | None = None
+    hi: Expr | None = None
+
+    def bytes(self, lo: Operand, hi: Operand) -> View:
+        """Bytes lo to hi (exclusive) of this view."""
+        return View(self.buffer, self.slot, as_expr(lo), as_expr(hi))
+
+    def __str__(self) -> str:
+        slot = "" if self.slot is None else f"[{self.slot}]"
+        part = "" if self.lo is None else f"[{self.lo}..{self.hi}]"
+        return f"%{self.buffer.name}{slot}{part}"
+
+
+def check_view(view: View, span: Span | None) -> None:
+    """Refuse a view whose constant slot or byte range lies outside its buffer."""
+    buffer = view.buffer
+    if isinstance(view.slot, Const) and not 0 <= view.slot.value < buffer.slots:
+        raise FencepostError(
+            f"slot {view.slot.value} of %{buffer.name}, which has {_slots(buffer.slots)}",
+            [Mark(span), Mark(buffer.span, "allocated here")],
+            code="FP103",
+        )
+    if view.lo is None or view.hi is None:
+        return
+    room = buffer.size if view.slot is None else buffer.slot_bytes
+    lo, hi = evaluate(view.lo, {}), evaluate(view.hi, {})
+    if (lo is not None and not 0 <= lo < room) or (hi is not None and not 0 < hi <= room):
+        raise FencepostError(
+            f"bytes {view.lo}..{view.hi} lie outside the {room} bytes of %{buffer.name}"
+            + ("" if view.slot is None else f"[{view.slot}]"),
+            [Mark(span), Mark(buffer.span, "allocated here")],
+            code="FP103",
+        )
+    if lo is not None and hi is not None and lo >= hi:
+        raise FencepostError(f"empty byte range {view.lo}..{view.hi}", [Mark(span)], code="FP103")
+
+
+def _slots(count: int) -> str:
+    return "1 slot (number 0)" if count == 1 else f"{count} slots (numbers 0 to {count - 1})"

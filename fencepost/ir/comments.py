@@ -1,0 +1,43 @@
+"""Comments of the text form, kept with what they stand beside, so that rewriting a file loses none.
+
+A comment behind a statement belongs to it. A comment on a line of its own belongs to the next
+statement, or to the end of the region. Comments outside of a kernel belong to the file, not to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from fencepost.ir.buffers import Buffer
+from fencepost.ir.graph import Graph
+from fencepost.ir.ops import Operation
+from fencepost.ir.trace import CapturedTrace
+
+
+def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tuple[int, Graph]]) -> None:
+    """Hang the comments between the lines of `extent` onto operations; `ends` tells on which line graphs end."""
+    source = trace.source
+    if source is None or "#" not in source.text:
+        return
+    starts: dict[int, Operation | Buffer] = {buffer.span.line: buffer for buffer in trace.buffers.values() if buffer.span}
+    for op in trace.preorder_walk():
+        if op.span:
+            starts.setdefault(op.span.line, op)
+    # What follows a comment line: an operation, a buffer or the end of a graph, whichever comes first.
+    stops: list[tuple[int, Operation | Buffer | Graph]] = [*starts.items(), *ends]
+    stops.sort(key=lambda stop: stop[0])
+    lines = [line for line, _ in stops]
+    for number in range(extent[0] + 1, extent[1] + 1):
+        code, mark, text = source.line(number).partition("#")
+        if not mark:
+            continue
+        text = text.strip()
+        if code.strip() and number in starts:
+            starts[number].comment = text
+            continue
+        place = bisect_right(lines, number)
+        following = stops[place][1] if place < len(stops) else trace.blocks[-1]
+        if isinstance(following, Graph):
+            following.closing = (*following.closing, text)
+        else:
+            following.heading = (*following.heading, text)

@@ -1,0 +1,243 @@
+"""Index expressions: which slot and which bytes an access touches, and which way a branch goes.
+
+Integers only. `//` and `%` round towards minus infinity, as in Python. `Unknown` stands for a value
+that the kernel does not tell; whatever depends on it evaluates to None, and every reader of an
+expression has to treat None as "could be anything".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
+
+Operand: TypeAlias = Union["Expr", int]
+
+
+class Expr:
+    """An integer expression; Python's operators build larger ones."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Operand) -> Expr:
+        return Binary("+", self, as_expr(other))
+
+    def __radd__(self, other: Operand) -> Expr:
+        return Binary("+", as_expr(other), self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return Binary("-", self, as_expr(other))
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return Binary("-", as_expr(other), self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return Binary("*", self, as_expr(other))
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return Binary("*", as_expr(other), self)
+
+    def __floordiv__(self, other: Operand) -> Expr:
+        return Binary("//", self, as_expr(other))
+
+    def __mod__(self, other: Operand) -> Expr:
+        return Binary("%", self, as_expr(other))
+
+    def __lt__(self, other: Operand) -> Compare:
+        return Compare("<", self, as_expr(other))
+
+    def __le__(self, other: Operand) -> Compare:
+        return Compare("<=", self, as_expr(other))
+
+    def __gt__(self, other: Operand) -> Compare:
+        return Compare(">", self, as_expr(other))
+
+    def __ge__(self, other: Operand) -> Compare:
+        return Compare(">=", self, as_expr(other))
+
+    def equals(self, other: Operand) -> Compare:
+        """The condition `self == other` (`==` itself compares expressions as data)."""
+        return Compare("==", self, as_expr(other))
+
+    def differs(self, other: Operand) -> Compare:
+        """The condition `self != other`."""
+        return Compare("!=", self, as_expr(other))
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    """A number."""
+
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Expr):
+    """The variable of an enclosing loop, by name; a kernel never uses one name twice."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"%{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wave(Expr):
+    """The number of the wave that runs the operation, from 0."""
+
+    def __str__(self) -> str:
+        return "wave"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Expr):
+    """A value that the kernel does not tell."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """`lhs op rhs` with op one of `+ - * // %`."""
+
+    op: str
+    lhs: Expr
+    rhs: Expr
+
+    def __str__(self) -> str:
+        mine = PRECEDENCE[self.op]
+        left, right = str(self.lhs), str(self.rhs)
+        if isinstance(self.lhs, Binary) and PRECEDENCE[self.lhs.op] < mine:
+            left = f"({left})"
+        if isinstance(self.rhs, Binary) and PRECEDENCE[self.rhs.op] <= mine:
+            right = f"({right})"
+        return f"{left} {self.op} {right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """`then` where the condition holds, else `orelse`."""
+
+    condition: Compare
+    then: Expr
+    orelse: Expr
+
+    def __str__(self) -> str:
+        return f"select({self.condition}, {self.then}, {self.orelse})"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A condition on integers. It is divergent when it depends on the wave."""
+
+    op: str
+    lhs: Expr
+    rhs: Expr
+
+    def __str__(self) -> str:
+        return f"{self.lhs} {self.op} {self.rhs}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A condition that the kernel does not tell: the same for all waves, unknown each time it is met."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"%{self.name}"
+
+
+Condition: TypeAlias = Compare | Flag
+
+
+def as_expr(value: Operand) -> Expr:
+    """An integer as an expression; expressions as they are."""
+    return value if isinstance(value, Expr) else Const(value)
+
+
+def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int | None:
+    """The value of `expr`, or None if something in it is unknown (a division by zero is unknown too)."""
+    if isinstance(expr, Const):
+        return expr.value
+    if isinstance(expr, Var):
+        return env.get(expr.name)
+    if isinstance(expr, Wave):
+        return wave
+    if isinstance(expr, Binary):
+        left, right = evaluate(expr.lhs, env, wave), evaluate(expr.rhs, env, wave)
+        if left is None or right is None or (right == 0 and expr.op in ("//", "%")):
+            return None
+        return ARITHMETIC[expr.op](left, right)
+    if isinstance(expr, Select):
+        holds = decide(expr.condition, env, wave)
+        if holds is None:
+            return None
+        return evaluate(expr.then if holds else expr.orelse, env, wave)
+    return None
+
+
+def decide(condition: Condition, env: Mapping[str, int], wave: int | None = None) -> bool | None:
+    """Whether `condition` holds, or None if that is unknown."""
+    if isinstance(condition, Flag):
+        return None
+    left, right = evaluate(condition.lhs, env, wave), evaluate(condition.rhs, env, wave)
+    if left is None or right is None:
+        return None
+    return COMPARISONS[condition.op](left, right)
+
+
+def leaves(expr: Expr | Condition) -> list[Expr]:
+    """Every constant, variable, wave and unknown in `expr`, from left to right."""
+    found: list[Expr] = []
+    todo: list[Expr | Condition] = [expr]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Binary | Compare):
+            todo += (part.rhs, part.lhs)
+        elif isinstance(part, Select):
+            todo += (part.orelse, part.then, part.condition)
+        elif isinstance(part, Expr):
+            found.append(part)
+    return found
+
+
+def is_divergent(condition: Condition) -> bool:
+    """Whether two waves can decide `condition` differently."""
+    return any(isinstance(leaf, Wave) for leaf in leaves(condition))
+
+
+def depth(expr: Expr | Condition) -> int:
+    """How many levels `expr` is nested."""
+    deepest = 0
+    todo: list[tuple[Expr | Condition, int]] = [(expr, 1)]
+    while todo:
+        part, level = todo.pop()
+        deepest = max(deepest, level)
+        if isinstance(part, Binary | Compare):
+            todo += ((part.lhs, level + 1), (part.rhs, level + 1))
+        elif isinstance(part, Select):
+            todo += ((part.condition, level + 1), (part.then, level + 1), (part.orelse, level + 1))
+    return deepest

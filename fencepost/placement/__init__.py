@@ -1,0 +1,15 @@
+"""Where barriers go. Each strategy is one file and chooses positions; the analysis is the same for all.
+
+A strategy returns a placement: positions, and for each whether the barrier has to drain the async copies.
+Whatever it chooses, `complete` has the last word: it adds a barrier right before any access that is still
+uncovered, so that no strategy can leave a race, only waste barriers.
+"""
+
+from fencepost.placement.eager import Eager
+from fencepost.placement.minimize import Minimize
+from fencepost.placement.strategy import Strategy, cost
+from fencepost.placement.walk import Walk
+
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in (Minimize(), Eager(), Walk())}
+
+__all__ = ["STRATEGIES", "Eager", "Minimize", "Strategy", "Walk", "cost"]

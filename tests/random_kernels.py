@@ -1,0 +1,252 @@
+"""Random kernels for property tests and campaigns: any control flow, any mix of accesses, from one seed.
+
+Written on plain `random` so that a campaign can run millions of them; `shrink` makes a failing one small.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fencepost.ir import ops
+from fencepost.ir.graph import Graph
+from fencepost.ir.parser import parse
+from fencepost.ir.trace import CapturedTrace
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a random kernel may contain."""
+
+    size: int = 12
+    depth: int = 3
+    waves: tuple[int, ...] = (1, 2, 4)
+    loops: bool = True
+    conditionals: bool = True
+    divergent: bool = True
+    blocks: bool = True
+    barriers: float = 0.12
+    atomics: bool = True
+    aliasing: bool = True
+    ranges: bool = True
+    groups: bool = True
+    slots: bool = False
+    asynchronous: bool = False
+
+
+STRAIGHT = Shape(loops=False, conditionals=False, divergent=False, blocks=False, barriers=0.1)
+
+
+def random_text(seed: int, shape: Shape = Shape()) -> str:
+    """The text of a random kernel."""
+    return _Writer(random.Random(seed), shape).kernel()
+
+
+def random_kernel(seed: int, shape: Shape = Shape()) -> CapturedTrace:
+    """A random kernel."""
+    return parse(random_text(seed, shape), f"seed{seed}.fp")
+
+
+class _Writer:
+    def __init__(self, rng: random.Random, shape: Shape) -> None:
+        self.rng = rng
+        self.shape = shape
+        self.waves = rng.choice(shape.waves)
+        self.lines: list[str] = []
+        self.buffers: list[tuple[str, int, int]] = []
+        self.loop_vars: list[str] = []
+        self.names = 0
+        self.left = rng.randint(3, shape.size)
+
+    def kernel(self) -> str:
+        self.lines.append(f"kernel @random waves={self.waves} {{")
+        for number in range(self.rng.randint(1, 3)):
+            self.buffer("abc"[number])
+        if self.shape.blocks and self.rng.random() < 0.35:
+            self.blocks()
+        else:
+            while self.left > 0:
+                self.statement(1, 0)
+        self.lines.append("}")
+        return "\n".join(self.lines) + "\n"
+
+    def buffer(self, name: str) -> None:
+        slots = self.rng.choice([2, 3]) if self.shape.slots and self.rng.random() < 0.7 else 1
+        size = 64
+        shape = f"{slots} x {size}" if slots > 1 else f"{size}"
+        place = f" at {self.rng.choice([0, 32, 64, 128])}" if self.shape.aliasing and self.rng.random() < 0.4 else ""
+        self.lines.append(f"  shared %{name} : {shape}{place}")
+        self.buffers.append((name, slots, size))
+
+    def fresh(self, stem: str) -> str:
+        self.names += 1
+        return f"{stem}{self.names}"
+
+    def put(self, indent: int, text: str) -> None:
+        self.lines.append("  " * indent + text)
+
+    def statement(self, indent: int, depth: int, guarded: bool = False) -> None:
+        roll = self.rng.random()
+        if roll < self.shape.barriers and not guarded:
+            self.left -= 1
+            self.put(indent, "barrier async" if self.shape.asynchronous and self.rng.random() < 0.3 else "barrier")
+        elif roll < 0.75 or depth >= self.shape.depth or self.left < 2:
+            self.left -= 1
+            self.put(indent, self.access())
+        elif roll < 0.88 and self.shape.loops:
+            self.loop(indent, depth, guarded)
+        elif self.shape.conditionals:
+            self.conditional(indent, depth, guarded)
+        else:
+            self.left -= 1
+            self.put(indent, self.access())
+
+    def body(self, indent: int, depth: int, guarded: bool) -> None:
+        for _ in range(self.rng.randint(1, 4)):
+            if self.left > 0:
+                self.statement(indent, depth, guarded)
+
+    def loop(self, indent: int, depth: int, guarded: bool) -> None:
+        name = self.fresh("i")
+        bound = self.rng.choice(["0", "1", "2", "3", "8", "?", "?"])
+        self.put(indent, f"loop %{name} in 0..{bound} {{")
+        self.loop_vars.append(name)
+        self.body(indent + 1, depth + 1, guarded)
+        self.loop_vars.pop()
+        self.put(indent, "}")
+
+    def conditional(self, indent: int, depth: int, guarded: bool) -> None:
+        condition = f"%{self.fresh('c')}"
+        if self.shape.divergent and self.rng.random() < 0.4:
+            guarded = True
+            condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
+        self.put(indent, f"if {condition} {{")
+        self.body(indent + 1, depth + 1, guarded)
+        if self.rng.random() < 0.5:
+            self.put(indent, "} else {")
+            self.body(indent + 1, depth + 1, guarded)
+        self.put(indent, "}")
+
+    def blocks(self) -> None:
+        """A few blocks with any branches between them, loops entered in two places included."""
+        labels = [self.fresh("b") for _ in range(self.rng.randint(2, 5))]
+        for number, label in enumerate(["", *labels]):
+            if label:
+                self.lines.append(f"^{label}:")
+            for _ in range(self.rng.randint(0, 3)):
+                if self.left > 0:
+                    self.statement(1, 1)
+            if number == len(labels):
+                self.put(1, "return")
+            elif self.rng.random() < 0.6:
+                target = self.rng.choice(labels)
+                # The last block must stay within reach, or nothing ever ends.
+                self.put(1, f"cond_br %{self.fresh('c')}, ^{target}, ^{labels[number]}")
+            else:
+                self.put(1, f"br ^{labels[number]}")
+
+    def access(self) -> str:
+        kinds = ["read", "read", "write", "write"]
+        if self.shape.atomics:
+            kinds.append("atomic")
+        if self.shape.asynchronous:
+            kinds += ["gather_to_lds", "tensor_load_to_lds", "wait_count"]
+        kind = self.rng.choice(kinds)
+        if kind == "wait_count":
+            return f"wait_count {self.rng.choice(['load', 'tensor'])}={self.rng.choice([0, 0, 1, 2])}"
+        group = ""
+        if self.shape.groups and self.rng.random() < 0.15:
+            group = f" group=g{self.rng.randint(0, 1)}"
+        return f"{kind} {self.view()}{group}"
+
+    def view(self) -> str:
+        name, slots, size = self.rng.choice(self.buffers)
+        view = f"%{name}"
+        if slots > 1 and self.rng.random() < 0.9:
+            view += f"[{self.slot(slots)}]"
+        elif slots > 1:
+            return view
+        if self.shape.ranges and self.rng.random() < 0.35:
+            lo = self.rng.choice([0, 16, 32])
+            view += f"[{lo}..{self.rng.choice([hi for hi in (16, 32, 48, 64) if hi > lo])}]"
+        return view
+
+    def slot(self, slots: int) -> str:
+        if not self.loop_vars or self.rng.random() < 0.3:
+            return str(self.rng.randrange(slots))
+        ahead = self.rng.randint(0, slots)
+        return f"(%{self.rng.choice(self.loop_vars)} + {ahead}) % {slots}"
+
+
+def shrink(text: str, fails: Callable[[str], bool]) -> str:
+    """Take out lines and braces while `fails` still holds: a small kernel that shows the same failure."""
+    changed = True
+    while changed:
+        changed = False
+        lines = text.splitlines()
+        for start, end in _pieces(lines):
+            smaller = "\n".join(lines[:start] + lines[end:]) + "\n"
+            if _still_fails(smaller, fails):
+                text, changed = smaller, True
+                break
+        else:
+            for number, line in enumerate(lines):
+                if line.rstrip().endswith("{") and "kernel" not in line:
+                    inner = _unwrapped(lines, number)
+                    if inner is not None and _still_fails(inner, fails):
+                        text, changed = inner, True
+                        break
+    return text
+
+
+def _still_fails(text: str, fails: Callable[[str], bool]) -> bool:
+    try:
+        return fails(text)
+    except Exception:
+        return False  # what does not parse is no reproducer
+
+
+def _pieces(lines: list[str]) -> list[tuple[int, int]]:
+    """Whole regions first, then single lines."""
+    pieces: list[tuple[int, int]] = []
+    stack: list[int] = []
+    for number, line in enumerate(lines):
+        bare = line.strip()
+        if bare.startswith("}") and stack:
+            start = stack.pop()
+            if start and bare == "}":
+                pieces.append((start, number + 1))
+            elif bare.endswith("{"):
+                stack.append(start)
+        elif bare.endswith("{"):
+            stack.append(number)
+    pieces.sort(key=lambda piece: piece[0] - piece[1])
+    return pieces + [(n, n + 1) for n, line in enumerate(lines) if not line.strip().endswith(("{", "}"))]
+
+
+def _unwrapped(lines: list[str], start: int) -> str | None:
+    """The text with the region that opens on line `start` replaced by what is inside it."""
+    depth = 0
+    for number in range(start, len(lines)):
+        bare = lines[number].strip()
+        depth += bare.endswith("{") - bare.startswith("}")
+        if depth == 0:
+            if any(line.strip() == "} else {" for line in lines[start:number]):
+                return None
+            return "\n".join(lines[:start] + lines[start + 1 : number] + lines[number + 1 :]) + "\n"
+    return None
+
+
+def without(trace: CapturedTrace, op: ops.Operation) -> str:
+    """The kernel's text with one operation left out."""
+    graph: Graph | None = op.graph
+    assert graph is not None
+    after = op.next
+    graph.remove(op)
+    text = str(trace)
+    if after is None:
+        graph.append(op)
+    else:
+        graph.insert_before(after, op)
+    return text
