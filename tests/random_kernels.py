@@ -75,7 +75,11 @@ class _Writer:
         slots = self.rng.choice([2, 3]) if self.shape.slots and self.rng.random() < 0.7 else 1
         size = 64
         shape = f"{slots} x {size}" if slots > 1 else f"{size}"
-        place = f" at {self.rng.choice([0, 32, 64, 128])}" if self.shape.aliasing and self.rng.random() < 0.4 else ""
+        place = (
+            f" at {self.rng.choice([0, 32, 64, 128])}"
+            if self.shape.aliasing and self.rng.random() < 0.4
+            else ""
+        )
         self.lines.append(f"  shared %{name} : {shape}{place}")
         self.buffers.append((name, slots, size))
 
@@ -90,7 +94,9 @@ class _Writer:
         roll = self.rng.random()
         if roll < self.shape.barriers and not guarded:
             self.left -= 1
-            self.put(indent, "barrier async" if self.shape.asynchronous and self.rng.random() < 0.3 else "barrier")
+            self.put(
+                indent, "barrier async" if self.shape.asynchronous and self.rng.random() < 0.3 else "barrier"
+            )
         elif roll < 0.75 or depth >= self.shape.depth or self.left < 2:
             self.left -= 1
             self.put(indent, self.access())

@@ -40,6 +40,8 @@ class AccessClass:
             return False  # two reads, or two atomics
         if self.engine and self.engine == later.engine:
             return False  # one engine keeps its own order
+        if not (self.waves and later.waves):
+            return False  # no wave ever runs one of them
         if not (self.engine or later.engine) and not _two_waves(self.waves, later.waves):
             return False  # one wave on both sides: program order is enough
         return any(mine.overlaps(theirs) for mine in self.regions for theirs in later.regions)
@@ -48,7 +50,7 @@ class AccessClass:
 def _two_waves(one: int, other: int) -> bool:
     """Whether there are two different waves, one in each set."""
     both = one | other
-    return bool(one) and bool(other) and both & (both - 1) != 0
+    return both & (both - 1) != 0
 
 
 @dataclass(slots=True)

@@ -202,7 +202,9 @@ def _producers_before(
 ) -> dict[int, _Producer]:
     """For each class with a wanted bit, the nearest access before `position` that left it."""
     found: dict[int, _Producer] = {}
-    todo: deque[tuple[int, int, frozenset[int], int]] = deque([(position.block, position.gap, frozenset(), 0)])
+    todo: deque[tuple[int, int, frozenset[int], int]] = deque(
+        [(position.block, position.gap, frozenset(), 0)]
+    )
     seen: set[tuple[int, frozenset[int], int]] = set()
     while todo and wanted:
         index, gap, rounds, strongest = todo.popleft()

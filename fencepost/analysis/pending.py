@@ -155,4 +155,3 @@ def conflicts_left(program: Program, placement: Placement) -> list[tuple[Positio
 
     solve(program, dict(placement), note)
     return [(position, *bits) for position, bits in found.items()]
-

@@ -101,7 +101,8 @@ def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Progra
                 if count_barriers:
                     steps.append(Step(gap, clears=ASYNC if op.wait_async_ops else PLAIN))
             elif isinstance(op, ops.MemoryCounterWait):
-                lands = _landing(table, op)
+                # Inside a divergent conditional only some waves wait: that completes nothing for certain.
+                lands = 0 if block.guards else _landing(table, op)
                 if lands:
                     steps.append(Step(gap, lands=lands))
             # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
@@ -162,12 +163,21 @@ def _refuse_split_phases(flow: Flow) -> None:
     """Placement reasons about waves that meet the same barriers; say so where they do not."""
     for block in flow.blocks:
         for op in block.ops:
-            if block.guards and isinstance(op, ops.SyncOperation):
+            if (
+                block.guards
+                and isinstance(op, ops.SyncOperation)
+                and not isinstance(op, ops.MemoryCounterWait)
+            ):
                 raise FencepostError(
                     f"{op.mnemonic} inside a divergent conditional: not all waves meet it",
                     [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
                     code="FP201",
-                    notes=[("help", "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet")],
+                    notes=[
+                        (
+                            "help",
+                            "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet",
+                        )
+                    ],
                     source=flow.trace.source,
                 )
             if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
@@ -175,6 +185,11 @@ def _refuse_split_phases(flow: Flow) -> None:
                     f"the kernel has a split barrier ({op.mnemonic})",
                     [Mark(op.span)],
                     code="FP202",
-                    notes=[("help", "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet")],
+                    notes=[
+                        (
+                            "help",
+                            "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet",
+                        )
+                    ],
                     source=flow.trace.source,
                 )

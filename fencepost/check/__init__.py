@@ -57,7 +57,12 @@ def check(
 
 def in_step(flow: Flow) -> bool:
     """Whether all waves meet the same synchronization in the same order."""
-    return not any(isinstance(op, ops.SyncOperation) for block in flow.blocks if block.guards for op in block.ops)
+    return not any(
+        isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
+        for block in flow.blocks
+        if block.guards
+        for op in block.ops
+    )
 
 
 def _simulate(

@@ -2,17 +2,35 @@
 
 A loop whose variable decides no byte and no branch looks the same in every iteration, so going round it
 is going back to the same program point: its trip count need not be unrolled at all. The others are
-followed with their variable.
+followed with their variable; where everything that depends on it repeats with a period, iterations a period
+apart are the same, and following one period is following all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import lcm
 
 from fencepost.check.access import depends_on_wave, loop_variables
 from fencepost.flow import Block, Flow, Loop
 from fencepost.ir import ops
-from fencepost.ir.expr import Compare, Condition, Var, Wave, decide, is_divergent, leaves
+from fencepost.ir.expr import (
+    Binary,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    Select,
+    Var,
+    Wave,
+    decide,
+    is_divergent,
+    leaves,
+)
+
+UNROLLED = 24
+"""Iterations that a loop of unknown length is followed for, if nothing in it repeats."""
 
 Env = tuple[tuple[str, int], ...]
 """The loops that are followed, outermost first, and the value of each one's variable."""
@@ -27,6 +45,10 @@ class Context:
     """The loops that are followed iteration by iteration."""
     waves: list[int]
     """The waves to look at: all where they differ, else one that stands for any."""
+    folded: dict[int, int]
+    """Followed loops that repeat: the distance in their variable after which everything is the same."""
+    cut: set[int] = field(default_factory=set)
+    """Followed loops of unknown length that had to be cut short."""
 
     @classmethod
     def of(cls, flow: Flow) -> Context:
@@ -42,7 +64,12 @@ class Context:
                 names |= {leaf.name for leaf in found if isinstance(leaf, Var)}
                 differs = differs or any(isinstance(leaf, Wave) for leaf in found)
         followed = {loop.index for loop in flow.loops if loop.op is not None and loop.op.var in names}
-        return cls(flow, followed, list(range(flow.trace.waves)) if differs else [0])
+        folded = {}
+        for index in followed:
+            length = _fold(flow.loops[index])
+            if length is not None:
+                folded[index] = length
+        return cls(flow, followed, list(range(flow.trace.waves)) if differs else [0], folded)
 
     def others(self, wave: int) -> list[int]:
         """The waves to compare `wave` with."""
@@ -71,13 +98,23 @@ class Context:
                 continue
             op = loop.op
             again = env[op.var] + op.step
+            fold = self.folded.get(loop.index)
             if loop.index == around:
-                if op.stop is not None and again >= op.stop:
+                if fold is not None:
+                    again = op.start + (again - op.start) % fold
+                elif op.stop is None and again >= op.start + op.step * UNROLLED:
+                    self.cut.add(loop.index)
+                    return None
+                elif op.stop is not None and again >= op.stop:
                     return None
                 env[op.var] = again
             elif loop.index not in inside:
-                if op.stop is not None and again < op.stop:
-                    return None
+                if op.stop is not None:
+                    # The last iteration, or one that looks just like it.
+                    last = range(op.start, op.stop, op.step)[-1]
+                    ahead = last - env[op.var]
+                    if (ahead % fold if fold is not None else ahead) != 0:
+                        return None
                 del env[op.var]
         if _ruled_out(flow, block, target, env):
             return None
@@ -113,13 +150,104 @@ def _ruled_out(flow: Flow, block: Block, target: int, env: dict[str, int]) -> bo
     return flow.blocks[target].graph.name != (branch.then if holds else branch.orelse)
 
 
-def start_values(loop: Loop, most: int) -> tuple[list[int], bool]:
-    """Iterations of a followed loop to start from: its first and its last ones; and whether that is all."""
+def start_values(context: Context, loop: Loop, most: int) -> tuple[list[int], bool]:
+    """Iterations of a followed loop to start from, and whether these stand for all of them."""
     assert loop.op is not None
     op = loop.op
+    fold = context.folded.get(loop.index)
+    if fold is not None:
+        return list(range(op.start, op.start + fold, op.step)), True
     if op.stop is None:
         return [op.start + op.step * k for k in range(most)], False
     values = list(range(op.start, op.stop, op.step))
     if len(values) <= most:
         return values, True
     return values[: most - most // 2] + values[len(values) - most // 2 :], False
+
+
+def _fold(loop: Loop) -> int | None:
+    """After what distance in the loop's variable everything repeats; None if it is better followed in full."""
+    if loop.op is None:
+        return None
+    period = 1
+    for op in operations_in(loop.op):
+        for part in decisive(op):
+            repeats = period_of(part, loop.op.var)
+            if repeats is None:
+                return None
+            period = lcm(period, repeats)
+    length = lcm(period, loop.op.step)
+    rounds = length // loop.op.step
+    # A short loop is followed exactly: walking round it, first and last iterations are never far apart.
+    if rounds > 64 or (loop.trip is not None and loop.trip <= max(16, 4 * rounds)):
+        return None
+    return length
+
+
+def operations_in(loop: ops.Iterate) -> Iterator[ops.Operation]:
+    """Every operation inside a loop."""
+    todo = [loop.body]
+    while todo:
+        for op in todo.pop():
+            yield op
+            todo.extend(ops.regions(op))
+
+
+def decisive(op: ops.Operation) -> Iterator[Expr | Condition]:
+    """The expressions that decide which bytes an operation touches or which way it branches."""
+    condition = condition_of(op)
+    if condition is not None:
+        yield condition
+    if isinstance(op, ops.MemoryOperation):
+        for view in op.views:
+            for part in (view.slot, view.lo, view.hi):
+                if part is not None:
+                    yield part
+
+
+def period_of(expr: Expr | Condition, name: str) -> int | None:
+    """The period of `expr` in one variable; None if it does not repeat."""
+    growth = _growth(expr, name)
+    return None if growth.grows else growth.period
+
+
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """How an expression depends on a variable.
+
+    If it grows, it is an integer polynomial divided by `divisor` (rounded down) and sums and products of such:
+    moving the variable by `divisor * m` moves it by a multiple of m, so its remainder by m repeats.
+    """
+
+    grows: bool = False
+    period: int = 1
+    """Of whatever in it has been reduced to a remainder already; 0 if nothing can be said."""
+    divisor: int = 1
+
+
+IRREGULAR = _Growth(True, 0)
+
+
+def _growth(expr: Expr | Condition, name: str) -> _Growth:
+    if isinstance(expr, Var):
+        return _Growth(expr.name == name)
+    if isinstance(expr, Binary | Compare):
+        left, right = _growth(expr.lhs, name), _growth(expr.rhs, name)
+        grows, period = left.grows or right.grows, lcm(left.period, right.period)
+        if not grows:
+            return _Growth(False, period)
+        divisor = lcm(left.divisor, right.divisor)
+        if expr.op in ("+", "-", "*"):
+            return _Growth(True, period, divisor)
+        by = expr.rhs.value if isinstance(expr.rhs, Const) else 0
+        if by > 0 and period > 0 and expr.op == "//":
+            return _Growth(True, period, divisor * by)
+        if by > 0 and period > 0 and expr.op == "%":
+            return _Growth(False, lcm(period, divisor * by))
+        return IRREGULAR
+    if isinstance(expr, Select):
+        parts = [_growth(part, name) for part in (expr.condition, expr.then, expr.orelse)]
+        if any(part.grows for part in parts):
+            return IRREGULAR
+        return _Growth(False, lcm(*(part.period for part in parts)))
+    return _Growth()

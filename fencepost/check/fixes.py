@@ -35,7 +35,9 @@ def _fix(flow: Flow, race: Race, races: list[Race], blocks: dict[ops.Operation, 
             break
     if not second.guards:
         return Fix(what, race.second.op, _also(race, races))
-    return Fix("no barrier can: it would stand inside a divergent conditional, where only some waves would meet it")
+    return Fix(
+        "no barrier can: it would stand inside a divergent conditional, where only some waves would meet it"
+    )
 
 
 def _entered_again(flow: Flow, branch: ops.Operation, race: Race) -> bool:
@@ -48,7 +50,5 @@ def _entered_again(flow: Flow, branch: ops.Operation, race: Race) -> bool:
 def _also(race: Race, races: list[Race]) -> tuple[Race, ...]:
     """Other races whose path leads through the same place."""
     return tuple(
-        other
-        for other in races
-        if other.second.op is not race.second.op and race.second.op in other.path[1:]
+        other for other in races if other.second.op is not race.second.op and race.second.op in other.path[1:]
     )

@@ -123,7 +123,9 @@ class Paths:
                 if rounds[around] >= self.bound[around]:
                     continue
             if any(
-                loop.op is not None and loop.trip is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
+                loop.op is not None
+                and loop.trip is not None
+                and place.rounds[loop.index] + 1 < self.bound[loop.index]
                 for loop in flow.loops_around(block.index)
                 if loop.index not in inside
             ):

@@ -80,7 +80,9 @@ class Simulation:
         for visit in path:
             block = flow.blocks[visit.block]
             taking_part = [
-                state for state in self.waves if all(guard.admits(state.wave, visit.env) for guard in block.guards)
+                state
+                for state in self.waves
+                if all(guard.admits(state.wave, visit.env) for guard in block.guards)
             ]
             for op in block.ops:
                 number += 1
@@ -259,7 +261,9 @@ class Simulation:
                     if count > state.waits.get(bar_id, 0):
                         signal = next(e.op for e in reversed(state.events) if _signals(e.op, bar_id))
                         text = f"wave {state.wave} ends with barrier {bar_id} signalled and not waited for"
-                        self.deadlocks.append(Deadlock("left signalled", text, ((signal, "no wait follows"),)))
+                        self.deadlocks.append(
+                            Deadlock("left signalled", text, ((signal, "no wait follows"),))
+                        )
                         return
             return
         waiting = stuck[0]
@@ -277,7 +281,9 @@ class Simulation:
             kind = "stuck"
             if missing is not None and missing.at < len(missing.events):
                 marks.append((missing.events[missing.at].op, f"wave {missing.wave} waits here"))
-        self.deadlocks.append(Deadlock(kind, text, tuple(marks), tuple(e.op for e in waiting.events[: waiting.at + 1])))
+        self.deadlocks.append(
+            Deadlock(kind, text, tuple(marks), tuple(e.op for e in waiting.events[: waiting.at + 1]))
+        )
 
 
 def _signals(op: ops.Operation, bar_id: int) -> bool:

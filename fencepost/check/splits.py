@@ -29,7 +29,9 @@ def split_errors(context: Context) -> list[Deadlock]:
     todo = deque([start])
     errors: dict[tuple[str, int], Deadlock] = {}
 
-    def report(kind: str, message: str, op: ops.Operation, marks: list[tuple[ops.Operation, str]], at: Visit) -> None:
+    def report(
+        kind: str, message: str, op: ops.Operation, marks: list[tuple[ops.Operation, str]], at: Visit
+    ) -> None:
         key = (kind, id(op))
         if key not in errors:
             errors[key] = Deadlock(kind, message, tuple(marks), tuple(_path(context, came_from, at, op)))
@@ -66,7 +68,13 @@ def _advance(
     if isinstance(op, ops.SharedMemoryBarrierSignal):
         if op.bar_id in state:
             text = f"{_name(op.bar_id)} is signalled twice before it is waited for"
-            report("signalled twice", text, op, [(state[op.bar_id], "signalled here"), (op, "and again here")], visit)
+            report(
+                "signalled twice",
+                text,
+                op,
+                [(state[op.bar_id], "signalled here"), (op, "and again here")],
+                visit,
+            )
             return None
         return {**state, op.bar_id: op}
     if isinstance(op, ops.SharedMemoryBarrierWait):
@@ -77,7 +85,13 @@ def _advance(
         return {bar_id: signal for bar_id, signal in state.items() if bar_id != op.bar_id}
     if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and ops.WORKGROUP in state:
         text = "the workgroup's barrier is entered again between its signal and its wait"
-        report("signalled twice", text, op, [(state[ops.WORKGROUP], "signalled here"), (op, "entered here")], visit)
+        report(
+            "signalled twice",
+            text,
+            op,
+            [(state[ops.WORKGROUP], "signalled here"), (op, "entered here")],
+            visit,
+        )
         return None
     return state
 

@@ -78,7 +78,12 @@ class Tracker:
             isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncCopy) for op in everything
         )
         self.most_waited = max(
-            (count for op in everything if isinstance(op, ops.MemoryCounterWait) for count in op.counts.values()),
+            (
+                count
+                for op in everything
+                if isinstance(op, ops.MemoryCounterWait)
+                for count in op.counts.values()
+            ),
             default=0,
         )
 
@@ -90,6 +95,8 @@ class Tracker:
                 for gap, op in enumerate(block.ops):
                     if isinstance(op, ops.MemoryOperation):
                         self.start(block, gap, op)
+        if self.context.cut:
+            self.explored.cut("loops of unknown length were followed for a bounded number of iterations")
 
     def start(self, block: Block, gap: int, op: ops.MemoryOperation) -> None:
         """Follow one operation from each iteration and wave that it has to be followed from."""
@@ -100,7 +107,7 @@ class Tracker:
         followed = [loop for loop in reversed(loops) if loop.index in self.context.followed and loop.op]
         choices = []
         for loop in followed:
-            values, everything = start_values(loop, 16 if len(followed) == 1 else 6)
+            values, everything = start_values(self.context, loop, 16 if len(followed) == 1 else 6)
             if not everything:
                 self.explored.cut(f"only the first and last iterations of %{loop.op.var if loop.op else ''}")
             choices.append([(loop.op.var if loop.op else "", value) for value in values])
@@ -114,7 +121,9 @@ class Tracker:
                 self.explored.accesses += 1
                 places = [self.place(op, index, env, wave) for index in range(len(op.views))]
                 status = Status()
-                tracked = Tracked(op, effect, block, env, wave, places, {loop.index for loop in loops}, status)
+                tracked = Tracked(
+                    op, effect, block, env, wave, places, {loop.index for loop in loops}, status
+                )
                 self.follow(tracked, gap)
 
     def reachable_under(self, block: Block, env: Env, wave: int) -> bool:
@@ -139,7 +148,7 @@ class Tracker:
         seen = {(start.block, start.gap, start.env, start.status)}
         todo = deque([start])
         steps = 0
-        limit = max(2000, self.budget // 20)
+        limit = 20_000
         while todo:
             step = todo.popleft()
             steps += 1
@@ -165,7 +174,10 @@ class Tracker:
         status = step.status
         taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
         for op in block.ops[step.gap :]:
-            if isinstance(op, ops.SyncOperation):
+            if isinstance(op, ops.MemoryCounterWait):
+                if taking_part:
+                    status = self.wait_counted(tracked, op, status)
+            elif isinstance(op, ops.SyncOperation):
                 advanced = self.synchronize(tracked, op, status)
                 if advanced is None:
                     return None
@@ -173,7 +185,9 @@ class Tracker:
             elif isinstance(op, ops.ValueOperation):
                 if taking_part and not status.complete and self.completion_matters:
                     status = self.used(tracked, op, status)
-                if isinstance(op, ops.MemoryOperation) and self.meets(tracked, op, block, step, status, taking_part):
+                if isinstance(op, ops.MemoryOperation) and self.meets(
+                    tracked, op, block, step, status, taking_part
+                ):
                     return None
                 if taking_part and self.completion_matters and not status.complete:
                     status = self.issued(tracked, op, status)
@@ -182,11 +196,6 @@ class Tracker:
     def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
         """What a synchronization operation does for the tracked access; None: every wave can see it now."""
         own = tracked.effect.counter
-        if isinstance(op, ops.MemoryCounterWait):
-            allowed = op.counts.get(own)
-            if allowed is not None and status.later >= allowed:
-                return replace(status, complete=True)
-            return status
         if isinstance(op, ops.WorkgroupBarrier):
             return None if status.complete else status
         fenced = status.complete or own == LDS
@@ -198,6 +207,13 @@ class Tracker:
             return replace(status, complete=True, signalled=status.signalled | {op.bar_id})
         if isinstance(op, ops.SharedMemoryBarrierWait):
             return None if op.bar_id in status.signalled else status
+        return status
+
+    def wait_counted(self, tracked: Tracked, op: ops.MemoryCounterWait, status: Status) -> Status:
+        """A wait that leaves at most N outstanding completes what has N later ones on its counter."""
+        allowed = op.counts.get(tracked.effect.counter)
+        if allowed is not None and status.later >= allowed and not status.complete:
+            return replace(status, complete=True)
         return status
 
     def used(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
@@ -283,7 +299,9 @@ class Tracker:
         why = _why(tracked, wave, status)
         self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path))
 
-    def path_to(self, tracked: Tracked, step: _Step, op: ops.Operation) -> tuple[list[ops.Operation], tuple[int, ...]]:
+    def path_to(
+        self, tracked: Tracked, step: _Step, op: ops.Operation
+    ) -> tuple[list[ops.Operation], tuple[int, ...]]:
         """Everything executed from the tracked access to `op`, and the loops that went round in between."""
         steps = [step]
         while steps[-1].came_from is not None:

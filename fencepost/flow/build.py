@@ -78,7 +78,9 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
                 here = _close(flow, region, todo[-1], here)
                 owner = region.graph.owner
                 if isinstance(owner, ops.Conditional) and region.graph is owner.then:
-                    todo.append(_Open(owner.orelse, iter(owner.orelse), region.before, then_end=region.then_end))
+                    todo.append(
+                        _Open(owner.orelse, iter(owner.orelse), region.before, then_end=region.then_end)
+                    )
         elif isinstance(op, ops.Iterate):
             here.anchor = op
             inner = _new_loop(flow, op, here)

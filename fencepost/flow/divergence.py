@@ -22,7 +22,9 @@ def linearize_divergent_branches(
     branches = [
         (number, end)
         for number, graph in enumerate(trace.blocks)
-        if isinstance(end := graph.last, ops.CondBranch) and is_divergent(end.condition) and end.then != end.orelse
+        if isinstance(end := graph.last, ops.CondBranch)
+        and is_divergent(end.condition)
+        and end.then != end.orelse
     ]
     if not branches:
         return
@@ -38,7 +40,12 @@ def linearize_divergent_branches(
                 "the two sides of this divergent branch do not join cleanly",
                 [Mark(branch.span)],
                 code="FP107",
-                notes=[("help", "write it as a structured `if`, or give each side blocks of its own up to the join")],
+                notes=[
+                    (
+                        "help",
+                        "write it as a structured `if`, or give each side blocks of its own up to the join",
+                    )
+                ],
                 source=trace.source,
             )
         sides.append((number, branch, join, then, orelse))

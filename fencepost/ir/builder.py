@@ -103,9 +103,7 @@ class Kernel:
     # ------------------------------------------------------------ control flow
 
     @contextmanager
-    def loop(
-        self, var: str, *, trip: int | None = None, start: int = 0, step: int = 1
-    ) -> Iterator[Expr]:
+    def loop(self, var: str, *, trip: int | None = None, start: int = 0, step: int = 1) -> Iterator[Expr]:
         """A loop of `trip` iterations; None means unknown, possibly zero. Yields the loop's variable."""
         stop = None if trip is None else start + trip * step
         loop = ops.Iterate(self._claim(var), start, stop, step, body=self._region())
@@ -136,7 +134,9 @@ class Kernel:
         """Go on at a block."""
         return self._put(ops.Branch(target))
 
-    def cond_br(self, condition: Condition | str, then: str, orelse: str, trip: int | None = None) -> ops.CondBranch:
+    def cond_br(
+        self, condition: Condition | str, then: str, orelse: str, trip: int | None = None
+    ) -> ops.CondBranch:
         """Go on at one of two blocks."""
         if isinstance(condition, str):
             condition = Flag(condition)

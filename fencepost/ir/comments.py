@@ -19,7 +19,9 @@ def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tu
     source = trace.source
     if source is None or "#" not in source.text:
         return
-    starts: dict[int, Operation | Buffer] = {buffer.span.line: buffer for buffer in trace.buffers.values() if buffer.span}
+    starts: dict[int, Operation | Buffer] = {
+        buffer.span.line: buffer for buffer in trace.buffers.values() if buffer.span
+    }
     for op in trace.preorder_walk():
         if op.span:
             starts.setdefault(op.span.line, op)

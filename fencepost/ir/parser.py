@@ -145,7 +145,9 @@ class _Elaboration:
                 into.append(conditional)
                 _, _, then, closed, orelse, _ = statement.parts
                 ends.append((closed.line, conditional.then))
-                ends.append((statement.end_line, conditional.orelse if orelse is not None else conditional.then))
+                ends.append(
+                    (statement.end_line, conditional.orelse if orelse is not None else conditional.then)
+                )
                 if orelse is not None:
                     todo.append((conditional.orelse, iter(orelse)))
                 todo.append((conditional.then, iter(then)))
@@ -302,7 +304,9 @@ class _Elaboration:
                 if operand.name not in self.values:
                     raise self.no_value(operand)
                 if operand.subscripts:
-                    raise FencepostError(f"%{operand.name} is a value, not a buffer", [Mark(operand.span)], code="FP104")
+                    raise FencepostError(
+                        f"%{operand.name} is a value, not a buffer", [Mark(operand.span)], code="FP104"
+                    )
             op.uses = tuple(self.values[operand.name] for operand in operands)
         for flag, span in self.flags.items():
             if f"%{flag}" in self.spans and flag not in self.values:
@@ -334,5 +338,6 @@ class _Elaboration:
             return FencepostError(
                 f"%{operand.name} is a buffer; a value is wanted here", [Mark(operand.span)], code="FP104"
             )
-        return FencepostError(f"there is no value or buffer %{operand.name}", [Mark(operand.span)], code="FP104")
-
+        return FencepostError(
+            f"there is no value or buffer %{operand.name}", [Mark(operand.span)], code="FP104"
+        )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import Token
 
+
 @dataclass(slots=True)
 class Statement:
     """One statement: its rule in the grammar, and the pieces that the rule keeps."""
@@ -184,7 +185,9 @@ def _syntax_error(message: str, span: Span, expected: Any) -> FencepostError:
     from lark.grammar import Terminal
 
     names: list[str] = []
-    for name in sorted(str(item.name) if isinstance(item, Terminal) else str(item) for item in expected or ()):
+    for name in sorted(
+        str(item.name) if isinstance(item, Terminal) else str(item) for item in expected or ()
+    ):
         if name in READABLE:
             names.append(READABLE[name])
         else:

@@ -34,7 +34,9 @@ class CapturedTrace:
         for graph in self.graphs():
             if graph.name == name:
                 return iter(graph)
-        raise KeyError(f"kernel {self.name!r} has no graph {name!r}; it has {[g.name for g in self.graphs()]}")
+        raise KeyError(
+            f"kernel {self.name!r} has no graph {name!r}; it has {[g.name for g in self.graphs()]}"
+        )
 
     def preorder_walk(self) -> Iterator[Operation]:
         """Every operation in the order of the text: a loop or conditional, then what is inside it."""

@@ -1,0 +1,50 @@
+"""fencepost puts the synchronization into GPU kernels, proves that none is missing, and says why each is there.
+
+import fencepost as fp
+
+kernel = fp.parse(open("gemm.fp").read())
+fp.add_shared_memory_barriers(kernel, target="gfx942")
+assert fp.check(kernel).ok
+print(kernel)
+"""
+
+from fencepost.analysis.access import MemoryAccessType, get_shared_memory_from_op
+from fencepost.analysis.hazards import BarrierType, Hazard
+from fencepost.analysis.requirements import SyncRequirement, get_barriers_analysis, handle_hazard
+from fencepost.check import Report, check
+from fencepost.emit import LegacyBarrierEmitter
+from fencepost.insertion import add_shared_memory_barriers, explain_barriers, insert_barriers, prune_barriers
+from fencepost.ir.builder import Kernel, wave
+from fencepost.ir.parser import parse, parse_all
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.requirements import minimize_placement_strategy
+from fencepost.targets import TARGETS, TargetConfig
+from fencepost.version import __version__
+
+__all__ = [
+    "TARGETS",
+    "BarrierType",
+    "CapturedTrace",
+    "FencepostError",
+    "Hazard",
+    "Kernel",
+    "LegacyBarrierEmitter",
+    "MemoryAccessType",
+    "Report",
+    "SyncRequirement",
+    "TargetConfig",
+    "__version__",
+    "add_shared_memory_barriers",
+    "check",
+    "explain_barriers",
+    "get_barriers_analysis",
+    "get_shared_memory_from_op",
+    "handle_hazard",
+    "insert_barriers",
+    "minimize_placement_strategy",
+    "parse",
+    "parse_all",
+    "prune_barriers",
+    "wave",
+]

@@ -1,0 +1,149 @@
+"""Hazards as Wave's pass records them: windows between a producer region and a consumer region.
+
+A requirement stands for one *episode* on one resource: a run of producers followed by a run of consumers.
+Positions count the operations in program order, the way the pass numbers nodes (`_topo_location`). A window
+that crosses an iteration has its producer behind its consumer, and `is_loop` set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from fencepost.analysis.access import MemoryAccessType, access_type, get_shared_memory_from_op
+from fencepost.analysis.hazards import BarrierType, Hazard, hazards
+from fencepost.analysis.program import read_program
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer
+from fencepost.ir.trace import CapturedTrace
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequirement:
+    """One hazard window."""
+
+    resource: Buffer
+    prod_region: tuple[ops.Operation, ...]
+    cons_region: tuple[ops.Operation, ...]
+    prod_location: int
+    """Where the last producer stands."""
+    cons_location: int
+    """Where the first consumer stands."""
+    barrier_type: BarrierType
+    is_loop: bool
+    graph_start: ops.Operation | None
+    """The first operation of the graph around the consumer."""
+    graph_end: ops.Operation | None
+    """The last one."""
+    start_location: int = -1
+    end_location: int = -1
+    """Where these two stand."""
+
+
+def get_barriers_analysis(trace: CapturedTrace) -> list[SyncRequirement]:
+    """The windows that the kernel's barriers leave open, in the order of their consumers."""
+    return as_requirements(list(hazards(read_program(trace))), list(trace.preorder_walk()))
+
+
+def as_requirements(found: Sequence[Hazard], nodes: Iterable[ops.Operation]) -> list[SyncRequirement]:
+    """Put hazards that share their producers together; `nodes` gives every operation its location."""
+    location = {op: number for number, op in enumerate(nodes)}
+    producers: dict[tuple[Buffer, ops.MemoryOperation, BarrierType, bool], list[ops.MemoryOperation]] = {}
+    for hazard in found:
+        resource = get_shared_memory_from_op(hazard.consumer)
+        assert resource is not None
+        key = (resource, hazard.consumer, hazard.barrier_type, hazard.is_loop)
+        producers.setdefault(key, []).append(hazard.producer)
+    episodes: dict[tuple[object, ...], list[ops.MemoryOperation]] = {}
+    for (resource, consumer, tag, is_loop), before in producers.items():
+        before.sort(key=location.__getitem__)
+        episodes.setdefault((resource, tuple(before), tag, is_loop, consumer.graph), []).append(consumer)
+    requirements = []
+    for (resource, before, tag, is_loop, _), consumers in episodes.items():
+        assert isinstance(resource, Buffer) and isinstance(before, tuple)
+        assert isinstance(tag, BarrierType) and isinstance(is_loop, bool)
+        consumers.sort(key=location.__getitem__)
+        graph = consumers[0].graph
+        start, end = (graph.first, graph.last) if graph else (None, None)
+        requirements.append(
+            SyncRequirement(
+                resource,
+                before,
+                tuple(consumers),
+                location[before[-1]],
+                location[consumers[0]],
+                tag,
+                is_loop,
+                start,
+                end,
+                location.get(start, -1) if start else -1,
+                location.get(end, -1) if end else -1,
+            )
+        )
+    return sorted(requirements, key=lambda entry: (entry.cons_location, entry.prod_location, entry.is_loop))
+
+
+READS = frozenset({MemoryAccessType.READ, MemoryAccessType.READ_WRITE})
+WRITES = frozenset({MemoryAccessType.WRITE, MemoryAccessType.READ_WRITE})
+
+
+def handle_hazard(
+    nodes: Sequence[ops.Operation],
+    producer_types: Collection[MemoryAccessType] = WRITES,
+    consumer_types: Collection[MemoryAccessType] = READS,
+    barrier_type: BarrierType = BarrierType.FILL,
+    is_nested: bool = False,
+) -> list[SyncRequirement]:
+    """The episodes of one kind of hazard in a linear sequence of operations.
+
+    Each resource is looked at by itself. Producers are collected until consumers follow; when a producer comes
+    after consumers, the episode is over and the next one begins. A nested sequence is scanned twice over: a
+    consumer that meets its producers only in the second round does so in the next iteration. Barriers in the
+    sequence are not looked at, and neither is whether two views overlap: that is `get_barriers_analysis`'s work.
+    """
+    location = {op: number for number, op in enumerate(nodes)}
+    found: list[SyncRequirement] = []
+    resources = dict.fromkeys(filter(None, map(get_shared_memory_from_op, nodes)))
+    for resource in resources:
+        mine = [op for op in nodes if get_shared_memory_from_op(op) is resource]
+        rounds = [(op, depth) for depth in range(2 if is_nested else 1) for op in mine]
+        producers: list[tuple[ops.Operation, int]] = []
+        consumers: list[tuple[ops.Operation, int]] = []
+
+        def close(
+            resource: Buffer = resource,
+            producers: list[tuple[ops.Operation, int]] = producers,
+            consumers: list[tuple[ops.Operation, int]] = consumers,
+        ) -> None:
+            """The episode ends; within the second round alone it would only repeat the first."""
+            if producers and consumers and producers[-1][1] == 0:
+                crosses = consumers[0][1] > producers[-1][1]
+                found.append(
+                    SyncRequirement(
+                        resource,
+                        tuple(op for op, _ in producers),
+                        tuple(op for op, _ in consumers),
+                        location[producers[-1][0]],
+                        location[consumers[0][0]],
+                        barrier_type,
+                        crosses,
+                        nodes[0],
+                        nodes[-1],
+                        0,
+                        len(nodes) - 1,
+                    )
+                )
+            producers.clear()
+            consumers.clear()
+
+        for op, depth in rounds:
+            used = access_type(op)
+            if used in consumer_types and producers:
+                if not consumers or consumers[0][1] == depth:
+                    consumers.append((op, depth))
+            if used in producer_types:
+                if consumers:
+                    close()
+                producers.append((op, depth))
+        close()
+    return found

@@ -1,0 +1,67 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from fencepost.ir.source import FencepostError
+from fencepost.version import __version__
+
+COMMANDS = ("insert", "check", "prune", "explain", "demo", "completion")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except FencepostError as error:
+        _print_error(error)
+        return 1 if error.code == "FP203" else 2
+    except BrokenPipeError:
+        # Whoever reads has read enough; writing on would only raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fencepost",
+        description="Puts the synchronization into GPU kernels: exactly the barriers they need, with a reason for each.",
+        epilog="fencepost COMMAND --help tells more about a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"fencepost.commands.{name}")
+        command = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        module.add_arguments(command)
+        if name not in ("completion",):
+            command.add_argument("--json", action="store_true", help="print JSON")
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def _print_error(error: FencepostError) -> None:
+    from fencepost.commands.output import print_styled
+    from fencepost.report.diagnostics import from_error, render
+
+    sys.stdout.flush()
+    print_styled(render(from_error(error)), to_stderr=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""`fencepost check`: look for races and deadlocks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from fencepost.commands.files import read_kernels
+from fencepost.commands.output import print_json, print_styled
+
+SUMMARY = "look for races, deadlocks and unbalanced split barriers"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="kernels in text form (.fp), or - for standard input"
+    )
+    parser.add_argument(
+        "--budget", type=int, default=2_000_000, metavar="STEPS", help="how many steps to follow accesses for"
+    )
+    parser.add_argument(
+        "--paths", type=int, default=100, metavar="N", help="how many paths to simulate where waves run apart"
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check every kernel of every file; 1 if anything was found."""
+    from fencepost.check import check
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import diagnostics, report_json
+    from fencepost.report.words import plural
+
+    found: list[dict[str, Any]] = []
+    clean = True
+    for name in options.files:
+        for kernel in read_kernels(name):
+            report = check(kernel, budget=options.budget, paths=options.paths)
+            clean = clean and report.ok
+            if options.json:
+                found.append({"file": name, **report_json(kernel, report)})
+                continue
+            for diagnostic in diagnostics(kernel, report):
+                print_styled(render(diagnostic))
+                sys.stdout.write("\n")
+            if report.ok and options.quiet:
+                continue
+            verdict = "no race, no deadlock" if report.ok else _counts(report, plural)
+            sys.stdout.write(f"{name}: @{kernel.name}: {verdict} ({report.explored})\n")
+    if options.json:
+        print_json(found)
+    return 0 if clean else 1
+
+
+def _counts(report: Any, plural: Any) -> str:
+    parts = []
+    if report.races:
+        parts.append(plural(len(report.races), "race"))
+    if report.deadlocks:
+        parts.append(plural(len(report.deadlocks), "deadlock"))
+    if report.out_of_range:
+        parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
+    return ", ".join(parts)

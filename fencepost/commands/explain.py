@@ -1,0 +1,75 @@
+"""`fencepost explain`: for every barrier, what it alone covers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from fencepost.commands.files import read_kernels
+from fencepost.commands.output import print_json, print_styled
+
+SUMMARY = "say for every barrier why it is there, or that nothing needs it"
+SHOWN = 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    parser.add_argument(
+        "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain the barriers of every kernel of the file."""
+    from fencepost.insertion import explain_barriers
+    from fencepost.report.diagnostics import Diagnostic, render
+    from fencepost.report.findings import op_json, spans_of
+    from fencepost.report.hazards import hazard_json
+    from fencepost.report.words import NAMES, consequence
+
+    found: list[dict[str, Any]] = []
+    for kernel in read_kernels(options.file):
+        source, spans = spans_of(kernel)
+        explained = explain_barriers(kernel)
+        if options.json:
+            barriers = [
+                op_json(entry.op, spans)
+                | {
+                    "redundant": entry.redundant or None,
+                    "hazards": [hazard_json(hazard, spans) for hazard in entry.hazards],
+                }
+                for entry in explained
+            ]
+            found.append({"kernel": kernel.name, "barriers": barriers})
+            continue
+        if not explained:
+            sys.stdout.write(f"{source.name}: @{kernel.name} has no barriers\n")
+        for entry in explained:
+            where = f"{source.name}:{spans[entry.op]}"
+            if entry.redundant:
+                sys.stdout.write(f"{where}: redundant: {entry.redundant}\n")
+                continue
+            sys.stdout.write(f"{where}: needed\n")
+            shown = entry.hazards if options.all else entry.hazards[:SHOWN]
+            for hazard in shown:
+                sys.stdout.write(f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}\n")
+            if len(entry.hazards) > len(shown):
+                sys.stdout.write(f"  and {len(entry.hazards) - len(shown)} more (--all shows them)\n")
+        left = uncovered(kernel)
+        if left:
+            text = f"{left} hazard{'s' if left > 1 else ''} of @{kernel.name} that no barrier covers"
+            note = (("help", "`fencepost check` shows them, `fencepost insert` covers them"),)
+            print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
+    if options.json:
+        print_json(found)
+    return 0
+
+
+def uncovered(kernel: Any) -> int:
+    """How many hazards the kernel's barriers leave open."""
+    from fencepost.analysis.hazards import hazards
+    from fencepost.analysis.program import read_program
+
+    return sum(1 for _ in hazards(read_program(kernel)))

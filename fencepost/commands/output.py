@@ -1,0 +1,55 @@
+"""Printing: colour on a terminal only, JSON for programs, kernels to standard output or a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from fencepost.commands.files import write_text
+from fencepost.ir.trace import CapturedTrace
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def print_styled(text: Text, to_stderr: bool = False) -> None:
+    """Styled text; a pipe or file gets it plain."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    if stream.isatty():
+        from rich.console import Console
+
+        # Diagnostics have their own line breaks: wrapping would tear the underlines off their words.
+        Console(file=stream, highlight=False, soft_wrap=True).print(text, end="")
+    else:
+        stream.write(text.plain)
+
+
+def say(text: str) -> None:
+    """A word to the user that is no part of the result."""
+    sys.stderr.write(text + "\n")
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where a changed kernel goes."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", metavar="OUT", help="write the kernel there instead of printing it")
+    where.add_argument("-w", "--write", action="store_true", help="write the kernel back into FILE")
+
+
+def put_kernels(options: argparse.Namespace, kernels: list[CapturedTrace]) -> None:
+    """Print the kernels or write them where the user said."""
+    text = "\n".join(str(kernel) for kernel in kernels)
+    if options.output:
+        write_text(options.output, text)
+    elif options.write and options.file != "-":
+        write_text(options.file, text)
+    elif not options.json:
+        sys.stdout.write(text)

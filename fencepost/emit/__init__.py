@@ -1,0 +1,11 @@
+"""Chosen positions become operations of the target.
+
+An emitter takes a placement and puts operations into the kernel; it decides nothing. After it,
+`verify_barriers` looks at the structure of what came out, since a barrier that not every wave meets
+hangs the GPU.
+"""
+
+from fencepost.emit.legacy import LegacyBarrierEmitter
+from fencepost.emit.verify import verify_barriers
+
+__all__ = ["LegacyBarrierEmitter", "verify_barriers"]

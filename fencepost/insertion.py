@@ -1,0 +1,174 @@
+"""Putting barriers in, taking redundant ones out, and saying why each one is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.analysis.hazards import Hazard, exposed_without
+from fencepost.analysis.pending import by_block, conflicts_left, states_before
+from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, read_program
+from fencepost.emit import LegacyBarrierEmitter, verify_barriers
+from fencepost.flow import Position
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+from fencepost.placement import STRATEGIES, cost
+from fencepost.placement.prune import prune
+from fencepost.report.words import comment_for
+from fencepost.targets import target_named
+
+DEFAULT_STRATEGY = "minimize"
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """A barrier and the hazards that it alone covers."""
+
+    op: ops.SharedMemoryBarrier
+    hazards: tuple[Hazard, ...]
+    executed: float
+    """How often it runs in one run of the kernel, estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """What `insert_barriers` did."""
+
+    strategy: str
+    target: str
+    barriers: tuple[Barrier, ...]
+    executed: float
+    """How often the new barriers run in one run of the kernel, estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A barrier that stands in a kernel: what it alone covers, or why it covers nothing."""
+
+    op: ops.SharedMemoryBarrier
+    hazards: tuple[Hazard, ...]
+    redundant: str
+    """Why nothing needs it; empty if something does."""
+
+
+def insert_barriers(trace: CapturedTrace, target: str = "", strategy: str = DEFAULT_STRATEGY) -> Inserted:
+    """Put the barriers into `trace` that it lacks. What no barrier can fix is an error, and changes nothing."""
+    config = target_named(target)
+    if strategy not in STRATEGIES:
+        raise FencepostError(
+            f"unknown strategy {strategy!r}",
+            code="FP111",
+            notes=[("known strategies", ", ".join(STRATEGIES))],
+        )
+    program = read_program(trace)
+    placement = STRATEGIES[strategy].choose(program)
+    _refuse_hopeless(program, placement)
+    reasons = reasons_for(program, placement)
+    comments = {position: comment_for(hazards) for position, hazards in reasons.items()}
+    emitted = LegacyBarrierEmitter(config).emit(program.flow, placement, comments)
+    if any(block.guards for block in program.flow.blocks):
+        verify_barriers(trace)
+    flow = program.flow
+    barriers = tuple(
+        Barrier(emitted[position], tuple(reasons[position]), flow.frequency(position))
+        for position in sorted(placement)
+    )
+    return Inserted(strategy, config.name, barriers, cost(flow, placement))
+
+
+def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
+    """Analyze `trace` and put in the barriers that it lacks, as `target` has them."""
+    insert_barriers(trace, target)
+
+
+def prune_barriers(
+    trace: CapturedTrace,
+) -> tuple[list[ops.SharedMemoryBarrier], list[ops.SharedMemoryBarrier]]:
+    """Take out barriers until none is redundant; returns those taken out and those left, in program order."""
+    program, standing = _standing_barriers(trace)
+    kept = prune(program, _strengths(standing))
+    removed = [op for position, op in standing.items() if position not in kept]
+    for op in removed:
+        assert op.graph is not None
+        op.graph.remove(op)
+    return removed, [op for position, op in standing.items() if position in kept]
+
+
+def explain_barriers(trace: CapturedTrace) -> list[Explained]:
+    """For every barrier in the kernel, in program order: the hazards that it alone covers."""
+    program, standing = _standing_barriers(trace)
+    reasons = reasons_for(program, _strengths(standing), most=64)
+    reachable = set(program.flow.order)
+    found = []
+    for position, op in standing.items():
+        hazards = tuple(reasons[position])
+        why = "" if hazards else _why_redundant(program, standing, position, position.block in reachable)
+        found.append(Explained(op, hazards, why))
+    return found
+
+
+def reasons_for(program: Program, placement: Placement, most: int = 8) -> dict[Position, list[Hazard]]:
+    """For each chosen barrier, the hazards that it alone covers, nearest first."""
+    before = states_before(program, placement)
+    chosen = by_block(placement)
+    return {
+        position: exposed_without(program, chosen, position, before[position], most) for position in placement
+    }
+
+
+def _standing_barriers(trace: CapturedTrace) -> tuple[Program, dict[Position, ops.SharedMemoryBarrier]]:
+    """The program without the kernel's own barriers, and where these stand."""
+    program = read_program(trace, count_barriers=False)
+    standing = {
+        Position(block.index, gap): op
+        for block in program.flow.blocks
+        for gap, op in enumerate(block.ops)
+        if isinstance(op, ops.SharedMemoryBarrier)
+    }
+    return program, standing
+
+
+def _strengths(standing: dict[Position, ops.SharedMemoryBarrier]) -> Placement:
+    return {position: ASYNC if op.wait_async_ops else PLAIN for position, op in standing.items()}
+
+
+def _why_redundant(
+    program: Program, standing: dict[Position, ops.SharedMemoryBarrier], position: Position, reachable: bool
+) -> str:
+    if not reachable:
+        return "it is never executed"
+    if program.flow.trace.waves == 1:
+        return "a single wave needs no rendezvous"
+    pending, flying = states_before(program, _strengths(standing))[position]
+    if not (pending or flying):
+        return "nothing is pending here: no access lies between it and the barriers before it"
+    return "nothing that is pending here conflicts with anything that follows before the next barrier"
+
+
+def _refuse_hopeless(program: Program, placement: Placement) -> None:
+    """Some accesses stand where no barrier can come between them: say so before anything is changed."""
+    if not any(block.guards for block in program.flow.blocks):
+        return
+    for position, pending, flying in conflicts_left(program, placement):
+        consumer = program.flow.blocks[position.block].ops[position.gap]
+        hit = pending | flying
+        producer = next(
+            (
+                op
+                for op, number in program.table.of_op.items()
+                if program.table.bit[number] & hit and op is not consumer
+            ),
+            consumer,
+        )
+        branch = program.flow.blocks[position.block].guards[0].branch
+        raise FencepostError(
+            "no barrier can order these accesses: it would stand inside a divergent conditional",
+            [
+                Mark(producer.span, "this access"),
+                Mark(consumer.span, "and this one can meet"),
+                Mark(branch.span, "only some waves take each side"),
+            ],
+            code="FP203",
+            notes=[("help", "end the conditional between the two, or let a single wave do both")],
+            source=program.flow.trace.source,
+        )

@@ -1,0 +1,196 @@
+"""What `check` found, as diagnostics and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
+from fencepost.check.report import Fix
+from fencepost.ir import ops
+from fencepost.ir.printer import locate
+from fencepost.ir.source import Mark, Source, Span
+from fencepost.ir.trace import CapturedTrace
+from fencepost.report.diagnostics import Diagnostic
+from fencepost.report.words import NAMES, noun, place
+
+CODES = {"race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
+         "left signalled": "FP003", "wrong order": "FP004", "out of range": "FP005"}  # fmt: skip
+
+Spans = dict[ops.Operation, Span]
+
+
+def spans_of(trace: CapturedTrace) -> tuple[Source, Spans]:
+    """The text that messages about `trace` refer to: the user's, or else the kernel printed."""
+    if trace.source is not None:
+        spans = {op: op.span for op in trace.preorder_walk() if op.span is not None}
+        return trace.source, spans
+    return locate(trace)
+
+
+def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
+    """Everything that was found, each with the places that it concerns."""
+    source, spans = spans_of(trace)
+    found = [_race(race, source, spans) for race in report.races]
+    found += [_deadlock(deadlock, source, spans) for deadlock in report.deadlocks]
+    found += [_out_of_range(finding, source, spans) for finding in report.out_of_range]
+    return found
+
+
+def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
+    marks = (
+        Mark(spans.get(race.first.op), _touch(race.first)),
+        Mark(spans.get(race.second.op), _touch(race.second, race)),
+    )
+    path = _lines(race.path, spans)
+    why = race.why + (f" on the path {path}" if path and race.kind == "race" else "")
+    notes = [("why", why)]
+    if race.fix is not None:
+        notes.append(("fix", fix_text(race.fix, spans)))
+    return Diagnostic(CODES[race.kind], _title(race), marks, tuple(notes), source)
+
+
+def _title(race: Race) -> str:
+    first, second = race.first, race.second
+    one, two = f"wave {first.wave}", f"wave {second.wave}"
+    if race.kind == "wrong order":
+        return f"{two}'s {noun(second.op)} of {place(second.op)} comes before {one}'s {noun(first.op)}, which it must follow"
+    if first.by_engine:
+        return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
+    if race.hazard == "RAW":
+        return f"{two} can {_verb(second)} {place(second.op)} before {one} has {_participle(first)} it"
+    if race.hazard == "WAR":
+        return f"{two} can {_verb(second)} {place(second.op)} before {one} has read it"
+    return f"{two} and {one} can {_verb(second)} {place(second.op)} in either order"
+
+
+def _verb(touch: Touch) -> str:
+    return {"reads": "read", "writes": "write", "updates": "update", "copies into": "start a copy into"}[
+        touch.verb
+    ]
+
+
+def _participle(touch: Touch) -> str:
+    return {"writes": "written", "updates": "updated"}.get(touch.verb, touch.verb)
+
+
+def _touch(touch: Touch, race: Race | None = None) -> str:
+    when = ""
+    if touch.iteration:
+        when = ", " + ", ".join(f"{name} = {value}" for name, value in touch.iteration)
+    elif race is not None and race.distance:
+        when = ", in the next iteration" if race.distance == 1 else f", {race.distance} iterations later"
+    bytes_ = f"bytes {touch.bytes.lo}..{touch.bytes.hi}"
+    verb = "copies into" if touch.by_engine else touch.verb
+    return f"wave {touch.wave} {verb} {bytes_}{when}"
+
+
+def fix_text(fix: Fix, spans: Spans) -> str:
+    """The fix as a sentence."""
+    if fix.before is None:
+        return fix.what
+    span = spans.get(fix.before)
+    where = f"line {span.line}" if span else f"the {fix.before.mnemonic}"
+    text = f"{fix.what} before {where}"
+    if fix.also:
+        other = fix.also[0]
+        pair = f"{_lines((other.first.op, other.second.op), spans)}"
+        when = " of the next iteration" if other.distance else ""
+        more = f" and {len(fix.also) - 1} more" if len(fix.also) > 1 else ""
+        text += f"; it would also cover the {NAMES[other.hazard]} {pair}{when}{more}"
+    return text
+
+
+def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
+    lines = [str(spans[op].line) for op in path if op in spans]
+    if len(lines) > most:
+        lines = [*lines[: most - 4], "…", *lines[-3:]]
+    return " → ".join(lines)
+
+
+def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
+    marks = tuple(Mark(spans.get(op), text) for op, text in deadlock.ops)
+    path = _lines(deadlock.path, spans)
+    notes = (("path", path),) if path else ()
+    return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, notes, source)
+
+
+def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnostic:
+    when = ", ".join(f"{name} = {value}" for name, value in finding.iteration)
+    return Diagnostic(
+        CODES["out of range"],
+        finding.message,
+        (Mark(spans.get(finding.op), when and f"with {when}"),),
+        (),
+        source,
+    )
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
+    """The verdict on one kernel for programs."""
+    _, spans = spans_of(trace)
+    return {
+        "kernel": trace.name,
+        "ok": report.ok,
+        "races": [_race_json(race, spans) for race in report.races],
+        "deadlocks": [
+            {
+                "code": CODES[deadlock.kind],
+                "kind": deadlock.kind,
+                "message": deadlock.message,
+                "operations": [op_json(op, spans) | {"note": text} for op, text in deadlock.ops],
+                "path": _path_json(deadlock.path, spans),
+            }
+            for deadlock in report.deadlocks
+        ],
+        "out_of_range": [
+            {"code": "FP005", "operation": op_json(finding.op, spans), "iteration": dict(finding.iteration)}
+            for finding in report.out_of_range
+        ],
+        "explored": {
+            "method": report.explored.method,
+            "complete": report.explored.complete,
+            "accesses": report.explored.accesses,
+            "steps": report.explored.steps,
+            "paths": report.explored.paths,
+            "limits": report.explored.limits,
+        },
+    }
+
+
+def op_json(op: ops.Operation, spans: Spans) -> dict[str, Any]:
+    """An operation: what it is and where it stands."""
+    from fencepost.ir.printer import statement
+
+    span = spans.get(op)
+    place_ = {"line": span.line, "column": span.column} if span else {"line": None, "column": None}
+    return {"text": statement(op).removesuffix(" {"), **place_}
+
+
+def _touch_json(touch: Touch, spans: Spans) -> dict[str, Any]:
+    return op_json(touch.op, spans) | {
+        "wave": touch.wave,
+        "iteration": dict(touch.iteration),
+        "bytes": [touch.bytes.lo, touch.bytes.hi],
+        "by_engine": touch.by_engine,
+    }
+
+
+def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
+    return {
+        "code": CODES[race.kind],
+        "kind": race.kind,
+        "hazard": race.hazard,
+        "first": _touch_json(race.first, spans),
+        "second": _touch_json(race.second, spans),
+        "distance": race.distance,
+        "why": race.why,
+        "path": _path_json(race.path, spans),
+        "fix": fix_text(race.fix, spans) if race.fix else None,
+    }
+
+
+def _path_json(path: tuple[ops.Operation, ...], spans: Spans) -> list[int]:
+    return [spans[op].line for op in path if op in spans]

@@ -1,0 +1,75 @@
+"""Hazards and findings in a user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fencepost.analysis.hazards import Hazard
+from fencepost.ir import ops
+from fencepost.ir.source import Span
+
+NAMES = {"RAW": "read-after-write", "WAR": "write-after-read", "WAW": "write-after-write"}
+
+
+def noun(op: ops.MemoryOperation) -> str:
+    """What an access is called: `write`, `read`, `update`, `copy`."""
+    if isinstance(op, ops.AtomicOp):
+        return "update"
+    if isinstance(op, ops.AsyncCopy):
+        return "copy"
+    return op.mnemonic
+
+
+def place(op: ops.MemoryOperation) -> str:
+    """What an access touches."""
+    return ", ".join(str(view) for view in op.views)
+
+
+def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
+    """The reason for a barrier, short enough to stand behind it."""
+    shown: dict[str, None] = {}
+    for hazard in hazards:
+        again = ", next iteration" if hazard.is_loop else ""
+        shown.setdefault(f"{noun(hazard.producer)} → {noun(hazard.consumer)} {_buffers(hazard)}{again}")
+    texts = list(shown)
+    more = f"; {len(texts) - most} more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more
+
+
+def _buffers(hazard: Hazard) -> str:
+    """The buffer that both touch, or both buffers where they share bytes under two names."""
+    one = {view.buffer.name for view in hazard.producer.views}
+    other = {view.buffer.name for view in hazard.consumer.views}
+    if one & other:
+        return "%" + sorted(one & other)[0]
+    return f"%{sorted(one)[0]}/%{sorted(other)[0]}"
+
+
+def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) -> str:
+    """What can happen without a barrier, as a sentence without its beginning."""
+    producer, consumer = hazard.producer, hazard.consumer
+    first = f"wave 0's {noun(producer)} of {place(producer)}{_line(producer, spans)}"
+    second = f"wave 1's {noun(consumer)} of {place(consumer)}{_line(consumer, spans)}"
+    if hazard.is_loop:
+        loop = hazard.loops[0].op
+        second += f" in iteration {loop.var}+1" if loop else " the next time round"
+    if hazard.kind == "RAW":
+        return f"{second} can miss {first}"
+    if hazard.kind == "WAR":
+        return f"{second} can overwrite what {first} has yet to read"
+    return f"{second} can be overwritten by {first}, which should come before it"
+
+
+def _line(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
+    span = (spans or {}).get(op) or op.span
+    return f" (line {span.line})" if span else ""
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 barrier`, `2 barriers`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def number(value: float) -> str:
+    """A count that may be an estimate: no decimals where there are none to show."""
+    return str(int(value)) if value == int(value) else f"{value:.1f}"

@@ -1,0 +1,5 @@
+"""What each GPU has. The table is the only place that knows a target's name."""
+
+from fencepost.targets.table import TARGETS, TargetConfig, target_named
+
+__all__ = ["TARGETS", "TargetConfig", "target_named"]

@@ -1,0 +1,90 @@
+"""Targets: barrier kinds, counters and their widths, with the fact behind each entry.
+
+Counter widths are bits of the instruction field that a wait is encoded in; a wait can leave at most
+2**bits - 1 operations outstanding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fencepost.ir.source import FencepostError
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """One GPU, as far as synchronization goes."""
+
+    name: str
+    vendor: str
+    barrier: str
+    """The instruction or operation that a monolithic barrier becomes."""
+    split_barriers: bool
+    """Whether a wave can signal a barrier and wait for it later."""
+    named_barriers: int
+    """Barriers with a number besides the workgroup's own."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """Counter widths in bits. NVIDIA counts commit groups; a wait takes any number of them."""
+    facts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_GFX9 = {"vmcnt": 6, "lgkmcnt": 4}
+_GFX12 = {"loadcnt": 6, "storecnt": 6, "dscnt": 6}
+
+_ENTRIES = (
+    TargetConfig(
+        "gfx90a", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        ("CDNA2: s_barrier neither waits for memory nor can be split; vmcnt counts loads and stores together",),
+    ),
+    TargetConfig(
+        "gfx942", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        ("CDNA3: as gfx90a; global loads can write LDS directly (4 bytes a lane), counted on vmcnt",),
+    ),
+    TargetConfig(
+        "gfx950", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        ("CDNA4: as gfx942; direct loads to LDS of 12 and 16 bytes a lane",),
+    ),
+    TargetConfig(
+        "gfx1200", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12,
+        ("RDNA4: the barrier instruction is split; -1 names the workgroup's barrier", "LDS has dscnt of its own"),
+    ),
+    TargetConfig(
+        "gfx1201", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12,
+        ("RDNA4: as gfx1200",),
+    ),
+    TargetConfig(
+        "gfx1250", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 16,
+        {**_GFX12, "asynccnt": 6, "tensorcnt": 6},
+        ("split barriers as gfx1200, and up to 16 named ones", "async loads to LDS count on asynccnt, TDM on tensorcnt; their width is taken to be that of the other counters"),
+    ),
+    TargetConfig(
+        "sm_80", "nvidia", "bar.sync 0", False, 15, {},
+        ("Ampere: bar.sync also orders shared memory among its threads; barriers 0 to 15, 0 is the block's",
+         "cp.async completes by commit groups"),
+    ),
+    TargetConfig(
+        "sm_90", "nvidia", "bar.sync 0", True, 15, {},
+        ("Hopper: as sm_80; an mbarrier in shared memory splits arrive and wait; TMA signals one when it is done",),
+    ),
+    TargetConfig(
+        "sm_100", "nvidia", "bar.sync 0", True, 15, {},
+        ("Blackwell: as sm_90",),
+    ),
+)  # fmt: skip
+
+TARGETS: dict[str, TargetConfig] = {entry.name: entry for entry in _ENTRIES}
+DEFAULT_TARGET = "gfx942"
+
+
+def target_named(name: str) -> TargetConfig:
+    """The target called `name`; the empty name is the default."""
+    config = TARGETS.get(name or DEFAULT_TARGET)
+    if config is None:
+        raise FencepostError(
+            f"unknown target {name!r}", code="FP110", notes=[("known targets", ", ".join(TARGETS))]
+        )
+    return config
