@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="fencepost",
-        description="Puts the synchronization into GPU kernels: exactly the barriers they need, with a reason for each.",
+        description="Puts the synchronization into GPU kernels: exactly the barriers they need, "
+        "with a reason for each.",
         epilog="fencepost COMMAND --help tells more about a command.",
     )
     parser.add_argument("--version", action="version", version=f"fencepost {__version__}")

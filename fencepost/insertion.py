@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.hazards import Hazard, exposed_without
-from fencepost.analysis.pending import by_block, conflicts_left, states_before
+from fencepost.analysis.hazards import Barriers, Hazard, exposed_without
+from fencepost.analysis.pending import State, conflicts_left, states_before
 from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, read_program
 from fencepost.emit import LegacyBarrierEmitter, verify_barriers
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
+from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES, cost
 from fencepost.placement.prune import prune
 from fencepost.report.words import comment_for
@@ -53,6 +54,11 @@ class Explained:
 
 def insert_barriers(trace: CapturedTrace, target: str = "", strategy: str = DEFAULT_STRATEGY) -> Inserted:
     """Put the barriers into `trace` that it lacks. What no barrier can fix is an error, and changes nothing."""
+    with collection_paused():
+        return _insert(trace, target, strategy)
+
+
+def _insert(trace: CapturedTrace, target: str, strategy: str) -> Inserted:
     config = target_named(target)
     if strategy not in STRATEGIES:
         raise FencepostError(
@@ -98,11 +104,11 @@ def explain_barriers(trace: CapturedTrace) -> list[Explained]:
     """For every barrier in the kernel, in program order: the hazards that it alone covers."""
     program, standing = _standing_barriers(trace)
     reasons = reasons_for(program, _strengths(standing), most=64)
-    reachable = set(program.flow.order)
+    before = states_before(program, _strengths(standing))
     found = []
     for position, op in standing.items():
         hazards = tuple(reasons[position])
-        why = "" if hazards else _why_redundant(program, standing, position, position.block in reachable)
+        why = "" if hazards else _why_redundant(program, position, before[position])
         found.append(Explained(op, hazards, why))
     return found
 
@@ -110,9 +116,10 @@ def explain_barriers(trace: CapturedTrace) -> list[Explained]:
 def reasons_for(program: Program, placement: Placement, most: int = 8) -> dict[Position, list[Hazard]]:
     """For each chosen barrier, the hazards that it alone covers, nearest first."""
     before = states_before(program, placement)
-    chosen = by_block(placement)
+    barriers = Barriers(placement)
     return {
-        position: exposed_without(program, chosen, position, before[position], most) for position in placement
+        position: exposed_without(program, barriers, position, before[position], most)
+        for position in placement
     }
 
 
@@ -132,17 +139,14 @@ def _strengths(standing: dict[Position, ops.SharedMemoryBarrier]) -> Placement:
     return {position: ASYNC if op.wait_async_ops else PLAIN for position, op in standing.items()}
 
 
-def _why_redundant(
-    program: Program, standing: dict[Position, ops.SharedMemoryBarrier], position: Position, reachable: bool
-) -> str:
-    if not reachable:
+def _why_redundant(program: Program, position: Position, before: State) -> str:
+    if position.block not in program.flow.order:
         return "it is never executed"
-    if program.flow.trace.waves == 1:
+    if program.flow.trace.waves == 1 and not program.table.engines:
         return "a single wave needs no rendezvous"
-    pending, flying = states_before(program, _strengths(standing))[position]
-    if not (pending or flying):
-        return "nothing is pending here: no access lies between it and the barriers before it"
-    return "nothing that is pending here conflicts with anything that follows before the next barrier"
+    if not any(before):
+        return "the barriers before it have ordered everything that comes before it"
+    return "what is pending here meets another barrier before it meets anything that conflicts with it"
 
 
 def _refuse_hopeless(program: Program, placement: Placement) -> None:

@@ -35,15 +35,16 @@ class Shape:
     asynchronous: bool = False
 
 
+ANY = Shape()
 STRAIGHT = Shape(loops=False, conditionals=False, divergent=False, blocks=False, barriers=0.1)
 
 
-def random_text(seed: int, shape: Shape = Shape()) -> str:
+def random_text(seed: int, shape: Shape = ANY) -> str:
     """The text of a random kernel."""
     return _Writer(random.Random(seed), shape).kernel()
 
 
-def random_kernel(seed: int, shape: Shape = Shape()) -> CapturedTrace:
+def random_kernel(seed: int, shape: Shape = ANY) -> CapturedTrace:
     """A random kernel."""
     return parse(random_text(seed, shape), f"seed{seed}.fp")
 
@@ -167,7 +168,7 @@ class _Writer:
         return f"{kind} {self.view()}{group}"
 
     def view(self) -> str:
-        name, slots, size = self.rng.choice(self.buffers)
+        name, slots, _ = self.rng.choice(self.buffers)
         view = f"%{name}"
         if slots > 1 and self.rng.random() < 0.9:
             view += f"[{self.slot(slots)}]"

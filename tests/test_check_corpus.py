@@ -47,7 +47,7 @@ def expectations(text: str) -> list[str]:
 
 
 def findings(report: Report, with_waves: Iterable[str] = ()) -> list[str]:
-    """What `check` found, as the files spell it; the waves of a race are named where a file names them too."""
+    """What `check` found, as the files spell it; a race names its waves where the file does too."""
     named = {WAVES.sub("", line) for line in with_waves}
     races = [_race(race) for race in report.races]
     return [

@@ -14,8 +14,8 @@ from enum import Enum
 
 from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.classes import all_ages
-from fencepost.analysis.pending import State, by_block
-from fencepost.analysis.program import ASYNC, Placement, Program, moved
+from fencepost.analysis.pending import State
+from fencepost.analysis.program import ASYNC, Placement, Program, Step, moved
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
 
@@ -40,6 +40,8 @@ class Hazard:
     """The loops around both that go round between them; empty within one iteration."""
     in_flight: bool = False
     """The producer is a copy that nothing has waited for."""
+    waves: tuple[int, int] = (0, 1)
+    """A wave that runs the producer and one that runs the consumer: who to name in an example."""
 
     @property
     def is_loop(self) -> bool:
@@ -59,6 +61,22 @@ def hazard_kind(producer: ops.Operation, consumer: ops.Operation) -> str:
     return "WAW" if access_type(consumer) is MemoryAccessType.WRITE else "RAW"
 
 
+class Barriers:
+    """Chosen barriers, found by place; one of them can be looked away from."""
+
+    def __init__(self, placement: Placement) -> None:
+        self.strength: dict[Position, int] = placement
+        self.gaps: dict[int, list[int]] = {}
+        self.absent: Position | None = None
+        for position in sorted(placement):
+            self.gaps.setdefault(position.block, []).append(position.gap)
+
+    def at(self, block: int, gap: int) -> int:
+        """How strong the barrier there is; 0 for the one that is looked away from."""
+        position = Position(block, gap)
+        return 0 if position == self.absent else self.strength[position]
+
+
 @dataclass(slots=True)
 class _Walk:
     """Bits under way through the program."""
@@ -72,7 +90,7 @@ class _Walk:
 
 def hazards(program: Program, placement: Placement | None = None) -> Iterator[Hazard]:
     """Every pair that no barrier covers: from each access to the first conflicting one on each path."""
-    chosen = by_block(placement or {})
+    barriers = Barriers(placement or {})
     reachable = set(program.flow.order)
     for block in program.flow.blocks:
         if block.index not in reachable:
@@ -84,29 +102,24 @@ def hazards(program: Program, placement: Placement | None = None) -> Iterator[Ha
             assert isinstance(producer, ops.MemoryOperation)
             pending, flying = (0, step.adds) if step.in_flight else (step.adds, 0)
             start = _Walk(block.index, step.gap + 1, pending, flying, frozenset())
-            for consumer, hit, rounds, in_flight in _meetings(program, chosen, start, stop_at_first=True):
-                if hit:
-                    yield _hazard(program, producer, block.index, consumer, rounds, in_flight)
+            for consumer, _, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=True):
+                yield _hazard(program, producer, block.index, consumer, rounds, in_flight)
 
 
 def exposed_without(
-    program: Program,
-    chosen: dict[int, dict[int, int]],
-    position: Position,
-    before: State,
-    limit: int = 64,
+    program: Program, barriers: Barriers, position: Position, before: State, limit: int = 64
 ) -> list[Hazard]:
     """The hazards that would be uncovered if the barrier at `position` were not there, nearest first.
 
-    `before` is what is pending and in flight right before it; `chosen` are the chosen barriers by block and gap.
+    `before` is what is pending and in flight right before it.
     """
-    strength = chosen[position.block].pop(position.gap)
+    pending, flying = before[0], before[1] if barriers.strength[position] == ASYNC else 0
+    barriers.absent = position
     try:
-        pending, flying = before[0], before[1] if strength == ASYNC else 0
-        producers = _producers_before(program, chosen, position, pending | flying)
+        producers = _producers_before(program, barriers, position, pending | flying)
         start = _Walk(position.block, position.gap, pending, flying, frozenset())
         found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
-        for consumer, hit, rounds, _ in _meetings(program, chosen, start, stop_at_first=False):
+        for consumer, hit, rounds, _ in _meetings(program, barriers, start, stop_at_first=False):
             for bit in _bits(hit):
                 entry = producers.get(_class_of(program, bit))
                 if entry is None or (entry.op, consumer[1]) in found:
@@ -118,7 +131,7 @@ def exposed_without(
                 break
         return list(found.values())
     finally:
-        chosen[position.block][position.gap] = strength
+        barriers.absent = None
 
 
 Consumer = tuple[int, ops.MemoryOperation]
@@ -136,7 +149,21 @@ def _hazard(
     loops = tuple(
         loop for loop in program.flow.loops_around(block) if loop.index in rounds and loop.index in around
     )
-    return Hazard(producer, consumer[1], hazard_kind(producer, consumer[1]), loops, in_flight)
+    kind = hazard_kind(producer, consumer[1])
+    return Hazard(producer, consumer[1], kind, loops, in_flight, _example(program, producer, consumer[1]))
+
+
+def _example(program: Program, producer: ops.Operation, consumer: ops.Operation) -> tuple[int, int]:
+    """Two waves that can meet, different ones unless only an engine makes the two meet."""
+    table = program.table
+    first, second = (table.classes[table.of_op[op]].waves for op in (producer, consumer))
+    one = (first & -first).bit_length() - 1
+    others = second & ~(1 << one) or second
+    other = (others & -others).bit_length() - 1
+    if one == other and first != second:
+        rest = first & ~(1 << other)
+        one = (rest & -rest).bit_length() - 1 if rest else one
+    return one, other
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -147,24 +174,29 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _meetings(
-    program: Program, chosen: dict[int, dict[int, int]], start: _Walk, *, stop_at_first: bool
+    program: Program, barriers: Barriers, start: _Walk, *, stop_at_first: bool
 ) -> Iterator[tuple[Consumer, int, frozenset[int], bool]]:
     """Walk on from `start`; yield each operation that conflicts with the bits under way, and which bits."""
     todo = deque([start])
-    seen: dict[tuple[int, frozenset[int]], int] = {}
+    # By block alone: the first, shortest way to a block tells which loops went round. Telling ways apart by
+    # their loops as well would try every subset of them.
+    seen: dict[int, int] = {}
     while todo:
         walk = todo.popleft()
         block = program.flow.blocks[walk.block]
-        gaps = chosen.get(walk.block, {})
-        barriers = sorted(gap for gap in gaps if gap >= walk.gap)
+        gaps = barriers.gaps.get(walk.block, [])
+        ahead = bisect_left(gaps, walk.gap)
         pending, flying = walk.pending, walk.flying
         steps = program.steps[walk.block]
-        for number in range(bisect_left(steps, walk.gap, key=lambda step: step.gap), len(steps)):
+        for number in range(bisect_left(steps, walk.gap, key=_gap), len(steps)):
             step = steps[number]
-            while barriers and barriers[0] <= step.gap:
-                pending, flying = 0, (0 if gaps[barriers.pop(0)] == ASYNC else flying)
+            while ahead < len(gaps) and gaps[ahead] <= step.gap:
+                pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
+                ahead += 1
+            if not (pending or flying):
+                break
             if step.clears:
-                pending, flying = 0, (0 if step.clears == ASYNC else flying)
+                pending, flying = _passed(step.clears, pending, flying)
             elif step.lands:
                 pending, flying = pending | (flying & step.lands), flying & ~step.lands
             elif step.adds:
@@ -175,19 +207,30 @@ def _meetings(
                     yield (walk.block, op), hit, walk.rounds, bool(flying & hit)
                     if stop_at_first:
                         pending = flying = 0
-            if not (pending or flying):
-                break
-        if barriers and (pending or flying):
-            pending, flying = 0, (0 if any(gaps[gap] == ASYNC for gap in barriers) else flying)
+                        break
+        while ahead < len(gaps) and (pending or flying):
+            pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
+            ahead += 1
         if not (pending or flying):
             continue
         for target, moves, loop in program.edges[walk.block]:
             after, after_flying = moved(pending, moves), moved(flying, moves)
             rounds = walk.rounds | {loop} if loop >= 0 else walk.rounds
-            known = seen.get((target, rounds), 0)
+            known = seen.get(target, 0)
             if (after | after_flying) & ~known:
-                seen[target, rounds] = known | after | after_flying
+                seen[target] = known | after | after_flying
                 todo.append(_Walk(target, 0, after, after_flying, rounds))
+
+
+def _passed(strength: int, pending: int, flying: int) -> State:
+    """The state behind a barrier."""
+    if not strength:
+        return pending, flying
+    return 0, (0 if strength == ASYNC else flying)
+
+
+def _gap(step: Step) -> int:
+    return step.gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +241,26 @@ class _Producer:
 
 
 def _producers_before(
-    program: Program, chosen: dict[int, dict[int, int]], position: Position, wanted: int
+    program: Program, barriers: Barriers, position: Position, wanted: int
 ) -> dict[int, _Producer]:
     """For each class with a wanted bit, the nearest access before `position` that left it."""
     found: dict[int, _Producer] = {}
     todo: deque[tuple[int, int, frozenset[int], int]] = deque(
         [(position.block, position.gap, frozenset(), 0)]
     )
-    seen: set[tuple[int, frozenset[int], int]] = set()
+    seen: set[tuple[int, int]] = set()
     while todo and wanted:
         index, gap, rounds, strongest = todo.popleft()
         steps = program.steps[index]
-        barriers = sorted(other for other in chosen.get(index, {}) if other < gap)
-        for number in range(bisect_left(steps, gap, key=lambda step: step.gap) - 1, -1, -1):
+        gaps = barriers.gaps.get(index, [])
+        behind = bisect_left(gaps, gap) - 1
+        for number in range(bisect_left(steps, gap, key=_gap) - 1, -1, -1):
             step = steps[number]
-            while barriers and barriers[-1] > step.gap:
-                strongest = max(strongest, chosen[index][barriers.pop()])
+            while behind >= 0 and gaps[behind] > step.gap:
+                strongest = max(strongest, barriers.at(index, gaps[behind]))
+                behind -= 1
             strongest = max(strongest, step.clears)
-            if strongest == ASYNC or not wanted:
+            if _blocked(program, strongest) or not wanted:
                 break
             # A plain barrier lets nothing through but copies in flight.
             if step.adds and (step.in_flight or not strongest):
@@ -226,20 +271,23 @@ def _producers_before(
                 if bits & wanted:
                     wanted &= ~bits
                     found[number_of] = _Producer(op, index, rounds)
-        strongest = max([strongest, *(chosen[index][other] for other in barriers)])
-        if strongest == ASYNC or (strongest and not _flying(program)):
+        while behind >= 0 and not _blocked(program, strongest):
+            strongest = max(strongest, barriers.at(index, gaps[behind]))
+            behind -= 1
+        if _blocked(program, strongest):
             continue
         for source in program.flow.blocks[index].predecessors:
             loop = program.flow.crossed_loop(source, index)
             around = rounds | {loop} if loop >= 0 else rounds
-            if (source, around, strongest) not in seen:
-                seen.add((source, around, strongest))
+            if (source, strongest) not in seen:
+                seen.add((source, strongest))
                 todo.append((source, len(program.flow.blocks[source].ops) + 1, around, strongest))
     return found
 
 
-def _flying(program: Program) -> bool:
-    return bool(program.table.engines)
+def _blocked(program: Program, strongest: int) -> bool:
+    """Whether nothing from before a barrier can be pending behind it."""
+    return strongest == ASYNC or (strongest > 0 and not program.table.engines)
 
 
 def _class_of(program: Program, bit: int) -> int:

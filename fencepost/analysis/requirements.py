@@ -7,14 +7,16 @@ that crosses an iteration has its producer behind its consumer, and `is_loop` se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type, get_shared_memory_from_op
 from fencepost.analysis.hazards import BarrierType, Hazard, hazards
 from fencepost.analysis.program import read_program
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
+from fencepost.ir.graph import Graph
 from fencepost.ir.trace import CapturedTrace
 
 
@@ -54,33 +56,43 @@ def as_requirements(found: Sequence[Hazard], nodes: Iterable[ops.Operation]) -> 
         assert resource is not None
         key = (resource, hazard.consumer, hazard.barrier_type, hazard.is_loop)
         producers.setdefault(key, []).append(hazard.producer)
-    episodes: dict[tuple[object, ...], list[ops.MemoryOperation]] = {}
+    episodes: dict[_Episode, list[ops.MemoryOperation]] = {}
     for (resource, consumer, tag, is_loop), before in producers.items():
         before.sort(key=location.__getitem__)
-        episodes.setdefault((resource, tuple(before), tag, is_loop, consumer.graph), []).append(consumer)
-    requirements = []
-    for (resource, before, tag, is_loop, _), consumers in episodes.items():
-        assert isinstance(resource, Buffer) and isinstance(before, tuple)
-        assert isinstance(tag, BarrierType) and isinstance(is_loop, bool)
-        consumers.sort(key=location.__getitem__)
-        graph = consumers[0].graph
-        start, end = (graph.first, graph.last) if graph else (None, None)
-        requirements.append(
-            SyncRequirement(
-                resource,
-                before,
-                tuple(consumers),
-                location[before[-1]],
-                location[consumers[0]],
-                tag,
-                is_loop,
-                start,
-                end,
-                location.get(start, -1) if start else -1,
-                location.get(end, -1) if end else -1,
-            )
-        )
+        episode = _Episode(resource, tuple(before), tag, is_loop, consumer.graph)
+        episodes.setdefault(episode, []).append(consumer)
+    requirements = [_requirement(episode, consumers, location) for episode, consumers in episodes.items()]
     return sorted(requirements, key=lambda entry: (entry.cons_location, entry.prod_location, entry.is_loop))
+
+
+class _Episode(NamedTuple):
+    """What consumers have in common that wait for the same producers."""
+
+    resource: Buffer
+    producers: tuple[ops.MemoryOperation, ...]
+    tag: BarrierType
+    is_loop: bool
+    graph: Graph | None
+
+
+def _requirement(
+    episode: _Episode, consumers: list[ops.MemoryOperation], location: Mapping[ops.Operation, int]
+) -> SyncRequirement:
+    consumers.sort(key=location.__getitem__)
+    start, end = (episode.graph.first, episode.graph.last) if episode.graph else (None, None)
+    return SyncRequirement(
+        episode.resource,
+        episode.producers,
+        tuple(consumers),
+        location[episode.producers[-1]],
+        location[consumers[0]],
+        episode.tag,
+        episode.is_loop,
+        start,
+        end,
+        location[start] if start else -1,
+        location[end] if end else -1,
+    )
 
 
 READS = frozenset({MemoryAccessType.READ, MemoryAccessType.READ_WRITE})
@@ -138,9 +150,8 @@ def handle_hazard(
 
         for op, depth in rounds:
             used = access_type(op)
-            if used in consumer_types and producers:
-                if not consumers or consumers[0][1] == depth:
-                    consumers.append((op, depth))
+            if used in consumer_types and producers and (not consumers or consumers[0][1] == depth):
+                consumers.append((op, depth))
             if used in producer_types:
                 if consumers:
                     close()

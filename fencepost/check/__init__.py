@@ -14,15 +14,17 @@ bytes, and two ways of looking.
 
 from __future__ import annotations
 
+from fencepost.check.access import depends_on_wave
 from fencepost.check.context import Context
 from fencepost.check.fixes import with_fixes
-from fencepost.check.paths import Paths
+from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
-from fencepost.check.simulate import Simulation
+from fencepost.check.simulate import Simulation, Unknown, admits, everyone
 from fencepost.check.splits import split_errors
 from fencepost.check.track import Tracker
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
+from fencepost.ir.expr import decide
 from fencepost.ir.trace import CapturedTrace
 
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
@@ -71,19 +73,46 @@ def _simulate(
     races: dict[tuple[int, int, str, str], Race] = {}
     deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
     out_of_range: dict[int, OutOfRange] = {}
-    # All waves where they differ; where they do not, two stand for any number of them.
-    waves = context.waves if len(context.waves) > 1 else list(range(min(2, context.flow.trace.waves)))
     for path in Paths(context, explored, most, seed):
-        run = Simulation(context.flow, path, waves)
-        run.run()
         explored.paths += 1
-        for key, race in run.races.items():
-            races.setdefault(key, race)
-        for deadlock in run.deadlocks:
-            deadlocks.setdefault((deadlock.kind, tuple(id(op) for op, _ in deadlock.ops)), deadlock)
-        for op, finding in run.out_of_range.items():
-            out_of_range.setdefault(op, finding)
-    # Waves that are not simulated, or paths that are not among these, could still disagree.
-    if explored.complete and any(loop.trip is None for loop in context.flow.loops):
-        explored.cut("loops of unknown length")
+        for unknown in _unknown_sets(context, explored):
+            run = Simulation(context.flow, path, representatives(context, path, unknown), unknown)
+            run.run()
+            for key, race in run.races.items():
+                races.setdefault(key, race)
+            for deadlock in run.deadlocks:
+                deadlocks.setdefault((deadlock.kind, tuple(id(op) for op, _ in deadlock.ops)), deadlock)
+            for op, finding in run.out_of_range.items():
+                out_of_range.setdefault(op, finding)
     return list(races.values()), list(deadlocks.values()), list(out_of_range.values())
+
+
+def representatives(context: Context, path: list[Visit], unknown: Unknown) -> list[int]:
+    """Waves that stand for all: two of each kind that takes part in the same blocks of a path.
+
+    All of them where the bytes that are touched depend on the wave.
+    """
+    trace = context.flow.trace
+    if any(depends_on_wave(op) for op in trace.preorder_walk()):
+        return list(range(trace.waves))
+    guarded = [visit for visit in path if context.flow.blocks[visit.block].guards]
+    kinds: dict[tuple[bool, ...], list[int]] = {}
+    for wave in range(trace.waves):
+        kind = tuple(
+            admits(guard, wave, visit.env, unknown)
+            for visit in guarded
+            for guard in context.flow.blocks[visit.block].guards
+        )
+        kinds.setdefault(kind, []).append(wave)
+    return sorted(wave for alike in kinds.values() for wave in alike[:2])
+
+
+def _unknown_sets(context: Context, explored: Explored) -> list[Unknown]:
+    """Sets of waves to try for divergent conditions that the kernel does not tell."""
+    guards = {guard for block in context.flow.blocks for guard in block.guards}
+    env = {loop.op.var: 0 for loop in context.flow.loops if loop.op is not None}
+    if all(decide(guard.condition, env, 0) is not None for guard in guards):
+        return [everyone]
+    explored.cut("divergent conditions that are not known were tried with a few sets of waves")
+    half = context.flow.trace.waves // 2
+    return [everyone, lambda wave: False, lambda wave: wave == 0, lambda wave: wave >= half]

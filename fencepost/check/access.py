@@ -15,6 +15,8 @@ from fencepost.ir.expr import Expr, Var, Wave, evaluate, leaves
 
 LDS = "lds"
 """The counter of plain shared-memory operations."""
+LDS_READ = "lds read"
+"""Reads among them, which are complete without a fence once their result has arrived."""
 
 
 class Bytes(NamedTuple):
@@ -43,6 +45,16 @@ class Effect:
     def engine(self) -> bool:
         """Whether another agent than the wave touches the memory."""
         return self.counter != LDS
+
+    @property
+    def needs_fence(self) -> bool:
+        """Whether others can rely on it only after a fence: a plain write or atomic."""
+        return self.writes and not self.engine
+
+    @property
+    def channel(self) -> str:
+        """What is known complete together: reads return in order, writes become visible at a fence."""
+        return LDS_READ if self.counter == LDS and not self.writes else self.counter
 
     def conflicts(self, other: Effect) -> bool:
         """Whether the two must be ordered if they touch a common byte."""
@@ -95,24 +107,23 @@ def counted_on(op: ops.Operation) -> str | None:
 def touched(view: View, env: Mapping[str, int], wave: int) -> tuple[Bytes, bool]:
     """The bytes of a view, and whether its slot and range lie inside the buffer.
 
-    What cannot be evaluated, or lies outside, counts as every byte that it could stand for.
+    What cannot be evaluated counts as every byte that it could stand for; what lies outside is where it lies.
     """
     buffer = view.buffer
     space, base = _space(buffer)
-    lo, hi, sound = 0, buffer.size, True
+    lo, hi, inside = 0, buffer.size, True
     if view.slot is not None:
         slot = evaluate(view.slot, env, wave)
-        if slot is not None and 0 <= slot < buffer.slots:
-            lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
-        else:
-            return Bytes(space, base, base + buffer.size), slot is None
+        if slot is None:
+            return Bytes(space, base, base + buffer.size), True
+        inside = 0 <= slot < buffer.slots
+        lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
     if view.lo is not None and view.hi is not None:
         start, stop = evaluate(view.lo, env, wave), evaluate(view.hi, env, wave)
         if start is not None and stop is not None:
-            sound = 0 <= start < stop <= hi - lo
-            if sound:
-                lo, hi = lo + start, lo + stop
-    return Bytes(space, base + lo, base + hi), sound
+            inside = inside and 0 <= start < stop <= hi - lo
+            lo, hi = lo + min(start, stop), lo + max(start, stop)
+    return Bytes(space, base + lo, base + hi), inside
 
 
 def _space(buffer: Buffer) -> tuple[str, int]:

@@ -8,7 +8,7 @@ apart are the same, and following one period is following all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import lcm
 
@@ -36,6 +36,18 @@ Env = tuple[tuple[str, int], ...]
 """The loops that are followed, outermost first, and the value of each one's variable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Iterations that stand for all later ones: from `start` on, `length` further is the same again.
+
+    Iterations before `start` are followed one by one, so that whoever enters the loop goes round often enough
+    for every counter to have reached what it can reach.
+    """
+
+    start: int
+    length: int
+
+
 @dataclass(slots=True)
 class Context:
     """What `check` knows about a kernel before it starts."""
@@ -45,8 +57,8 @@ class Context:
     """The loops that are followed iteration by iteration."""
     waves: list[int]
     """The waves to look at: all where they differ, else one that stands for any."""
-    folded: dict[int, int]
-    """Followed loops that repeat: the distance in their variable after which everything is the same."""
+    folded: dict[int, Fold]
+    """Followed loops whose iterations repeat."""
     cut: set[int] = field(default_factory=set)
     """Followed loops of unknown length that had to be cut short."""
 
@@ -63,12 +75,18 @@ class Context:
                 found = leaves(condition)
                 names |= {leaf.name for leaf in found if isinstance(leaf, Var)}
                 differs = differs or any(isinstance(leaf, Wave) for leaf in found)
-        followed = {loop.index for loop in flow.loops if loop.op is not None and loop.op.var in names}
+        patience = _patience(flow)
+        followed = {
+            loop.index
+            for loop in flow.loops
+            # Where operations complete one by one, how often a loop goes round matters by itself.
+            if loop.op is not None and (loop.op.var in names or (patience and loop.trip is not None))
+        }
         folded = {}
         for index in followed:
-            length = _fold(flow.loops[index])
-            if length is not None:
-                folded[index] = length
+            fold = _fold(flow.loops[index], patience)
+            if fold is not None:
+                folded[index] = fold
         return cls(flow, followed, list(range(flow.trace.waves)) if differs else [0], folded)
 
     def others(self, wave: int) -> list[int]:
@@ -78,7 +96,7 @@ class Context:
         return [1] if self.flow.trace.waves > 1 else []
 
     def successors(self, block: Block, env: Env) -> list[tuple[int, Env, int]]:
-        """Where execution can go from `block`: the next block, the loop variables there, the loop gone round or -1."""
+        """Where execution can go: the next block, the loop variables there, the loop that goes round or -1."""
         if len(self.followed) == 0 and not isinstance(block.anchor, ops.Conditional | ops.CondBranch):
             return [(target, env, self.flow.crossed_loop(block.index, target)) for target in block.successors]
         found = []
@@ -101,7 +119,8 @@ class Context:
             fold = self.folded.get(loop.index)
             if loop.index == around:
                 if fold is not None:
-                    again = op.start + (again - op.start) % fold
+                    if again >= fold.start + fold.length:
+                        again -= fold.length
                 elif op.stop is None and again >= op.start + op.step * UNROLLED:
                     self.cut.add(loop.index)
                     return None
@@ -111,9 +130,10 @@ class Context:
             elif loop.index not in inside:
                 if op.stop is not None:
                     # The last iteration, or one that looks just like it.
-                    last = range(op.start, op.stop, op.step)[-1]
-                    ahead = last - env[op.var]
-                    if (ahead % fold if fold is not None else ahead) != 0:
+                    ahead = range(op.start, op.stop, op.step)[-1] - env[op.var]
+                    if fold is not None and env[op.var] >= fold.start:
+                        ahead %= fold.length
+                    if ahead:
                         return None
                 del env[op.var]
         if _ruled_out(flow, block, target, env):
@@ -127,6 +147,19 @@ class Context:
         """`env` with the loops around `block` from the outside in."""
         names = [loop.op.var for loop in self.flow.loops_around(block) if loop.op and loop.op.var in env]
         return tuple((name, env[name]) for name in reversed(names))
+
+
+def runs_in(op: ops.Operation, env: Mapping[str, int]) -> bool:
+    """Whether uniform conditions on loop variables let `op` run in this iteration."""
+    graph = op.graph
+    while graph is not None and graph.owner is not None:
+        owner = graph.owner
+        if isinstance(owner, ops.Conditional) and not is_divergent(owner.condition):
+            holds = decide(owner.condition, env)
+            if holds is not None and graph is not (owner.then if holds else owner.orelse):
+                return False
+        graph = owner.graph
+    return True
 
 
 def condition_of(op: ops.Operation) -> Condition | None:
@@ -156,7 +189,7 @@ def start_values(context: Context, loop: Loop, most: int) -> tuple[list[int], bo
     op = loop.op
     fold = context.folded.get(loop.index)
     if fold is not None:
-        return list(range(op.start, op.start + fold, op.step)), True
+        return list(range(fold.start, fold.start + fold.length, op.step)), True
     if op.stop is None:
         return [op.start + op.step * k for k in range(most)], False
     values = list(range(op.start, op.stop, op.step))
@@ -165,8 +198,19 @@ def start_values(context: Context, loop: Loop, most: int) -> tuple[list[int], bo
     return values[: most - most // 2] + values[len(values) - most // 2 :], False
 
 
-def _fold(loop: Loop) -> int | None:
-    """After what distance in the loop's variable everything repeats; None if it is better followed in full."""
+def _patience(flow: Flow) -> int:
+    """After how many rounds no counter can change any more; 0 where nothing is counted."""
+    counted = waited = 0
+    for block in flow.blocks:
+        for op in block.ops:
+            counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncCopy)
+            if isinstance(op, ops.MemoryCounterWait):
+                waited = max(waited, *op.counts.values())
+    return waited + 2 if counted else 0
+
+
+def _fold(loop: Loop, patience: int) -> Fold | None:
+    """How the iterations of a loop repeat; None if it is better followed in full."""
     if loop.op is None:
         return None
     period = 1
@@ -178,10 +222,13 @@ def _fold(loop: Loop) -> int | None:
             period = lcm(period, repeats)
     length = lcm(period, loop.op.step)
     rounds = length // loop.op.step
-    # A short loop is followed exactly: walking round it, first and last iterations are never far apart.
-    if rounds > 64 or (loop.trip is not None and loop.trip <= max(16, 4 * rounds)):
+    if rounds > 64:
         return None
-    return length
+    if loop.trip is None:
+        # It can be left at any time, so there is nothing to wait for.
+        return Fold(loop.op.start, length)
+    exact = max(16, 4 * rounds, patience + rounds)
+    return Fold(loop.op.start + loop.op.step * exact, length) if loop.trip > exact + 2 * rounds else None
 
 
 def operations_in(loop: ops.Iterate) -> Iterator[ops.Operation]:

@@ -18,8 +18,8 @@ from fencepost.flow import Flow, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Select, decide, is_divergent
 
-ROUNDS = 6
-"""Iterations of a loop with a large trip count, at least."""
+ROUNDS = 64
+"""A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
 """The largest trip count tried for a loop that does not tell its own."""
 
@@ -57,7 +57,7 @@ class Paths:
         if trip is None:
             self.explored.cut(f"loops of unknown length run 0 to {UNKNOWN_ROUNDS} times")
             return UNKNOWN_ROUNDS
-        most = max(ROUNDS, 2 * self.period)
+        most = ROUNDS
         if trip <= most:
             return trip
         self.explored.cut("long loops are cut short")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fencepost.check.access import Bytes
-from fencepost.ir import ops
+from fencepost.ir.ops import MemoryOperation, Operation
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
     """One access as it happened: which operation, which wave, which iteration, which bytes."""
 
-    op: ops.MemoryOperation
+    op: MemoryOperation
     wave: int
     iteration: tuple[tuple[str, int], ...]
     """Loop variables and their values, where they were followed one by one."""
@@ -26,7 +26,7 @@ class Fix:
     """What would order the two accesses."""
 
     what: str
-    before: ops.Operation | None = None
+    before: Operation | None = None
     """Where it would have to stand; None if nothing can."""
     also: tuple[Race, ...] = ()
     """Other races that it would cover."""
@@ -45,7 +45,7 @@ class Race:
     rounds: tuple[int, ...]
     """The loops around the first access that go round between the two, by their number in the flow."""
     why: str
-    path: tuple[ops.Operation, ...]
+    path: tuple[Operation, ...]
     """What is executed between the two, both included."""
     fix: Fix | None = None
 
@@ -62,16 +62,16 @@ class Deadlock:
     kind: str
     """`stuck`, `wait without signal`, `signalled twice` or `left signalled`."""
     message: str
-    ops: tuple[tuple[ops.Operation, str], ...]
+    ops: tuple[tuple[Operation, str], ...]
     """The operations concerned, each with what to say about it."""
-    path: tuple[ops.Operation, ...] = ()
+    path: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfRange:
     """An access whose slot or bytes lie outside its buffer."""
 
-    op: ops.MemoryOperation
+    op: MemoryOperation
     iteration: tuple[tuple[str, int], ...]
     message: str
 

@@ -9,15 +9,32 @@ complete races with it; one that it does know although it comes later in the pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, touched
+from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, touched
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch
-from fencepost.flow import Flow
+from fencepost.flow import Flow, Guard
 from fencepost.ir import ops
+from fencepost.ir.expr import decide
 
 Clock = dict[tuple[int, str], int]
+
+
+Unknown = Callable[[int], bool]
+"""Which waves are taken to satisfy a divergent condition that the kernel does not tell."""
+
+
+def everyone(wave: int) -> bool:
+    """All waves."""
+    return True
+
+
+def admits(guard: Guard, wave: int, env: dict[str, int], unknown: Unknown) -> bool:
+    """Whether a wave takes part in what is guarded."""
+    decided = decide(guard.condition, env, wave)
+    return (unknown(wave) if decided is None else decided) == guard.holds
 
 
 @dataclass(slots=True)
@@ -52,6 +69,8 @@ class WaveState:
     knows: Clock = field(default_factory=dict)
     arrivals: dict[int, int] = field(default_factory=dict)
     waits: dict[int, int] = field(default_factory=dict)
+    signals: dict[int, ops.Operation] = field(default_factory=dict)
+    """For each barrier, the latest operation that arrived at it."""
     arrived_here: bool = False
     """At a barrier: it has arrived and now waits for the others."""
     read_at: dict[int, int] = field(default_factory=dict)
@@ -67,12 +86,14 @@ class WaveState:
 class Simulation:
     """All waves along one path."""
 
-    def __init__(self, flow: Flow, path: list[Visit], waves: list[int]) -> None:
+    def __init__(self, flow: Flow, path: list[Visit], waves: list[int], unknown: Unknown = everyone) -> None:
         self.flow = flow
         self.races: dict[tuple[int, int, str, str], Race] = {}
         self.deadlocks: list[Deadlock] = []
         self.out_of_range: dict[int, OutOfRange] = {}
         self.log: list[Logged] = []
+        self.broken = False
+        """A barrier is out of step; what would follow means nothing."""
         self.meetings: dict[tuple[int, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
         self.waves = [WaveState(wave, []) for wave in waves]
@@ -82,7 +103,7 @@ class Simulation:
             taking_part = [
                 state
                 for state in self.waves
-                if all(guard.admits(state.wave, visit.env) for guard in block.guards)
+                if all(admits(guard, state.wave, visit.env, unknown) for guard in block.guards)
             ]
             for op in block.ops:
                 number += 1
@@ -93,12 +114,24 @@ class Simulation:
     def run(self) -> None:
         """Run every wave as far as it gets; what then still waits, waits for ever."""
         moving = True
-        while moving:
+        while moving and not self.broken:
             moving = False
             for state in self.waves:
-                while state.at < len(state.events) and self.step(state):
+                while state.at < len(state.events) and not self.broken and self.step(state):
                     moving = True
-        self.find_deadlocks()
+            self.forget()
+        if not self.broken:
+            self.find_deadlocks()
+
+    def forget(self) -> None:
+        """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more."""
+        ahead = min((s.events[s.at].number for s in self.waves if s.at < len(s.events)), default=0)
+        self.log = [
+            entry
+            for entry in self.log
+            if entry.event.number >= ahead
+            or any(s.knows.get((entry.wave, entry.effect.channel), 0) < entry.place for s in self.waves)
+        ]
 
     def step(self, state: WaveState) -> bool:
         """Run one operation; False if the wave has to wait."""
@@ -118,7 +151,14 @@ class Simulation:
         """False while the wave has to wait."""
         if isinstance(op, ops.MemoryCounterWait):
             for counter, allowed in op.counts.items():
-                state.complete(counter, state.issued.get(counter, 0) - allowed)
+                upto = state.issued.get(counter, 0) - allowed
+                if counter == LDS:
+                    # Reads return in order; what was written is there for others once nothing is outstanding.
+                    state.complete(LDS_READ, upto)
+                    if allowed == 0:
+                        self.fence(state)
+                else:
+                    state.complete(counter, upto)
             return True
         if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
             if not state.arrived_here:
@@ -142,19 +182,26 @@ class Simulation:
         return True
 
     def fence(self, state: WaveState) -> None:
+        """Everything that the wave did in shared memory is complete."""
         state.complete(LDS, state.issued.get(LDS, 0))
+        state.complete(LDS_READ, state.issued.get(LDS, 0))
 
     def arrive(self, state: WaveState, bar_id: int, op: ops.Operation) -> None:
+        """The wave is at a barrier and hands on what it knows."""
         phase = state.arrivals.get(bar_id, 0)
         if phase > state.waits.get(bar_id, 0):
             name = "the workgroup's barrier" if bar_id == ops.WORKGROUP else f"barrier {bar_id}"
-            text = f"wave {state.wave} signals {name} twice before it waits"
-            self.deadlocks.append(Deadlock("signalled twice", text, ((op, "signalled again here"),)))
+            text = f"{name} is signalled twice before it is waited for, by wave {state.wave}"
+            marks = ((state.signals[bar_id], "signalled here"), (op, "and again here"))
+            self.deadlocks.append(Deadlock("signalled twice", text, marks))
+            self.broken = True
+        state.signals[bar_id] = op
         state.arrivals[bar_id] = phase + 1
         count, known = self.meetings.get((bar_id, phase), (0, {}))
         self.meetings[bar_id, phase] = (count + 1, _join(known, state.knows))
 
     def pass_barrier(self, state: WaveState, bar_id: int) -> bool:
+        """Leave the barrier if every wave has arrived for this phase."""
         phase = state.waits.get(bar_id, 0)
         if phase >= state.arrivals.get(bar_id, 0):
             return False
@@ -168,9 +215,10 @@ class Simulation:
     # ------------------------------------------------------------ accesses
 
     def issue(self, state: WaveState, event: Event, op: ops.ValueOperation) -> None:
+        """Operands are there, the operation takes its place on its counter."""
         for value in op.uses:
             if id(value) in state.read_at:
-                state.complete(LDS, state.read_at[id(value)])
+                state.complete(LDS_READ, state.read_at[id(value)])
         counter = counted_on(op)
         if counter is None:
             return
@@ -182,6 +230,7 @@ class Simulation:
         state.issued[counter] = place
 
     def access(self, state: WaveState, event: Event, op: ops.MemoryOperation, place: int) -> None:
+        """Compare an access with all that could still be under way."""
         effect = effect_of(op)
         if effect is None:
             return
@@ -205,7 +254,7 @@ class Simulation:
             return
         if self.one_instance(earlier.event, now.event):
             return
-        ordered = state.knows.get((earlier.wave, earlier.effect.counter), 0) >= earlier.place
+        ordered = state.knows.get((earlier.wave, earlier.effect.channel), 0) >= earlier.place
         if not ordered:
             first, second = (earlier, now) if earlier.event.number <= now.event.number else (now, earlier)
             why = "no rendezvous of the two waves lies between them, with the first one complete before it"
@@ -238,6 +287,7 @@ class Simulation:
         ) and all(common.get(loop, count) == count for loop, count in one.visit.iteration)
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
+        """Keep the first finding for each pair of operations."""
         hazard = first.effect.hazard_with(second.effect)
         key = (id(first.event.op), id(second.event.op), kind, hazard)
         if key in self.races:
@@ -254,6 +304,7 @@ class Simulation:
     # ------------------------------------------------------------ the end
 
     def find_deadlocks(self) -> None:
+        """Every wave has run as far as it gets: report who waits, and what was left signalled."""
         stuck = [state for state in self.waves if state.at < len(state.events)]
         if not stuck:
             for state in self.waves:

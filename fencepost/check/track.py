@@ -16,10 +16,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, touched
-from fencepost.check.context import Context, Env, start_values
+from fencepost.check.context import Context, Env, runs_in, start_values
 from fencepost.check.report import Explored, OutOfRange, Race, Touch
 from fencepost.flow import Block
 from fencepost.ir import ops
+
+STARTS = {0: 1, 1: 256, 2: 24, 3: 8}
+"""By how many loops around an access are followed: iterations of each that it is started from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +110,13 @@ class Tracker:
         followed = [loop for loop in reversed(loops) if loop.index in self.context.followed and loop.op]
         choices = []
         for loop in followed:
-            values, everything = start_values(self.context, loop, 16 if len(followed) == 1 else 6)
+            values, everything = start_values(self.context, loop, STARTS[min(len(followed), 3)])
             if not everything:
                 self.explored.cut(f"only the first and last iterations of %{loop.op.var if loop.op else ''}")
             choices.append([(loop.op.var if loop.op else "", value) for value in values])
         for env in product(*choices):
+            if not runs_in(op, dict(env)):
+                continue
             for wave in self.context.waves:
                 if not self.reachable_under(block, env, wave):
                     continue
@@ -210,15 +215,20 @@ class Tracker:
         return status
 
     def wait_counted(self, tracked: Tracked, op: ops.MemoryCounterWait, status: Status) -> Status:
-        """A wait that leaves at most N outstanding completes what has N later ones on its counter."""
+        """A wait that leaves at most N outstanding completes what has N later ones on its counter.
+
+        Shared memory is stricter: what was written there, others can rely on only once nothing is outstanding.
+        """
         allowed = op.counts.get(tracked.effect.counter)
-        if allowed is not None and status.later >= allowed and not status.complete:
-            return replace(status, complete=True)
-        return status
+        if allowed is None or status.complete or status.later < allowed:
+            return status
+        if allowed and tracked.effect.needs_fence:
+            return status
+        return replace(status, complete=True)
 
     def used(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
-        """A read whose result is used is complete, and so are the wave's shared-memory operations before it."""
-        if tracked.effect.engine:
+        """A read whose result is used is complete, and so are the wave's reads before it: they return in order."""
+        if tracked.effect.engine or tracked.effect.needs_fence:
             return status
         for value in op.uses:
             if value is tracked.op or id(value) in status.reads:
@@ -256,7 +266,9 @@ class Tracker:
             if place is not None:
                 self.record(tracked, op, effect, tracked.wave, place, step, status)
                 return True
-        for wave in self.context.others(tracked.wave):
+        others = self.context.others(tracked.wave)
+        self.explored.steps += len(others) // 8
+        for wave in others:
             if block.guards and not self.reachable_under(block, step.env, wave):
                 continue
             place = self.overlap(tracked, op, step.env, wave)

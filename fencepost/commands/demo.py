@@ -1,15 +1,115 @@
 """`fencepost demo`: the whole story on the bundled kernels."""
 
 from __future__ import annotations
+
 import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from fencepost.commands.output import print_json, print_styled
+
+if TYPE_CHECKING:
+    from fencepost.ir.trace import CapturedTrace
 
 SUMMARY = "the whole story on the bundled kernels"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """x"""
+    """What the command takes."""
+    from fencepost.kernels import BUNDLED
+    from fencepost.targets.table import DEFAULT_TARGET
+
+    parser.add_argument(
+        "kernels", metavar="KERNEL", nargs="*", help=f"only these (there are {', '.join(BUNDLED)})"
+    )
+    parser.add_argument("-t", "--target", default=DEFAULT_TARGET, help="the GPU (default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """x"""
-    return 0
+    """Tell the story of each kernel; 1 if any is not clean in the end."""
+    from fencepost.ir.source import FencepostError
+    from fencepost.kernels import BUNDLED, bundled_kernel
+
+    for name in options.kernels:
+        if name not in BUNDLED:
+            note = [("bundled kernels", ", ".join(BUNDLED))]
+            raise FencepostError(f"there is no bundled kernel {name!r}", code="FP113", notes=note)
+    told = [_tell(bundled_kernel(name), options) for name in options.kernels or BUNDLED]
+    if options.json:
+        print_json(told)
+    elif len(told) > 1:
+        sys.stdout.write(f"{len(told)} kernels, {sum(entry['barriers'] for entry in told)} barriers, ")
+        sys.stdout.write("all clean.\n" if all(entry["ok"] for entry in told) else "NOT all clean.\n")
+    return 0 if all(entry["ok"] for entry in told) else 1
+
+
+def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
+    """Before, hazards, barriers and why, after."""
+    from fencepost.analysis.hazards import hazards
+    from fencepost.analysis.program import read_program
+    from fencepost.check import check
+    from fencepost.insertion import insert_barriers
+    from fencepost.ir.printer import locate
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import diagnostics, spans_of
+    from fencepost.report.words import NAMES, consequence, noun, place, plural
+
+    _, spans = spans_of(kernel)
+    source = kernel.source.text if kernel.source else str(kernel)
+    found = list(hazards(read_program(kernel)))
+    before = check(kernel)
+    first_race = diagnostics(kernel, before)[:1]
+    result = insert_barriers(kernel, options.target)
+    after = check(kernel)
+    summary = {
+        "kernel": kernel.name,
+        "target": result.target,
+        "hazards": len(found),
+        "races_before": len(before.races),
+        "barriers": len(result.barriers),
+        "executed": result.executed,
+        "ok": after.ok,
+        "text": str(kernel),
+    }
+    if options.json:
+        return summary
+    _heading(f"@{kernel.name}")
+    sys.stdout.write(source + "\n")
+    _heading(f"{plural(len(found), 'hazard')} in it", "-")
+    for hazard in found:
+        pair = f"{noun(hazard.producer)} {place(hazard.producer)} → {noun(hazard.consumer)} {place(hazard.consumer)}"
+        lines = f"lines {spans[hazard.producer].line} → {spans[hazard.consumer].line}"
+        again = ", next iteration" if hazard.is_loop else ""
+        sys.stdout.write(f"  {NAMES[hazard.kind]:<18}{pair} ({lines}{again})\n")
+    sys.stdout.write("\n")
+    _heading(f"without barriers: {plural(len(before.races), 'race')}, the first of them", "-")
+    for diagnostic in first_race:
+        print_styled(render(diagnostic))
+    sys.stdout.write("\n")
+    _heading(f"with the barriers that fencepost puts in for {result.target}", "-")
+    printed, lines_now = locate(kernel)
+    _print_kernel(printed.text)
+    for barrier in result.barriers:
+        line = lines_now[barrier.op].line
+        sys.stdout.write(f"without line {line}, {consequence(barrier.hazards[0], lines_now)}\n")
+    verdict = "no race, no deadlock" if after.ok else "NOT CLEAN"
+    sys.stdout.write(f"\nchecked: {verdict}; {after.explored}\n\n\n")
+    return summary
+
+
+def _heading(text: str, line: str = "=") -> None:
+    from rich.text import Text
+
+    print_styled(Text(f"{text}\n{line * len(text)}\n", "bold"))
+
+
+def _print_kernel(text: str) -> None:
+    """The kernel with its barriers standing out."""
+    from rich.text import Text
+
+    out = Text()
+    for number, line in enumerate(text.splitlines(), 1):
+        out.append(f"{number:>3} | ", "blue")
+        out.append(f"{line}\n", "bold green" if line.strip().startswith("barrier") else "")
+    print_styled(out)
+    sys.stdout.write("\n")

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from fencepost.ir.parser import parse_all
-from fencepost.ir.source import FencepostError, Source
+from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.trace import CapturedTrace
 
 STDIN = "-"
@@ -16,32 +16,49 @@ STDIN = "-"
 
 def read_kernels(name: str) -> list[CapturedTrace]:
     """The kernels in a file, or on standard input if it is called `-`."""
-    kernels = parse_all(_text(name), "<stdin>" if name == STDIN else name)
+    shown = "<stdin>" if name == STDIN else name
+    kernels = parse_all(_decoded(_bytes(name), shown), shown)
     if not kernels:
-        raise FencepostError("there is no kernel in this file", code="FP102", source=Source(name, ""))
+        raise FencepostError("there is no kernel in this file", code="FP102", source=Source(shown, ""))
     return kernels
 
 
-def _text(name: str) -> str:
+def _bytes(name: str) -> bytes:
     if Path(name).suffix in (".ttgir", ".mlir"):
         raise FencepostError(
             "Triton modules cannot be read yet", code="FP112", source=Source(name, ""),
             notes=[("help", "kernels in fencepost's own text form (.fp) can")],
         )  # fmt: skip
     try:
-        raw = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except OSError as error:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
+    except ValueError as error:
+        raise FencepostError(f"cannot read {name!r}: {error}", code="FP112") from None
+
+
+def _decoded(raw: bytes, shown: str) -> str:
     try:
-        return raw.decode("utf-8")
+        # Some editors put a byte order mark in front; it says nothing.
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise FencepostError(f"{name}:{line}: not UTF-8 text", code="FP112") from None
+        before = raw[: error.start].decode("utf-8", "replace").removeprefix("\ufeff")
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        raise FencepostError(
+            f"not UTF-8 text: byte 0x{raw[error.start]:02x}",
+            [Mark(Span(line, column, line, column + 1))],
+            code="FP112",
+            source=Source(shown, raw.decode("utf-8", "replace").removeprefix("\ufeff")),
+        ) from None
 
 
 def write_text(path: str, text: str) -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
-    target = Path(path)
+    if Path(path).exists() and not Path(path).is_file():
+        _write_through(path, text)
+        return
+    # What a link points to is replaced, not the link.
+    target = Path(os.path.realpath(path))
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
@@ -54,6 +71,14 @@ def write_text(path: str, text: str) -> None:
         Path(temporary).replace(target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
+        raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+
+
+def _write_through(path: str, text: str) -> None:
+    """Write to a terminal, a pipe or /dev/null: putting a file in its place would not do."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
 
 

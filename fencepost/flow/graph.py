@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.ir import ops
 from fencepost.ir.expr import Condition, decide
 from fencepost.ir.graph import Graph
+from fencepost.ir.ops import CondBranch, Conditional, Iterate, Operation
 from fencepost.ir.trace import CapturedTrace
 
 UNKNOWN_TRIP = 100
@@ -32,7 +32,7 @@ class Guard:
     `branch` is the operation that asks; the two sides of one branch have guards that differ in `holds` alone.
     """
 
-    branch: ops.Conditional | ops.CondBranch
+    branch: Conditional | CondBranch
     holds: bool
 
     @property
@@ -57,8 +57,8 @@ class Block:
     frequency: float
     """How often the block runs for each run of the kernel, estimated."""
     guards: tuple[Guard, ...] = ()
-    ops: list[ops.Operation] = field(default_factory=list)
-    anchor: ops.Operation | None = None
+    ops: list[Operation] = field(default_factory=list)
+    anchor: Operation | None = None
     """What the block's end stands before: a loop, a conditional, a branch, or nothing (the end of its graph)."""
     successors: list[int] = field(default_factory=list)
     predecessors: list[int] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Loop:
     depth: int
     trip: int | None
     """How often the body runs for each time the loop is entered; None if unknown."""
-    op: ops.Iterate | None = None
+    op: Iterate | None = None
     latches: list[int] = field(default_factory=list)
     """Blocks with an edge back to the header."""
 
@@ -109,7 +109,7 @@ class Flow:
         """How often a position is passed."""
         return self.blocks[position.block].frequency
 
-    def insert(self, position: Position, op: ops.Operation) -> None:
+    def insert(self, position: Position, op: Operation) -> None:
         """Put `op` into the kernel at `position`. The flow itself stays as it was."""
         block = self.blocks[position.block]
         anchor = block.ops[position.gap] if position.gap < len(block.ops) else block.anchor

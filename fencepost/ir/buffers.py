@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.ir.expr import Const, Expr, Operand, as_expr, evaluate
+from fencepost.ir.expr import Expr, Operand, as_expr, evaluate
 from fencepost.ir.source import FencepostError, Mark, Span
 
 
@@ -69,9 +69,10 @@ class View:
 def check_view(view: View, span: Span | None) -> None:
     """Refuse a view whose constant slot or byte range lies outside its buffer."""
     buffer = view.buffer
-    if isinstance(view.slot, Const) and not 0 <= view.slot.value < buffer.slots:
+    slot = None if view.slot is None else evaluate(view.slot, {})
+    if slot is not None and not 0 <= slot < buffer.slots:
         raise FencepostError(
-            f"slot {view.slot.value} of %{buffer.name}, which has {_slots(buffer.slots)}",
+            f"slot {slot} of %{buffer.name}, which has {_slots(buffer.slots)}",
             [Mark(span), Mark(buffer.span, "allocated here")],
             code="FP103",
         )

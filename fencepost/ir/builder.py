@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -16,6 +17,7 @@ from fencepost.ir.trace import CapturedTrace
 wave = Wave()
 """The number of the wave that runs an operation, for conditions and views: `k.cond(fp.wave >= 4)`."""
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 Place = Buffer | View
 AnyOp = TypeVar("AnyOp", bound=ops.Operation)
 AnyValue = TypeVar("AnyValue", bound=ops.ValueOperation)
@@ -27,7 +29,7 @@ class Kernel:
     def __init__(self, name: str, waves: int) -> None:
         if not 1 <= waves <= 64:
             raise FencepostError(f"{waves} waves; a workgroup has 1 to 64")
-        self.trace = CapturedTrace(name, waves)
+        self.trace = CapturedTrace(_spelled(name), waves)
         self._here = self.trace.get_root_graph()
         self._names: set[str] = set()
         self._regions = 0
@@ -36,6 +38,10 @@ class Kernel:
 
     def shared(self, name: str, *, bytes: int, slots: int = 1, offset: int | None = None) -> Buffer:
         """An allocation of `slots` slots of `bytes` each, at address `offset` if one is given."""
+        if bytes < 1 or slots < 1:
+            raise FencepostError("a buffer has at least one slot of at least one byte")
+        if offset is not None and offset < 0:
+            raise FencepostError(f"address {offset} of %{name}; addresses begin at 0")
         buffer = Buffer(self._claim(name), bytes, slots, offset)
         self.trace.buffers[name] = buffer
         return buffer
@@ -90,21 +96,25 @@ class Kernel:
 
     def signal(self, bar_id: int = ops.WORKGROUP) -> ops.SharedMemoryBarrierSignal:
         """Fence, then arrive."""
-        return self._put(ops.SharedMemoryBarrierSignal(bar_id))
+        return self._put(ops.SharedMemoryBarrierSignal(_barrier_id(bar_id)))
 
     def wait(self, bar_id: int = ops.WORKGROUP) -> ops.SharedMemoryBarrierWait:
         """Block until all waves have arrived."""
-        return self._put(ops.SharedMemoryBarrierWait(bar_id))
+        return self._put(ops.SharedMemoryBarrierWait(_barrier_id(bar_id)))
 
     def wait_count(self, **counts: int) -> ops.MemoryCounterWait:
         """Block until at most the given number of operations of each counter is outstanding."""
-        return self._put(ops.MemoryCounterWait(counts))
+        if not counts or min(counts.values()) < 0:
+            raise FencepostError("wait_count takes counters, each with a number from 0: wait_count(load=0)")
+        return self._put(ops.MemoryCounterWait({_spelled(name): count for name, count in counts.items()}))
 
     # ------------------------------------------------------------ control flow
 
     @contextmanager
     def loop(self, var: str, *, trip: int | None = None, start: int = 0, step: int = 1) -> Iterator[Expr]:
         """A loop of `trip` iterations; None means unknown, possibly zero. Yields the loop's variable."""
+        if step < 1:
+            raise FencepostError("a loop's step is at least 1")
         stop = None if trip is None else start + trip * step
         loop = ops.Iterate(self._claim(var), start, stop, step, body=self._region())
         loop.body.owner = loop
@@ -116,7 +126,7 @@ class Kernel:
     def cond(self, condition: Condition | str) -> Iterator[OrElse]:
         """A conditional; a string names a condition that is uniform and not known."""
         if isinstance(condition, str):
-            condition = Flag(condition)
+            condition = Flag(_spelled(condition))
         op = ops.Conditional(condition, then=self._region(), orelse=self._region())
         op.then.owner = op.orelse.owner = op
         self._put(op)
@@ -139,7 +149,7 @@ class Kernel:
     ) -> ops.CondBranch:
         """Go on at one of two blocks."""
         if isinstance(condition, str):
-            condition = Flag(condition)
+            condition = Flag(_spelled(condition))
         return self._put(ops.CondBranch(condition, then, orelse, trip))
 
     def ret(self) -> ops.Return:
@@ -154,8 +164,14 @@ class Kernel:
 
     def _value(self, op: AnyValue, uses: tuple[ops.ValueOperation, ...]) -> AnyValue:
         if isinstance(op, ops.MemoryOperation):
+            if not op.views:
+                raise FencepostError(f"{op.mnemonic} takes at least one buffer")
             for view in op.views:
                 check_view(view, None)
+            if op.group:
+                _spelled(op.group)
+        if isinstance(op, ops.AsyncCopy):
+            _spelled(op.counter)
         for used in uses:
             if not used.name:
                 used.name = self._fresh(used.mnemonic[0])
@@ -165,7 +181,7 @@ class Kernel:
     def _claim(self, name: str) -> str:
         if name in self._names:
             raise FencepostError(f"the name {name!r} is already taken")
-        self._names.add(name)
+        self._names.add(_spelled(name))
         return name
 
     def _fresh(self, stem: str) -> str:
@@ -199,6 +215,19 @@ class OrElse:
         """The region that runs where the condition does not hold."""
         with self._kernel._inside(self._conditional.orelse):
             yield
+
+
+def _spelled(name: str) -> str:
+    """`name`, if the text form can spell it."""
+    if not NAME.fullmatch(name):
+        raise FencepostError(f"{name!r} is no name: letters, digits, _ and ., with a letter or _ first")
+    return name
+
+
+def _barrier_id(number: int) -> int:
+    if number < ops.WORKGROUP:
+        raise FencepostError("barrier ids are -1 (the workgroup's) and up")
+    return number
 
 
 def _views(*places: Place) -> tuple[View, ...]:

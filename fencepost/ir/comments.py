@@ -1,7 +1,8 @@
 """Comments of the text form, kept with what they stand beside, so that rewriting a file loses none.
 
-A comment behind a statement belongs to it. A comment on a line of its own belongs to the next
-statement, or to the end of the region. Comments outside of a kernel belong to the file, not to it.
+A comment behind a statement belongs to it. A comment on a line of its own, or behind a brace or label,
+belongs to the next statement or to the end of the region. Comments outside of a kernel belong to the
+file, not to it: `str(kernel)` leaves them out, `print_file` does not.
 """
 
 from __future__ import annotations
@@ -11,11 +12,29 @@ from bisect import bisect_right
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Operation
+from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
 
 
+def attach_file_comments(
+    source: Source, kernels: list[CapturedTrace], extents: list[tuple[int, int]]
+) -> None:
+    """Give each kernel the lines between it and the one before, and the last one those below it."""
+    above = 0
+    for kernel, (first, last) in zip(kernels, extents, strict=True):
+        kernel.heading = _between(source, above, first)
+        above = last
+    if kernels:
+        kernels[-1].closing = _between(source, above, source.text.count("\n") + 2)
+
+
+def _between(source: Source, above: int, below: int) -> tuple[str, ...]:
+    text = "\n".join(source.line(number).strip() for number in range(above + 1, below))
+    return tuple(text.strip().split("\n")) if text.strip() else ()
+
+
 def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tuple[int, Graph]]) -> None:
-    """Hang the comments between the lines of `extent` onto operations; `ends` tells on which line graphs end."""
+    """Hang the comments on the lines of `extent` onto operations; `ends` tells on which line graphs end."""
     source = trace.source
     if source is None or "#" not in source.text:
         return
@@ -29,7 +48,7 @@ def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tu
     stops: list[tuple[int, Operation | Buffer | Graph]] = [*starts.items(), *ends]
     stops.sort(key=lambda stop: stop[0])
     lines = [line for line, _ in stops]
-    for number in range(extent[0] + 1, extent[1] + 1):
+    for number in range(extent[0], extent[1] + 1):
         code, mark, text = source.line(number).partition("#")
         if not mark:
             continue

@@ -58,8 +58,14 @@ class Expr:
     def __floordiv__(self, other: Operand) -> Expr:
         return Binary("//", self, as_expr(other))
 
+    def __rfloordiv__(self, other: Operand) -> Expr:
+        return Binary("//", as_expr(other), self)
+
     def __mod__(self, other: Operand) -> Expr:
         return Binary("%", self, as_expr(other))
+
+    def __rmod__(self, other: Operand) -> Expr:
+        return Binary("%", as_expr(other), self)
 
     def __lt__(self, other: Operand) -> Compare:
         return Compare("<", self, as_expr(other))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.ir.ops import Operation
+from fencepost.ir.source import Span
 
 
 @dataclass(slots=True, eq=False)
@@ -14,6 +15,8 @@ class Graph:
 
     name: str
     owner: Operation | None = field(default=None, repr=False)
+    span: Span | None = field(default=None, kw_only=True, repr=False)
+    """Where the block begins: its label, or the kernel's first line."""
     first: Operation | None = field(default=None, init=False, repr=False)
     last: Operation | None = field(default=None, init=False, repr=False)
     closing: tuple[str, ...] = field(default=(), init=False, repr=False)

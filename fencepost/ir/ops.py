@@ -236,7 +236,7 @@ class Branch(Operation):
 
 @dataclass(slots=True, eq=False)
 class CondBranch(Operation):
-    """Go on at block `then` or `orelse`. `trip` is how often a loop that this branch closes is expected to run."""
+    """Go on at block `then` or `orelse`; `trip` is how often a loop that this closes is expected to run."""
 
     mnemonic: ClassVar[str] = "cond_br"
     condition: Condition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
@@ -15,6 +15,16 @@ INDENT = "  "
 def print_kernel(trace: CapturedTrace) -> str:
     """The kernel as text, one statement a line, ending in a newline."""
     return "\n".join(line for line, _ in _lines(trace)) + "\n"
+
+
+def print_file(traces: Sequence[CapturedTrace]) -> str:
+    """The kernels as one file, with the comments that stood around them in theirs."""
+    parts = []
+    for trace in traces:
+        parts.append("".join(f"{line}\n" for line in trace.heading) + print_kernel(trace))
+        if trace.closing:
+            parts.append("".join(f"{line}\n" for line in trace.closing))
+    return "\n".join(parts)
 
 
 def locate(trace: CapturedTrace, name: str = "") -> tuple[Source, dict[ops.Operation, Span]]:

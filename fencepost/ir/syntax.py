@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Flag, Select, Unknown, Var, Wave
 from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.ir.syntax_errors import token_span, unexpected_character, unexpected_token
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -41,13 +42,9 @@ class Operand:
 
 def integer(token: Token) -> int:
     """The number that a token spells; anything no GPU has room for is refused."""
-    if len(token) > 18:
-        raise FencepostError("the number is too large", [Mark(_token_span(token))])
-    return int(token)
-
-
-def _token_span(token: Token) -> Span:
-    return Span(token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
+    if len(token.lstrip("0")) > 18:
+        raise FencepostError("the number is too large", [Mark(token_span(token))])
+    return int(token.lstrip("0") or "0")
 
 
 class _Actions:
@@ -70,10 +67,10 @@ class _Actions:
         return tuple(exprs), bracket.end_column
 
     def attribute(self, parts: list[Any]) -> tuple[str, str, Span]:
-        return str(parts[0]), str(parts[1]), _token_span(parts[0])
+        return str(parts[0]), str(parts[1]), token_span(parts[0])
 
     def count(self, parts: list[Any]) -> tuple[str, int, Span]:
-        return str(parts[0]), integer(parts[1]), _token_span(parts[0])
+        return str(parts[0]), integer(parts[1]), token_span(parts[0])
 
     def signed(self, parts: list[Any]) -> int:
         return -integer(parts[1]) if parts[0] is not None else integer(parts[1])
@@ -107,9 +104,9 @@ class _Actions:
 
 
 STATEMENT_RULES = (
-    "kernel labelled buffer memory value barrier workgroup_barrier signal wait wait_count "
-    "loop conditional br cond_br return"
-).split()
+    *("kernel", "labelled", "buffer", "memory", "value", "loop", "conditional", "br", "cond_br", "return"),
+    *("barrier", "workgroup_barrier", "signal", "wait", "wait_count"),
+)
 
 
 def _statement(rule: str) -> Callable[[Any, list[Any]], Statement]:
@@ -123,6 +120,10 @@ def _statement(rule: str) -> Callable[[Any, list[Any]], Statement]:
     return action
 
 
+def _piece(build: Callable[[list[Any]], Any]) -> Callable[[Any, list[Any]], Any]:
+    return lambda _, parts: build(parts)
+
+
 @cache
 def _lark() -> Lark:
     from lark import Lark, Transformer
@@ -131,72 +132,27 @@ def _lark() -> Lark:
     methods: dict[str, Any] = {rule: _statement(rule) for rule in STATEMENT_RULES}
     for rule in dir(actions):
         if not rule.startswith("_"):
-            methods[rule] = lambda _, parts, action=getattr(actions, rule): action(parts)
+            methods[rule] = _piece(getattr(actions, rule))
     transformer: Any = type("Actions", (Transformer,), methods)()
     grammar = (files("fencepost.ir") / "kernel.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", maybe_placeholders=True, transformer=transformer)
 
 
+def spelling(terminal: str) -> str:
+    """How a fixed word or sign of the grammar is written."""
+    pattern = next((known.pattern.value for known in _lark().terminals if known.name == terminal), terminal)
+    return str(pattern).removesuffix(r"\b")
+
+
 def read_statements(source: Source) -> list[Statement]:
     """The kernels of `source` as statements; raises FencepostError at the first place that does not parse."""
-    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     try:
         # lark's type for a parse is a tree; with a transformer it is whatever `start` returned.
         parsed: Any = _lark().parse(source.text)
         return list(parsed)
     except UnexpectedCharacters as error:
-        span = Span(error.line, error.column, error.line, error.column + 1)
-        character = source.text[error.pos_in_stream] if error.pos_in_stream is not None else "?"
-        raise FencepostError(f"unexpected character {character!r}", [Mark(span)], code="FP101") from None
-    except UnexpectedEOF as error:
-        raise _syntax_error("the text ends too early", _end(source), error.expected) from None
+        raise unexpected_character(error, source) from None
     except UnexpectedToken as error:
-        token = error.token
-        if token.type == "$END":
-            raise _syntax_error("the text ends too early", _end(source), error.expected) from None
-        span = _token_span(token)
-        what = "end of line" if token.type == "_NL" else f"{str(token)!r}"
-        if token.type == "_NL":
-            span = Span(span.line, span.column, span.line, span.column + 1)
-        raise _syntax_error(f"unexpected {what}", span, error.accepts or error.expected) from None
-
-
-def _end(source: Source) -> Span:
-    lines = source.text.split("\n")
-    return Span(len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 2)
-
-
-READABLE = {
-    "_NL": "the end of the line",
-    "VALUE": "a name such as %a",
-    "LABEL": "a block such as ^exit",
-    "KERNEL": "a kernel name such as @gemm",
-    "NAME": "a name",
-    "INT": "a number",
-    "MEMORY": "read, write, atomic, gather_to_lds or tensor_load_to_lds",
-    "COMPUTE": "mma, compute, global_read or global_write",
-    "COMPARE": "a comparison",
-    "$END": "the end of the text",
-}
-
-
-def _syntax_error(message: str, span: Span, expected: Any) -> FencepostError:
-    from lark.grammar import Terminal
-
-    names: list[str] = []
-    for name in sorted(
-        str(item.name) if isinstance(item, Terminal) else str(item) for item in expected or ()
-    ):
-        if name in READABLE:
-            names.append(READABLE[name])
-        else:
-            pattern = next((t.pattern.value for t in _lark().terminals if t.name == name), name)
-            names.append(f"'{pattern}'")
-    # A long list of everything that could stand here helps nobody.
-    notes = [("expected", _or(names))] if 0 < len(names) <= 6 else []
-    return FencepostError(message, [Mark(span)], code="FP101", notes=notes)
-
-
-def _or(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+        raise unexpected_token(error, source) from None

@@ -24,6 +24,10 @@ class CapturedTrace:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     blocks: list[Graph] = field(default_factory=lambda: [Graph("entry")])
     source: Source | None = None
+    heading: tuple[str, ...] = ()
+    """The lines of the file above the kernel: comments, and empty lines between them."""
+    closing: tuple[str, ...] = ()
+    """The lines of the file below the last kernel."""
 
     def get_root_graph(self) -> Graph:
         """The graph that execution starts in."""

@@ -39,7 +39,7 @@ def verify_trace(trace: CapturedTrace) -> None:
                 name = "the entry block" if graph is trace.blocks[0] else f"block ^{graph.name}"
                 raise FencepostError(
                     f"{name} does not end in br, cond_br or return",
-                    [Mark(graph.last.span if graph.last else None)],
+                    [Mark(graph.last.span if graph.last else graph.span)],
                     code="FP106",
                     source=trace.source,
                 )

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+MOST_COLUMNS = 200
+"""Longer lines are shown in part."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One message with the places that it is about."""
@@ -70,19 +74,28 @@ def render(diagnostic: Diagnostic) -> Text:
 
 def _excerpts(out: Text, source: Source, marks: Sequence[Mark], width: int, accent: str) -> None:
     ordered = sorted(marks, key=lambda mark: (mark.span.line, mark.span.column) if mark.span else (0, 0))
-    shown = -1
+    shown = (-1, 0)
     for mark in ordered:
         span = mark.span
         assert span is not None
         line = source.line(span.line)
-        if span.line != shown:
+        start = _window(line, span.column)
+        before, cut = "…" if start else "", "…" if len(line) > start + MOST_COLUMNS else ""
+        line = before + line[start : start + MOST_COLUMNS] + cut
+        if (span.line, start) != shown:
             out.append(f" {span.line:>{width}} | ", "blue").append(f"{_visible(line)}\n")
-            shown = span.line
-        indent = _width(line[: span.column - 1])
-        end = span.end_column if span.end_line == span.line else len(line) + 1
-        length = max(_width(line[span.column - 1 : end - 1]), 1)
+            shown = (span.line, start)
+        shift = len(before) - start - 1
+        indent = _width(line[: span.column + shift])
+        end = span.end_column + shift if span.end_line == span.line else len(line)
+        length = max(_width(line[span.column + shift : end]), 1)
         out.append(f" {' ' * width} | ", "blue").append(f"{' ' * indent}{'^' * length}", accent)
         out.append(f" {mark.text}\n" if mark.text else "\n", accent)
+
+
+def _window(line: str, column: int) -> int:
+    """Where to start showing a line: of a very long one only the part around `column` is shown."""
+    return max(0, column - 1 - MOST_COLUMNS // 4) if len(line) > MOST_COLUMNS else 0
 
 
 def _visible(line: str) -> str:
@@ -94,7 +107,8 @@ def _visible(line: str) -> str:
 
 
 def _width(text: str) -> int:
-    return len(_visible(text))
+    """Columns on a terminal, where some characters of East Asian scripts take two."""
+    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in _visible(text))
 
 
 def _and(places: list[str]) -> str:

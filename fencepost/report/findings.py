@@ -53,7 +53,8 @@ def _title(race: Race) -> str:
     first, second = race.first, race.second
     one, two = f"wave {first.wave}", f"wave {second.wave}"
     if race.kind == "wrong order":
-        return f"{two}'s {noun(second.op)} of {place(second.op)} comes before {one}'s {noun(first.op)}, which it must follow"
+        late = f"{two}'s {noun(second.op)} of {place(second.op)}"
+        return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
     if first.by_engine:
         return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
     if race.hazard == "RAW":

@@ -48,8 +48,9 @@ def _buffers(hazard: Hazard) -> str:
 def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) -> str:
     """What can happen without a barrier, as a sentence without its beginning."""
     producer, consumer = hazard.producer, hazard.consumer
-    first = f"wave 0's {noun(producer)} of {place(producer)}{_line(producer, spans)}"
-    second = f"wave 1's {noun(consumer)} of {place(consumer)}{_line(consumer, spans)}"
+    one, other = hazard.waves
+    first = f"wave {one}'s {noun(producer)} of {place(producer)}{_line(producer, spans)}"
+    second = f"wave {other}'s {noun(consumer)} of {place(consumer)}{_line(consumer, spans)}"
     if hazard.is_loop:
         loop = hazard.loops[0].op
         second += f" in iteration {loop.var}+1" if loop else " the next time round"

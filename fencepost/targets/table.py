@@ -59,7 +59,8 @@ _ENTRIES = (
     TargetConfig(
         "gfx1250", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 16,
         {**_GFX12, "asynccnt": 6, "tensorcnt": 6},
-        ("split barriers as gfx1200, and up to 16 named ones", "async loads to LDS count on asynccnt, TDM on tensorcnt; their width is taken to be that of the other counters"),
+        ("split barriers as gfx1200, and up to 16 named ones",
+         "async loads to LDS count on asynccnt, TDM on tensorcnt; both taken to be as wide as the other counters"),
     ),
     TargetConfig(
         "sm_80", "nvidia", "bar.sync 0", False, 15, {},

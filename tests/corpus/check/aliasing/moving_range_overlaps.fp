@@ -3,6 +3,6 @@
 kernel @moving_range_overlaps waves=4 {
   shared %a : 80
   loop %i in 0..4 {
-    write %a[16 * %i..16 * %i + 17]
+    write %a[16 * %i .. 16 * %i + 17]
   }
 }

@@ -1,6 +1,6 @@
 # One copy fills two buffers; it is one operation of its counter, and nobody waited for it.
+# The read of the second buffer lies behind that of the first: whatever orders the first orders both.
 # EXPECT: race RAW 7 -> 10
-# EXPECT: race RAW 7 -> 11
 kernel @tensor_load_into_two waves=4 {
   shared %a : 1024
   shared %b : 1024

@@ -1,0 +1,195 @@
+"""Text that does not parse, put into words: what stands there, what could, and what was most likely meant."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from fencepost.ir.source import FencepostError, Mark, Source, Span
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+    from lark.lexer import Token
+
+MEMORY_WORDS = ("read", "write", "atomic", "gather_to_lds", "tensor_load_to_lds")
+COMPUTE_WORDS = ("global_read", "global_write", "mma", "compute")
+SYNC_WORDS = ("barrier", "workgroup_barrier", "signal", "wait", "wait_count")
+STATEMENT_WORDS = (
+    *(*MEMORY_WORDS, *COMPUTE_WORDS, *SYNC_WORDS),
+    *("loop", "if", "br", "cond_br", "return"),
+)
+TERMINALS = {
+    "_NL": ("the end of the line",),
+    "VALUE": ("a name such as %a",),
+    "LABEL": ("a block such as ^exit",),
+    "KERNEL": ("a kernel name such as @gemm",),
+    "NAME": ("a name such as load",),
+    "INT": ("a number",),
+    "MEMORY": MEMORY_WORDS,
+    "COMPUTE": COMPUTE_WORDS,
+    "COMPARE": ("a comparison",),
+    "BRACKET": ("']'",),
+    "KERNEL_WORD": ("'kernel'",),
+    "$END": ("the end of the text",),
+}
+OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "DIVIDE", "MOD"})
+CHARACTER_HINTS = {
+    "/": "division is written //, and comments begin with #",
+    ";": "each statement stands on a line of its own",
+    "!": "a condition is a comparison or a name; `!=` compares",
+    "\r": "lines end in a line feed, with or without a carriage return before it",
+}
+MOST_SHOWN = 40
+
+
+def token_span(token: Token) -> Span:
+    """Where a token stands."""
+    return Span(token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
+
+
+def unexpected_character(error: UnexpectedCharacters, source: Source) -> FencepostError:
+    """A character that begins nothing."""
+    span = Span(error.line, error.column, error.line, error.column + 1)
+    character = source.text[error.pos_in_stream or 0]
+    hint = CHARACTER_HINTS.get(character)
+    return FencepostError(
+        f"unexpected character {_character(character)}",
+        [Mark(span)],
+        code="FP101",
+        notes=[("help", hint)] if hint else [],
+    )
+
+
+def unexpected_token(error: UnexpectedToken, source: Source) -> FencepostError:
+    """A word, number or bracket where it does not belong, or the end of the text."""
+    token, expected = error.token, set(error.accepts or error.expected)
+    if token.type == "$END":
+        return _ended(source, expected)
+    span, what = token_span(token), _shown(str(token))
+    if token.type == "_NL":
+        # A comment may stand between the statement and the end of its line.
+        end = len(source.line(span.line).partition("#")[0].rstrip()) + 1
+        span, what = Span(span.line, end, span.line, end + 1), "end of line"
+    if expected == {"EQUAL"}:
+        before = _word_before(source.line(span.line)[: span.column - 1], span.line)
+        if before is not None:
+            # What was read as the beginning of `group=...` is rather the mistake itself.
+            word, span = before
+            return _syntax_error(f"unexpected {_shown(word)}", span, (), _meaning_of_word(word))
+    return _syntax_error(f"unexpected {what}", span, expected, _meaning(token, expected))
+
+
+def _ended(source: Source, expected: set[str]) -> FencepostError:
+    number = max((n for n, line in enumerate(source.text.split("\n"), 1) if line.strip()), default=1)
+    end = len(source.line(number).rstrip()) + 1
+    error = _syntax_error("the text ends too early", Span(number, end, number, end + 1), expected)
+    opened = _unclosed(source)
+    if "CLOSE" in expected and opened is not None:
+        error.marks = (*error.marks, Mark(opened, "this has no `}`"))
+        error.notes = (("help", "each `{` needs a `}` on a line of its own"),)
+    return error
+
+
+def _unclosed(source: Source) -> Span | None:
+    """The innermost line that opens a region which nothing closes."""
+    opened: list[Span] = []
+    for number, line in enumerate(source.text.split("\n"), 1):
+        code = line.partition("#")[0].rstrip()
+        for character in code:
+            if character == "{":
+                begin = len(code) - len(code.lstrip()) + 1
+                opened.append(Span(number, begin, number, len(code) + 1))
+            elif character == "}" and opened:
+                opened.pop()
+    return opened[-1] if opened else None
+
+
+def _meaning(token: Token, expected: set[str]) -> str:
+    """What somebody who wrote `token` here most likely meant; empty if there is no telling."""
+    text = str(token)
+    if "LOOP" in expected:
+        return _meaning_of_statement(text, token.type)
+    if "KERNEL_WORD" in expected:
+        closing = "every `{` before this is closed already" if text == "}" else ""
+        return closing or "a file holds kernels, each `kernel @name waves=4 {` ... `}`"
+    if text == "=" and "COMPARE" in expected:
+        return "equality is written =="
+    if token.type == "NAME" and "VALUE" in expected and text not in ("group", "counter"):
+        return _meaning_of_word(text)
+    if token.type in ("NAME", "INT") and "LABEL" in expected:
+        return f"the names of blocks begin with ^: ^{text}"
+    return ""
+
+
+def _meaning_of_statement(text: str, kind: str) -> str:
+    if text == "else":
+        return "`else` stands on the line of the brace before it: `} else {`"
+    if text == "//":
+        return "comments begin with #"
+    if text == "shared":
+        return "buffers are declared at the top of the kernel, before its first statement"
+    return _similar(text) if kind == "NAME" else ""
+
+
+def _meaning_of_word(word: str) -> str:
+    if word in STATEMENT_WORDS:
+        return "each statement stands on a line of its own"
+    return f"the names of buffers, values and loop variables begin with %: %{word}"
+
+
+def _similar(word: str) -> str:
+    close = get_close_matches(word.lower(), STATEMENT_WORDS, n=1, cutoff=0.7)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return f"a statement begins with {_or(STATEMENT_WORDS)}"
+
+
+def _word_before(text: str, line: int) -> tuple[str, Span] | None:
+    code = text.rstrip()
+    word = code.split()[-1] if code else ""
+    if not word or not (word[0].isalpha() or word[0] == "_"):
+        return None
+    return word, Span(line, len(code) - len(word) + 1, line, len(code) + 1)
+
+
+def _syntax_error(message: str, span: Span, expected: Iterable[str], hint: str = "") -> FencepostError:
+    words = _words(set(expected))
+    # A long list of everything that could stand here helps nobody.
+    notes = [("expected", _or(words))] if 0 < len(words) <= 9 else []
+    if hint:
+        notes.append(("help", hint))
+    return FencepostError(message, [Mark(span)], code="FP101", notes=notes)
+
+
+def _words(expected: set[str]) -> list[str]:
+    from fencepost.ir.syntax import spelling
+
+    if "KERNEL_WORD" in expected:
+        # The end of the text and of the line are always fine between kernels.
+        expected -= {"$END", "_NL"}
+    words: list[str] = []
+    if "PLUS" in expected:
+        expected -= OPERATORS
+        words.append("an operator")
+    for name in sorted(expected):
+        words += TERMINALS.get(name) or (f"'{spelling(name)}'",)
+    return words
+
+
+def _or(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…")
+
+
+def _character(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return repr(character)
+    code = f"U+{ord(character):04X}"
+    # Signs that look like others (a no-break space, a long dash) are known by their names only.
+    name = unicodedata.name(character, "")
+    return f"{character!r} ({code}{' ' if name else ''}{name})"

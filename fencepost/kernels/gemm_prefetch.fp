@@ -1,0 +1,33 @@
+# Double-buffered matrix multiplication with prefetch, unrolled by two: while one
+# slot is multiplied, the next tile is on its way into the other.
+kernel @gemm_prefetch waves=8 {
+  shared %a : 2 x 8192
+  shared %b : 2 x 8192
+  # the first tile
+  %ga = global_read
+  %gb = global_read
+  write %a[0], %ga
+  write %b[0], %gb
+  loop %k in 0..32 {
+    # even: multiply slot 0, fill slot 1
+    %ga1 = global_read
+    %gb1 = global_read
+    %x0 = read %a[0]
+    %y0 = read %b[0]
+    mma %x0, %y0
+    write %a[1], %ga1
+    write %b[1], %gb1
+    # odd: multiply slot 1, fill slot 0
+    %ga0 = global_read
+    %gb0 = global_read
+    %x1 = read %a[1]
+    %y1 = read %b[1]
+    mma %x1, %y1
+    write %a[0], %ga0
+    write %b[0], %gb0
+  }
+  # the last tile
+  %x = read %a[0]
+  %y = read %b[0]
+  mma %x, %y
+}

@@ -1,0 +1,60 @@
+"""The flag that rewrites golden files, and the command line run in-process."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+import pytest
+
+from fencepost.cli import main
+
+UPDATE = "--update-golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        UPDATE, action="store_true", help="rewrite the golden files from what fencepost prints now"
+    )
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are rewritten instead of compared."""
+    return bool(request.config.getoption(UPDATE))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one call of the command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+CommandLine = Callable[..., Ran]
+
+
+@pytest.fixture
+def fencepost(monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """Calls `fencepost` without a process of its own: `fencepost("check", "-", stdin=text)`."""
+
+    def run(*arguments: str, stdin: str = "") -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = _exit_code(arguments)
+        return Ran(code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+def _exit_code(arguments: Sequence[str]) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as stop:  # argparse ends the process itself where a call makes no sense
+        return stop.code if isinstance(stop.code, int) else 1

@@ -1,0 +1,22 @@
+# A barrier on one side covers that side alone: the other gets its own.
+# RUN: fencepost insert %s --strategy minimize
+# RUN: fencepost insert %s --strategy eager
+# RUN: fencepost insert %s --strategy walk
+# RUN: fencepost insert %s | fencepost check - | filecheck %s --check-prefix=CLEAN
+kernel @other_branch waves=4 {
+  shared %a : 1024
+  write %a
+  if %c {
+    read %a
+  } else {
+    read %a
+  }
+}
+# CHECK:        if %c {
+# CHECK-NEXT:     barrier  # write → read %a
+# CHECK-NEXT:     read %a
+# CHECK-NEXT:   } else {
+# CHECK-NEXT:     barrier  # write → read %a
+# CHECK-NEXT:     read %a
+# CHECK-NEXT:   }
+# CLEAN: no race, no deadlock
