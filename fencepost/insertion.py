@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.hazards import Barriers, Hazard, exposed_without
-from fencepost.analysis.pending import State, conflicts_left, states_before
+from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, exposed_without, hazards
+from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, read_program
 from fencepost.emit import LegacyBarrierEmitter, verify_barriers
 from fencepost.flow import Position
@@ -14,7 +14,7 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES, cost
-from fencepost.placement.prune import prune
+from fencepost.placement.prune import met_first, prune
 from fencepost.report.words import comment_for
 from fencepost.targets import target_named
 
@@ -95,21 +95,31 @@ def prune_barriers(
     kept = prune(program, _strengths(standing))
     removed = [op for position, op in standing.items() if position not in kept]
     for op in removed:
-        assert op.graph is not None
-        op.graph.remove(op)
+        _take_out(op)
     return removed, [op for position, op in standing.items() if position in kept]
+
+
+def _take_out(op: ops.Operation) -> None:
+    """Remove an operation; comment lines above it stay, above what follows."""
+    assert op.graph is not None
+    if op.next is not None:
+        op.next.heading = op.heading + op.next.heading
+    else:
+        op.graph.closing = op.heading + op.graph.closing
+    op.graph.remove(op)
 
 
 def explain_barriers(trace: CapturedTrace) -> list[Explained]:
     """For every barrier in the kernel, in program order: the hazards that it alone covers."""
     program, standing = _standing_barriers(trace)
-    reasons = reasons_for(program, _strengths(standing), most=64)
-    before = states_before(program, _strengths(standing))
+    placement = _strengths(standing)
+    reasons = reasons_for(program, placement, most=64)
+    # What nothing covers meets on a shorter way, too: no single barrier can claim it.
+    open_pairs = {(hazard.producer, hazard.consumer) for hazard in hazards(program, placement)}
     found = []
     for position, op in standing.items():
-        hazards = tuple(reasons[position])
-        why = "" if hazards else _why_redundant(program, position, before[position])
-        found.append(Explained(op, hazards, why))
+        covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
+        found.append(Explained(op, covered, "" if covered else _why_redundant(program, standing, position)))
     return found
 
 
@@ -139,14 +149,33 @@ def _strengths(standing: dict[Position, ops.SharedMemoryBarrier]) -> Placement:
     return {position: ASYNC if op.wait_async_ops else PLAIN for position, op in standing.items()}
 
 
-def _why_redundant(program: Program, position: Position, before: State) -> str:
+def _why_redundant(
+    program: Program, standing: dict[Position, ops.SharedMemoryBarrier], position: Position
+) -> str:
+    placement = _strengths(standing)
     if position.block not in program.flow.order:
         return "it is never executed"
     if program.flow.trace.waves == 1 and not program.table.engines:
         return "a single wave needs no rendezvous"
-    if not any(before):
-        return "the barriers before it have ordered everything that comes before it"
-    return "what is pending here meets another barrier before it meets anything that conflicts with it"
+    if not any(states_before(program, placement)[position]):
+        before = barriers_before(program, Barriers(placement), position)
+        if not before:
+            return "no access to shared memory comes before it"
+        return f"nothing is pending here: {_barriers_on([standing[other] for other in before])} ordered it already"
+    ahead = met_first(program, placement, position)
+    if not ahead:
+        return "nothing that follows conflicts with what is pending here"
+    others = _barriers_on([standing[other] for other in ahead])
+    return f"what is pending here comes to {others} before it meets anything that conflicts with it"
+
+
+def _barriers_on(barriers: list[ops.SharedMemoryBarrier]) -> str:
+    lines = [str(barrier.span.line) for barrier in barriers if barrier.span]
+    if not lines:
+        return "another barrier"
+    return (
+        f"the barrier on line {lines[0]}" if len(lines) == 1 else f"the barriers on lines {', '.join(lines)}"
+    )
 
 
 def _refuse_hopeless(program: Program, placement: Placement) -> None:

@@ -121,12 +121,12 @@ def exposed_without(
         found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
         for consumer, hit, rounds, _ in _meetings(program, barriers, start, stop_at_first=False):
             for bit in _bits(hit):
-                entry = producers.get(_class_of(program, bit))
-                if entry is None or (entry.op, consumer[1]) in found:
-                    continue
                 in_flight = bool(bit & flying)
-                hazard = _hazard(program, entry.op, entry.block, consumer, rounds | entry.rounds, in_flight)
-                found[entry.op, consumer[1]] = hazard
+                for entry in producers.get(_class_of(program, bit), ()):
+                    if (entry.op, consumer[1]) not in found:
+                        around = rounds | entry.rounds
+                        hazard = _hazard(program, entry.op, entry.block, consumer, around, in_flight)
+                        found[entry.op, consumer[1]] = hazard
             if len(found) >= limit:
                 break
         return list(found.values())
@@ -242,15 +242,14 @@ class _Producer:
 
 def _producers_before(
     program: Program, barriers: Barriers, position: Position, wanted: int
-) -> dict[int, _Producer]:
-    """For each class with a wanted bit, the nearest access before `position` that left it."""
-    found: dict[int, _Producer] = {}
-    todo: deque[tuple[int, int, frozenset[int], int]] = deque(
-        [(position.block, position.gap, frozenset(), 0)]
-    )
-    seen: set[tuple[int, int]] = set()
-    while todo and wanted:
-        index, gap, rounds, strongest = todo.popleft()
+) -> dict[int, list[_Producer]]:
+    """For each class with a wanted bit, the nearest access that left it on each way to `position`."""
+    found: dict[int, list[_Producer]] = {}
+    todo: deque[tuple[int, int, frozenset[int], int, int]] = deque()
+    todo.append((position.block, position.gap, frozenset(), 0, wanted))
+    seen: dict[tuple[int, int], int] = {}
+    while todo:
+        index, gap, rounds, strongest, wanted = todo.popleft()
         steps = program.steps[index]
         gaps = barriers.gaps.get(index, [])
         behind = bisect_left(gaps, gap) - 1
@@ -270,19 +269,41 @@ def _producers_before(
                 bits = all_ages(program.table, number_of)
                 if bits & wanted:
                     wanted &= ~bits
-                    found[number_of] = _Producer(op, index, rounds)
+                    entries = found.setdefault(number_of, [])
+                    if all(entry.op is not op for entry in entries):
+                        entries.append(_Producer(op, index, rounds))
         while behind >= 0 and not _blocked(program, strongest):
             strongest = max(strongest, barriers.at(index, gaps[behind]))
             behind -= 1
-        if _blocked(program, strongest):
+        if _blocked(program, strongest) or not wanted:
             continue
         for source in program.flow.blocks[index].predecessors:
-            loop = program.flow.crossed_loop(source, index)
-            around = rounds | {loop} if loop >= 0 else rounds
-            if (source, strongest) not in seen:
-                seen.add((source, strongest))
-                todo.append((source, len(program.flow.blocks[source].ops) + 1, around, strongest))
+            known = seen.get((source, strongest), 0)
+            if wanted & ~known:
+                seen[source, strongest] = known | wanted
+                loop = program.flow.crossed_loop(source, index)
+                around = rounds | {loop} if loop >= 0 else rounds
+                end = len(program.flow.blocks[source].ops) + 1
+                todo.append((source, end, around, strongest, wanted))
     return found
+
+
+def barriers_before(program: Program, barriers: Barriers, position: Position) -> list[Position]:
+    """The barriers that were passed last on some way to `position`."""
+    found: dict[Position, None] = {}
+    todo, seen = [(position.block, position.gap)], {position.block}
+    while todo:
+        block, gap = todo.pop()
+        gaps = barriers.gaps.get(block, [])
+        behind = bisect_left(gaps, gap) - 1
+        if behind >= 0:
+            found[Position(block, gaps[behind])] = None
+            continue
+        for source in program.flow.blocks[block].predecessors:
+            if source not in seen:
+                seen.add(source)
+                todo.append((source, len(program.flow.blocks[source].ops) + 1))
+    return sorted(found)
 
 
 def _blocked(program: Program, strongest: int) -> bool:

@@ -20,9 +20,9 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
 def _fix(flow: Flow, race: Race, races: list[Race], blocks: dict[ops.Operation, Block]) -> Fix:
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
-    copy = race.first.op if race.first.by_engine else None
+    copy = race.first.op if race.first.by_engine and not race.waited else None
     wait = f"wait_count {copy.counter}=0" if isinstance(copy, ops.AsyncCopy) else ""
-    if race.first.wave == race.second.wave:
+    if race.first.wave == race.second.wave and (flow.trace.waves == 1 or not wait):
         return Fix(wait or "wait_count lds=0", race.second.op)
     what = f"{wait}, then a barrier," if wait else "a barrier"
     first, second = blocks[race.first.op], blocks[race.second.op]

@@ -21,7 +21,7 @@ from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Select, d
 ROUNDS = 64
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
-"""The largest trip count tried for a loop that does not tell its own."""
+"""The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Paths:
     def _bound(self, loop: Loop) -> int:
         trip = loop.trip if loop.op is not None else None
         if trip is None:
-            self.explored.cut(f"loops of unknown length run 0 to {UNKNOWN_ROUNDS} times")
-            return UNKNOWN_ROUNDS
+            rounds = max(UNKNOWN_ROUNDS, min(self.period + 1, 12))
+            self.explored.cut(f"loops of unknown length run 0 to {rounds} times")
+            return rounds
         most = ROUNDS
         if trip <= most:
             return trip

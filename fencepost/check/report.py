@@ -47,6 +47,8 @@ class Race:
     why: str
     path: tuple[Operation, ...]
     """What is executed between the two, both included."""
+    waited: bool = False
+    """The first access was complete in its own wave."""
     fix: Fix | None = None
 
     @property

@@ -299,7 +299,8 @@ class Simulation:
         for loop, count in second.event.visit.iteration:
             rounds += [loop] * max(count - counts.get(loop, count), 0)
         touches = _touch(first), _touch(second)
-        self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,))
+        waited = state.knows.get((first.wave, first.effect.channel), 0) >= first.place
+        self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,), waited)
 
     # ------------------------------------------------------------ the end
 

@@ -309,7 +309,7 @@ class Tracker:
         first = Touch(tracked.op, tracked.wave, tracked.env, mine, tracked.effect.verb, tracked.effect.engine)
         second = Touch(op, wave, step.env, place, effect.verb, effect.engine)
         why = _why(tracked, wave, status)
-        self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path))
+        self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path), status.complete)
 
     def path_to(
         self, tracked: Tracked, step: _Step, op: ops.Operation

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.insertion import Inserted, insert_barriers
     from fencepost.ir.printer import locate
     from fencepost.report.hazards import hazard_json
-    from fencepost.report.words import number, plural
+    from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
     results: list[Inserted] = [
@@ -63,7 +63,5 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for kernel, result in zip(kernels, results, strict=True):
         many = plural(len(result.barriers), "barrier")
-        say(
-            f"@{kernel.name}: {many} inserted by {result.strategy}, executed about {number(result.executed)} times"
-        )
+        say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
     return 0

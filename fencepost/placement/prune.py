@@ -28,6 +28,12 @@ def prune(program: Program, placement: Placement) -> Placement:
     return kept
 
 
+def met_first(program: Program, placement: Placement, position: Position) -> list[Position]:
+    """The barriers that what is pending at a redundant one meets before anything that conflicts with it."""
+    pruning = _Pruning(program, placement)
+    return sorted(pruning.reach(position, pruning.before[position]) or {})
+
+
 class _Pruning:
     """The barriers that are left, and what is pending in front of each."""
 

@@ -31,7 +31,7 @@ class Walk(Strategy):
     def choose(self, program: Program) -> Placement:
         """See the module."""
         walk = _Walking(program)
-        walk.over_blocks(0, len(program.flow.blocks), next_iteration=False)
+        walk.over_kernel()
         return complete(program, walk.chosen)
 
 
@@ -53,17 +53,15 @@ class _Walking:
     barrier: int = -1
     async_barrier: int = -1
 
-    def over_blocks(self, start: int, end: int, next_iteration: bool) -> None:
-        """Walk over the blocks from `start` to `end` in the order of the text."""
-        flow = self.program.flow
-        ends = {} if next_iteration else self.loop_ends()
-        for index in range(start, end):
-            self.over_block(index)
-            for first in ends.get(index, ()):
+    def over_kernel(self) -> None:
+        """Walk over the blocks in the order of the text."""
+        ends = self.loop_ends()
+        for block in self.program.flow.blocks:
+            self.over_block(block.index)
+            for first in ends.get(block.index, ()):
                 # The loop's body again, as the next iteration; loops inside it are not doubled once more.
-                for again in range(first, index + 1):
+                for again in range(first, block.index + 1):
                     self.over_block(again)
-        del flow
 
     def loop_ends(self) -> dict[int, list[int]]:
         """For the last block of each loop that can go round: where the loop starts. Inner loops come first."""
@@ -76,7 +74,8 @@ class _Walking:
     def over_block(self, index: int) -> None:
         block = self.program.flow.blocks[index]
         for gap, op in enumerate(block.ops):
-            self.clock += 1
+            # Two ticks: a barrier put in front of an operation is passed on the first, the operation on the second.
+            self.clock += 2
             position = Position(index, gap)
             if position in self.chosen:
                 self.pass_barrier(self.chosen[position])
@@ -86,15 +85,18 @@ class _Walking:
                 self.access(op, None if block.guards else position)
 
     def pass_barrier(self, strength: int) -> None:
-        self.barrier = self.clock
+        self.barrier = self.clock - 1
         if strength == ASYNC:
-            self.async_barrier = self.clock
+            self.async_barrier = self.clock - 1
 
     def access(self, op: ops.MemoryOperation, position: Position | None) -> None:
         """`position` is None where no barrier can stand."""
         used = access_type(op)
+        alone = self.program.flow.trace.waves == 1
         for view in op.views:
             last = self.last.get(view.buffer)
+            if last is not None and alone and not (last.flying or isinstance(op, ops.AsyncCopy)):
+                continue
             if last is not None and position is not None and self.needs_barrier(last, used):
                 strength = max(self.chosen.get(position, 0), ASYNC if last.flying else PLAIN)
                 self.chosen[position] = strength

@@ -11,7 +11,7 @@ from fencepost.ir.printer import locate
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic
-from fencepost.report.words import NAMES, noun, place
+from fencepost.report.words import NAMES, access, noun, place
 
 CODES = {"race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
          "left signalled": "FP003", "wrong order": "FP004", "out of range": "FP005"}  # fmt: skip
@@ -53,7 +53,7 @@ def _title(race: Race) -> str:
     first, second = race.first, race.second
     one, two = f"wave {first.wave}", f"wave {second.wave}"
     if race.kind == "wrong order":
-        late = f"{two}'s {noun(second.op)} of {place(second.op)}"
+        late = f"{two}'s {access(second.op)}"
         return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
     if first.by_engine:
         return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"

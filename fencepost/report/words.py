@@ -25,6 +25,11 @@ def place(op: ops.MemoryOperation) -> str:
     return ", ".join(str(view) for view in op.views)
 
 
+def access(op: ops.MemoryOperation) -> str:
+    """An access as a noun: `read of %a[0]`, `copy into %a[0]`."""
+    return f"{noun(op)} {'into' if isinstance(op, ops.AsyncCopy) else 'of'} {place(op)}"
+
+
 def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
     """The reason for a barrier, short enough to stand behind it."""
     shown: dict[str, None] = {}
@@ -32,6 +37,8 @@ def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
         again = ", next iteration" if hazard.is_loop else ""
         shown.setdefault(f"{noun(hazard.producer)} → {noun(hazard.consumer)} {_buffers(hazard)}{again}")
     texts = list(shown)
+    if not texts:
+        return "no hazard needs this one alone"
     more = f"; {len(texts) - most} more" if len(texts) > most else ""
     return "; ".join(texts[:most]) + more
 
@@ -49,8 +56,8 @@ def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) 
     """What can happen without a barrier, as a sentence without its beginning."""
     producer, consumer = hazard.producer, hazard.consumer
     one, other = hazard.waves
-    first = f"wave {one}'s {noun(producer)} of {place(producer)}{_line(producer, spans)}"
-    second = f"wave {other}'s {noun(consumer)} of {place(consumer)}{_line(consumer, spans)}"
+    first = f"wave {one}'s {access(producer)}{_line(producer, spans)}"
+    second = f"wave {other}'s {access(consumer)}{_line(consumer, spans)}"
     if hazard.is_loop:
         loop = hazard.loops[0].op
         second += f" in iteration {loop.var}+1" if loop else " the next time round"
@@ -69,6 +76,11 @@ def _line(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 barrier`, `2 barriers`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def times(value: float) -> str:
+    """How often something runs."""
+    return "once" if value == 1 else "never" if value == 0 else f"about {number(value)} times"
 
 
 def number(value: float) -> str:

@@ -16,4 +16,4 @@ kernel @every_iteration waves=4 {
 # MINIMIZE:      barrier  # write → read %a
 # MINIMIZE-NEXT: loop %i in 0..64 {
 # MINIMIZE-NEXT:   %x = read %a
-# MINIMIZE:      1 barrier inserted by minimize, executed about 1 time
+# MINIMIZE:      1 barrier inserted by minimize, executed once

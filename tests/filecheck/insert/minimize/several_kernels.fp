@@ -18,5 +18,5 @@ kernel @second waves=4 {
 # CHECK-NEXT: }
 # CHECK:      kernel @second
 # CHECK:        barrier  # write → read %a, next iteration
-# CHECK:      @first: 1 barrier inserted by minimize, executed about 1 time
+# CHECK:      @first: 1 barrier inserted by minimize, executed once
 # CHECK-NEXT: @second: 2 barriers inserted by minimize, executed about 16 times
