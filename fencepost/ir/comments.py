@@ -48,6 +48,7 @@ def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tu
     stops: list[tuple[int, Operation | Buffer | Graph]] = [*starts.items(), *ends]
     stops.sort(key=lambda stop: stop[0])
     lines = [line for line, _ in stops]
+    lines_of: dict[int, list[str]] = {}
     for number in range(extent[0], extent[1] + 1):
         code, mark, text = source.line(number).partition("#")
         if not mark:
@@ -56,9 +57,10 @@ def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tu
         if code.strip() and number in starts:
             starts[number].comment = text
             continue
-        place = bisect_right(lines, number)
+        lines_of.setdefault(bisect_right(lines, number), []).append(text)
+    for place, texts in lines_of.items():
         following = stops[place][1] if place < len(stops) else trace.blocks[-1]
         if isinstance(following, Graph):
-            following.closing = (*following.closing, text)
+            following.closing = (*following.closing, *texts)
         else:
-            following.heading = (*following.heading, text)
+            following.heading = tuple(texts)

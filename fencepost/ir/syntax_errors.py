@@ -78,7 +78,8 @@ def unexpected_token(error: UnexpectedToken, source: Source) -> FencepostError:
             # What was read as the beginning of `group=...` is rather the mistake itself.
             word, span = before
             return _syntax_error(f"unexpected {_shown(word)}", span, (), _meaning_of_word(word))
-    return _syntax_error(f"unexpected {what}", span, expected, _meaning(token, expected))
+    following = source.line(span.line)[span.end_column - 1 :].lstrip()
+    return _syntax_error(f"unexpected {what}", span, expected, _meaning(str(token), expected, following))
 
 
 def _ended(source: Source, expected: set[str]) -> FencepostError:
@@ -106,31 +107,32 @@ def _unclosed(source: Source) -> Span | None:
     return opened[-1] if opened else None
 
 
-def _meaning(token: Token, expected: set[str]) -> str:
-    """What somebody who wrote `token` here most likely meant; empty if there is no telling."""
-    text = str(token)
+def _meaning(text: str, expected: set[str], following: str) -> str:
+    """What somebody who wrote `text` here most likely meant; empty if there is no telling."""
     if "LOOP" in expected:
-        return _meaning_of_statement(text, token.type)
+        return _meaning_of_statement(text, following)
     if "KERNEL_WORD" in expected:
         closing = "every `{` before this is closed already" if text == "}" else ""
         return closing or "a file holds kernels, each `kernel @name waves=4 {` ... `}`"
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
-    if token.type == "NAME" and "VALUE" in expected and text not in ("group", "counter"):
+    if _is_word(text) and "VALUE" in expected and not following.startswith("="):
         return _meaning_of_word(text)
-    if token.type in ("NAME", "INT") and "LABEL" in expected:
+    if text.isalnum() and "LABEL" in expected:
         return f"the names of blocks begin with ^: ^{text}"
     return ""
 
 
-def _meaning_of_statement(text: str, kind: str) -> str:
+def _meaning_of_statement(text: str, following: str) -> str:
     if text == "else":
         return "`else` stands on the line of the brace before it: `} else {`"
     if text == "//":
         return "comments begin with #"
     if text == "shared":
         return "buffers are declared at the top of the kernel, before its first statement"
-    return _similar(text) if kind == "NAME" else ""
+    if _is_word(text):
+        return _meaning_of_word(text) if following.startswith("=") else _similar(text)
+    return ""
 
 
 def _meaning_of_word(word: str) -> str:
@@ -146,10 +148,14 @@ def _similar(word: str) -> str:
     return f"a statement begins with {_or(STATEMENT_WORDS)}"
 
 
+def _is_word(text: str) -> bool:
+    return text[:1].isalpha() or text[:1] == "_"
+
+
 def _word_before(text: str, line: int) -> tuple[str, Span] | None:
     code = text.rstrip()
     word = code.split()[-1] if code else ""
-    if not word or not (word[0].isalpha() or word[0] == "_"):
+    if not _is_word(word):
         return None
     return word, Span(line, len(code) - len(word) + 1, line, len(code) + 1)
 

@@ -1,0 +1,93 @@
+"""What holds for the package as a whole: who may import whom, and what the first steps of a newcomer give."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fencepost
+from fencepost.cli import main
+from fencepost.kernels import BUNDLED, bundled_kernel
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "fencepost"
+MAY_IMPORT = {
+    "ir": {"ir"},
+    "flow": {"flow", "ir"},
+    "check": {"check", "flow", "ir"},
+    "targets": {"targets", "ir"},
+    "analysis": {"analysis", "flow", "ir"},
+    "placement": {"placement", "analysis", "flow", "ir"},
+    "emit": {"emit", "analysis", "flow", "ir", "targets"},
+}
+"""Data flows one way, and `check` shares no code with what it judges."""
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_parts_import_only_what_they_may(part: str) -> None:
+    for path in (PACKAGE / part).glob("*.py"):
+        for module in _imported(path):
+            if module.startswith("fencepost."):
+                assert module.split(".")[1] in MAY_IMPORT[part], f"{path.name} imports {module}"
+
+
+def _imported(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.append(node.module)
+            found += [f"{node.module}.{name.name}" for name in node.names if node.module == "fencepost"]
+        elif isinstance(node, ast.Import):
+            found += [name.name for name in node.names]
+    return found
+
+
+def test_heavy_libraries_are_not_loaded_at_start() -> None:
+    code = "import sys, fencepost, fencepost.cli; print(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {"torch", "triton", "scipy", "numpy", "islpy", "lark", "rich", "jinja2"}
+    assert heavy.isdisjoint(loaded)
+
+
+def test_the_example_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert examples
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), {})
+    assert "barrier" in capsys.readouterr().out
+
+
+def test_the_example_in_the_package_docstring_names_things_that_exist() -> None:
+    for name in re.findall(r"fp\.(\w+)", fencepost.__doc__ or ""):
+        assert hasattr(fencepost, name)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_kernels_race_without_barriers_and_not_with_them(name: str) -> None:
+    kernel = bundled_kernel(name)
+    assert fencepost.check(kernel).races
+    result = fencepost.insert_barriers(kernel)
+    report = fencepost.check(kernel)
+    assert report.ok and report.explored.complete
+    assert all(barrier.hazards for barrier in result.barriers)
+
+
+@pytest.mark.parametrize(("name", "in_the_loop"), [("gemm", 2), ("gemm_prefetch", 2), ("attention", 4)])
+def test_bundled_kernels_have_as_few_barriers_per_iteration_as_can_be(name: str, in_the_loop: int) -> None:
+    kernel = bundled_kernel(name)
+    fencepost.add_shared_memory_barriers(kernel)
+    assert sum(op.mnemonic == "barrier" for op in kernel.walk_graph("region_1")) == in_the_loop
+
+
+def test_the_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    for name in BUNDLED:
+        assert f"@{name}\n" in told
+    assert told.count("checked: no race, no deadlock") == len(BUNDLED)
+    assert told.endswith("4 kernels, 11 barriers, all clean.\n")
