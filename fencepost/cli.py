@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,24 +18,44 @@ COMMANDS = ("insert", "check", "prune", "explain", "demo", "completion")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot spell an arrow gets an escape, not a traceback.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has read enough; writing on would only raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        sys.stderr.write(f"error: cannot write: {error.strerror}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
 
         argcomplete.autocomplete(parser)
-    options = parser.parse_args(arguments)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:
+        # argparse leaves after --help, --version and mistakes; its output still has to be flushed.
+        sys.stdout.flush()
+        raise stop
     try:
         return int(options.run(options))
     except FencepostError as error:
         _print_error(error)
         return 1 if error.code == "FP203" else 2
-    except BrokenPipeError:
-        # Whoever reads has read enough; writing on would only raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

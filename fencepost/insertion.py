@@ -14,7 +14,7 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES, cost
-from fencepost.placement.prune import met_first, prune
+from fencepost.placement.prune import Pruning, prune
 from fencepost.report.words import comment_for
 from fencepost.targets import target_named
 
@@ -116,10 +116,12 @@ def explain_barriers(trace: CapturedTrace) -> list[Explained]:
     reasons = reasons_for(program, placement, most=64)
     # What nothing covers meets on a shorter way, too: no single barrier can claim it.
     open_pairs = {(hazard.producer, hazard.consumer) for hazard in hazards(program, placement)}
+    barriers, pruning = Barriers(placement), Pruning(program, placement)
     found = []
     for position, op in standing.items():
         covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
-        found.append(Explained(op, covered, "" if covered else _why_redundant(program, standing, position)))
+        why = "" if covered else _why_redundant(standing, position, barriers, pruning)
+        found.append(Explained(op, covered, why))
     return found
 
 
@@ -150,22 +152,25 @@ def _strengths(standing: dict[Position, ops.SharedMemoryBarrier]) -> Placement:
 
 
 def _why_redundant(
-    program: Program, standing: dict[Position, ops.SharedMemoryBarrier], position: Position
+    standing: dict[Position, ops.SharedMemoryBarrier],
+    position: Position,
+    barriers: Barriers,
+    pruning: Pruning,
 ) -> str:
-    placement = _strengths(standing)
-    if position.block not in program.flow.order:
+    program = pruning.program
+    if position.block not in pruning.reachable:
         return "it is never executed"
     if program.flow.trace.waves == 1 and not program.table.engines:
         return "a single wave needs no rendezvous"
-    if not any(states_before(program, placement)[position]):
-        before = barriers_before(program, Barriers(placement), position)
+    if not any(pruning.before[position]):
+        before = barriers_before(program, barriers, position)
         if not before:
             return "no access to shared memory comes before it"
         return f"nothing is pending here: {_barriers_on([standing[other] for other in before])} ordered it already"
-    ahead = met_first(program, placement, position)
+    ahead = pruning.reach(position, pruning.before[position])
     if not ahead:
         return "nothing that follows conflicts with what is pending here"
-    others = _barriers_on([standing[other] for other in ahead])
+    others = _barriers_on([standing[other] for other in sorted(ahead)])
     return f"what is pending here comes to {others} before it meets anything that conflicts with it"
 
 

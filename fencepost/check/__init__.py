@@ -31,7 +31,7 @@ __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "che
 
 
 def check(
-    trace: CapturedTrace, *, method: str = "", budget: int = 2_000_000, paths: int = 100, seed: int = 0
+    trace: CapturedTrace, *, method: str = "", budget: int = 500_000, paths: int = 100, seed: int = 0
 ) -> Report:
     """Look for races and deadlocks in a kernel.
 

@@ -192,10 +192,10 @@ def start_values(context: Context, loop: Loop, most: int) -> tuple[list[int], bo
         return list(range(fold.start, fold.start + fold.length, op.step)), True
     if op.stop is None:
         return [op.start + op.step * k for k in range(most)], False
-    values = list(range(op.start, op.stop, op.step))
+    values = range(op.start, op.stop, op.step)
     if len(values) <= most:
-        return values, True
-    return values[: most - most // 2] + values[len(values) - most // 2 :], False
+        return list(values), True
+    return [*values[: most - most // 2], *values[len(values) - most // 2 :]], False
 
 
 def _patience(flow: Flow) -> int:

@@ -25,6 +25,10 @@ STARTS = {0: 1, 1: 256, 2: 24, 3: 8}
 """By how many loops around an access are followed: iterations of each that it is started from."""
 
 
+MOST_STARTS = 4096
+"""Combinations of iterations that an access is started from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """How far the tracked access is on its way to being visible."""
@@ -63,6 +67,8 @@ class _Step:
     env: Env
     status: Status
     came_from: _Step | None
+    around: int = -1
+    """The loop that went round on the way here from there, or -1."""
 
 
 class Tracker:
@@ -114,7 +120,10 @@ class Tracker:
             if not everything:
                 self.explored.cut(f"only the first and last iterations of %{loop.op.var if loop.op else ''}")
             choices.append([(loop.op.var if loop.op else "", value) for value in values])
-        for env in product(*choices):
+        for number, env in enumerate(product(*choices)):
+            if number >= MOST_STARTS:
+                self.explored.cut(f"only {MOST_STARTS} combinations of iterations")
+                return
             if not runs_in(op, dict(env)):
                 continue
             for wave in self.context.waves:
@@ -171,14 +180,18 @@ class Tracker:
                 key = (target, 0, env, after)
                 if key not in seen:
                     seen.add(key)
-                    todo.append(_Step(target, 0, env, after, step))
+                    todo.append(_Step(target, 0, env, after, step, around))
         self.explored.steps += steps
 
     def pass_block(self, tracked: Tracked, block: Block, step: _Step) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
         taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
-        for op in block.ops[step.gap :]:
+        for place in range(step.gap, len(block.ops)):
+            op = block.ops[place]
+            if not place % 64:
+                # A long way through one block is more than one step of work.
+                self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
                 if taking_part:
                     status = self.wait_counted(tracked, op, status)
@@ -300,37 +313,40 @@ class Tracker:
         status: Status,
     ) -> None:
         """Keep the first race that was found between two operations at each distance."""
-        path, rounds = self.path_to(tracked, step, op)
         hazard = tracked.effect.hazard_with(effect)
+        rounds = self.rounds(tracked, step)
         key = (id(tracked.op), id(op), min(len(rounds), 1), hazard)
         if key in self.races:
             return
+        path = self.path_to(tracked, step, op)
         mine = next(mine for mine in tracked.bytes if mine.meets(place))
         first = Touch(tracked.op, tracked.wave, tracked.env, mine, tracked.effect.verb, tracked.effect.engine)
         second = Touch(op, wave, step.env, place, effect.verb, effect.engine)
         why = _why(tracked, wave, status)
         self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path), status.complete)
 
-    def path_to(
-        self, tracked: Tracked, step: _Step, op: ops.Operation
-    ) -> tuple[list[ops.Operation], tuple[int, ...]]:
-        """Everything executed from the tracked access to `op`, and the loops that went round in between."""
+    def rounds(self, tracked: Tracked, step: _Step) -> tuple[int, ...]:
+        """The loops around the tracked access that went round on the way to `step`, in order."""
+        found: list[int] = []
+        here: _Step | None = step
+        while here is not None:
+            if here.around in tracked.loops:
+                found.append(here.around)
+            here = here.came_from
+        return tuple(reversed(found))
+
+    def path_to(self, tracked: Tracked, step: _Step, op: ops.Operation) -> list[ops.Operation]:
+        """Everything executed from the tracked access to `op`."""
         steps = [step]
         while steps[-1].came_from is not None:
             steps.append(steps[-1].came_from)
-        steps.reverse()
         path: list[ops.Operation] = [tracked.op]
-        rounds: list[int] = []
-        for number, here in enumerate(steps):
-            block = self.context.flow.blocks[here.block]
-            around = self.context.flow.crossed_loop(steps[number - 1].block, here.block) if number else -1
-            if around in tracked.loops:
-                rounds.append(around)
-            for passed in block.ops[here.gap :]:
+        for here in reversed(steps):
+            for passed in self.context.flow.blocks[here.block].ops[here.gap :]:
                 path.append(passed)
                 if passed is op and here is step:
                     break
-        return path, tuple(rounds)
+        return path
 
 
 def _why(tracked: Tracked, wave: int, status: Status) -> str:

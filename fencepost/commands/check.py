@@ -18,14 +18,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files", metavar="FILE", nargs="+", help="kernels in text form (.fp), or - for standard input"
     )
     parser.add_argument(
-        "--budget", type=int, default=2_000_000, metavar="STEPS", help="how many steps to follow accesses for"
+        "--budget",
+        type=_positive,
+        default=500_000,
+        metavar="STEPS",
+        help="how many steps to follow accesses for",
     )
     parser.add_argument(
-        "--paths", type=int, default=100, metavar="N", help="how many paths to simulate where waves run apart"
+        "--paths",
+        type=_positive,
+        default=100,
+        metavar="N",
+        help="how many paths to simulate where waves run apart",
     )
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"
     )
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
 
 
 def run(options: argparse.Namespace) -> int:

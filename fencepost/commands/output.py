@@ -7,7 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import write_text
+from fencepost.commands.files import STDIN, write_text
+from fencepost.ir.printer import print_file
+from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
@@ -46,10 +48,12 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def put_kernels(options: argparse.Namespace, kernels: list[CapturedTrace]) -> None:
     """Print the kernels or write them where the user said."""
-    text = "\n".join(str(kernel) for kernel in kernels)
+    if options.write and options.file == STDIN:
+        raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
+    text = print_file(kernels)
     if options.output:
         write_text(options.output, text)
-    elif options.write and options.file != "-":
+    elif options.write:
         write_text(options.file, text)
     elif not options.json:
         sys.stdout.write(text)

@@ -17,28 +17,22 @@ from fencepost.flow import Position
 
 def prune(program: Program, placement: Placement) -> Placement:
     """The barriers of `placement` that are needed, given that those not in `placement` stay."""
-    pruning = _Pruning(program, placement)
+    pruning = Pruning(program, placement)
     flow = program.flow
     order = sorted(placement, key=lambda position: (-flow.frequency(position), position))
     kept = dict(placement)
-    reachable = set(flow.order)
     for position in order:
-        if position.block not in reachable or pruning.remove_if_redundant(position):
+        if position.block not in pruning.reachable or pruning.remove_if_redundant(position):
             del kept[position]
     return kept
 
 
-def met_first(program: Program, placement: Placement, position: Position) -> list[Position]:
-    """The barriers that what is pending at a redundant one meets before anything that conflicts with it."""
-    pruning = _Pruning(program, placement)
-    return sorted(pruning.reach(position, pruning.before[position]) or {})
-
-
-class _Pruning:
+class Pruning:
     """The barriers that are left, and what is pending in front of each."""
 
     def __init__(self, program: Program, placement: Placement) -> None:
         self.program = program
+        self.reachable = set(program.flow.order)
         self.strength = dict(placement)
         self.before: dict[Position, State] = states_before(program, placement)
         # In each block the barriers form a chain, so that taking one out is cheap.
@@ -123,11 +117,13 @@ class _Pruning:
         return pending, flying
 
     def pass_barrier(self, barrier: Position, state: State, reached: dict[Position, State]) -> State:
+        """What comes through a barrier; what came up to it is noted."""
         known, known_flying = reached.get(barrier, (0, 0))
         reached[barrier] = (known | state[0], known_flying | state[1])
         return (0, 0) if self.strength[barrier] == ASYNC else (0, state[1])
 
     def unlink(self, position: Position) -> None:
+        """Take a barrier out of its chain."""
         before, after = self.previous.pop(position), self.after.pop(position)
         del self.strength[position], self.before[position]
         if before is not None:

@@ -85,4 +85,6 @@ def times(value: float) -> str:
 
 def number(value: float) -> str:
     """A count that may be an estimate: no decimals where there are none to show."""
+    if value >= 1e9:
+        return f"{value:.0e}" if value < float("inf") else "countless"
     return str(int(value)) if value == int(value) else f"{value:.1f}"
