@@ -45,7 +45,9 @@ def test_a_loop_has_the_edges_that_its_trip_count_allows(
 
 
 def test_trip_counts_multiply_along_a_nest() -> None:
-    flow = flow_of("  loop %i in 0..4 {\n    loop %j in 2..12 step 5 {\n      read %a\n    }\n    write %a\n  }\n")
+    flow = flow_of(
+        "  loop %i in 0..4 {\n    loop %j in 2..12 step 5 {\n      read %a\n    }\n    write %a\n  }\n"
+    )
     assert flow.blocks[block_with(flow, "read")].frequency == 8
     assert flow.blocks[block_with(flow, "write")].frequency == 4
     inner, outer = list(flow.loops_around(block_with(flow, "read")))

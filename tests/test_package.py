@@ -49,7 +49,9 @@ def _imported(path: Path) -> list[str]:
 
 def test_heavy_libraries_are_not_loaded_at_start() -> None:
     code = "import sys, fencepost, fencepost.cli; print(' '.join(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     heavy = {"torch", "triton", "scipy", "numpy", "islpy", "lark", "rich", "jinja2"}
     assert heavy.isdisjoint(loaded)
 
