@@ -189,7 +189,7 @@ class Tracker:
         taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
         for place in range(step.gap, len(block.ops)):
             op = block.ops[place]
-            if not place % 64:
+            if place % 64 == 63:
                 # A long way through one block is more than one step of work.
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
