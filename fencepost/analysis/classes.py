@@ -30,27 +30,31 @@ class AccessClass:
     regions: tuple[Region, ...]
     waves: int
     """The waves that can run it, as bits."""
+    atomic: bool = False
     group: str = ""
     loops: tuple[int, ...] = ()
     """For members of a group: the loops around them, outermost first."""
 
     def conflicts(self, later: AccessClass) -> bool:
-        """Whether an access of this class must be ordered before one of `later`, instances apart."""
-        if self.type is later.type and self.type is not MemoryAccessType.WRITE:
-            return False  # two reads, or two atomics
+        """Whether the two can touch a common byte in a way that order matters for, instances apart."""
+        if self.type is later.type is MemoryAccessType.READ or (self.atomic and later.atomic):
+            return False
         if self.engine and self.engine == later.engine:
             return False  # one engine keeps its own order
         if not (self.waves and later.waves):
             return False  # no wave ever runs one of them
-        if not (self.engine or later.engine) and not _two_waves(self.waves, later.waves):
-            return False  # one wave on both sides: program order is enough
         return any(mine.overlaps(theirs) for mine in self.regions for theirs in later.regions)
 
+    def needs_rendezvous(self, later: AccessClass) -> bool:
+        """Whether waiting is not enough: unless one wave runs both, and knows when the first is complete.
 
-def _two_waves(one: int, other: int) -> bool:
-    """Whether there are two different waves, one in each set."""
-    both = one | other
-    return both & (both - 1) != 0
+        A copy that is pending has been waited for. What the wave did itself may still be outstanding when it
+        tells an engine to copy, so that counts as two agents.
+        """
+        if later.engine and not self.engine:
+            return True
+        both = self.waves | later.waves
+        return both & (both - 1) != 0
 
 
 @dataclass(slots=True)
@@ -62,6 +66,8 @@ class ClassTable:
     """For each class, its bit while no loop around it has gone round since; the bits of its ages follow."""
     conflicts: list[int] = field(default_factory=list)
     """For each class, the bits of pending accesses that it must not overtake."""
+    flying: list[int] = field(default_factory=list)
+    """For each class, the bits of copies in flight that it must not overtake."""
     of_op: dict[ops.Operation, int] = field(default_factory=dict)
     engines: dict[str, int] = field(default_factory=dict)
     """For each counter, the bits of the copies that it counts."""
@@ -86,7 +92,8 @@ def classify(flow: Flow) -> ClassTable:
                 place = regions[op.views] = tuple(region_of(view) for view in op.views)
             engine = op.counter if isinstance(op, ops.AsyncCopy) else ""
             loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1] if op.group else ()
-            made = AccessClass(access_type(op), engine, place, waves[block.guards], op.group, loops)
+            atomic = isinstance(op, ops.AtomicOp)
+            made = AccessClass(access_type(op), engine, place, waves[block.guards], atomic, op.group, loops)
             number = numbers.setdefault(made, len(numbers))
             table.of_op[op] = number
     table.classes = list(numbers)
@@ -115,6 +122,11 @@ def _assign_bits(table: ClassTable) -> None:
             table.engines[made.engine] = table.engines.get(made.engine, 0) | all_ages(table, number)
 
 
+def width(table: ClassTable) -> int:
+    """How many bits all classes have together."""
+    return all_ages(table, len(table.classes) - 1).bit_length() if table.classes else 0
+
+
 def all_ages(table: ClassTable, number: int) -> int:
     """All bits of a class."""
     return table.bit[number] * ((2 << len(table.classes[number].loops)) - 1)
@@ -123,6 +135,7 @@ def all_ages(table: ClassTable, number: int) -> int:
 def _find_conflicts(table: ClassTable) -> None:
     """Compare only classes that share bytes: sweep over each address space from low to high."""
     table.conflicts = [0] * len(table.classes)
+    table.flying = [0] * len(table.classes)
     starts: dict[str, list[tuple[int, int, int]]] = {}
     for number, made in enumerate(table.classes):
         for region in made.regions:
@@ -141,7 +154,10 @@ def _find_conflicts(table: ClassTable) -> None:
             bits = all_ages(table, one)
             if earlier.group and earlier.group == later.group:
                 bits &= ~table.bit[one]
-            table.conflicts[other] |= bits
+            if earlier.needs_rendezvous(later):
+                table.conflicts[other] |= bits
+            if earlier.engine:
+                table.flying[other] |= bits
 
 
 def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:

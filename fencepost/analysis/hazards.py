@@ -116,12 +116,11 @@ def exposed_without(
     pending, flying = before[0], before[1] if barriers.strength[position] == ASYNC else 0
     barriers.absent = position
     try:
-        producers = _producers_before(program, barriers, position, pending | flying)
+        producers = _producers_before(program, barriers, position, pending | program.of_any_level(flying))
         start = _Walk(position.block, position.gap, pending, flying, frozenset())
         found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
-        for consumer, hit, rounds, _ in _meetings(program, barriers, start, stop_at_first=False):
+        for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
             for bit in _bits(hit):
-                in_flight = bool(bit & flying)
                 for entry in producers.get(_class_of(program, bit), ()):
                     if (entry.op, consumer[1]) not in found:
                         around = rounds | entry.rounds
@@ -180,7 +179,7 @@ def _meetings(
     todo = deque([start])
     # By block alone: the first, shortest way to a block tells which loops went round. Telling ways apart by
     # their loops as well would try every subset of them.
-    seen: dict[int, int] = {}
+    seen: dict[int, State] = {}
     while todo:
         walk = todo.popleft()
         block = program.flow.blocks[walk.block]
@@ -195,30 +194,28 @@ def _meetings(
                 ahead += 1
             if not (pending or flying):
                 break
-            if step.clears:
-                pending, flying = _passed(step.clears, pending, flying)
-            elif step.lands:
-                pending, flying = pending | (flying & step.lands), flying & ~step.lands
-            elif step.adds:
-                hit = (pending | flying) & step.conflicts
-                if hit:
-                    op = block.ops[step.gap]
-                    assert isinstance(op, ops.MemoryOperation)
-                    yield (walk.block, op), hit, walk.rounds, bool(flying & hit)
-                    if stop_at_first:
-                        pending = flying = 0
-                        break
+            hit_flying = flying & step.flying
+            hit = pending & step.conflicts | program.of_any_level(hit_flying)
+            if hit and step.adds:
+                op = block.ops[step.gap]
+                assert isinstance(op, ops.MemoryOperation)
+                yield (walk.block, op), hit, walk.rounds, bool(hit_flying)
+                if stop_at_first:
+                    pending = flying = 0
+                    break
+            # What the step itself adds is not what this walk follows.
+            pending, flying = program.behind(step._replace(adds=0), pending, flying)
         while ahead < len(gaps) and (pending or flying):
             pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
             ahead += 1
         if not (pending or flying):
             continue
-        for target, moves, loop in program.edges[walk.block]:
-            after, after_flying = moved(pending, moves), moved(flying, moves)
+        for target, moves, loop, flying_moves in program.edges[walk.block]:
+            after, after_flying = moved(pending, moves), moved(flying, flying_moves)
             rounds = walk.rounds | {loop} if loop >= 0 else walk.rounds
-            known = seen.get(target, 0)
-            if (after | after_flying) & ~known:
-                seen[target] = known | after | after_flying
+            known, known_flying = seen.get(target, (0, 0))
+            if after & ~known or after_flying & ~known_flying:
+                seen[target] = (known | after, known_flying | after_flying)
                 todo.append(_Walk(target, 0, after, after_flying, rounds))
 
 

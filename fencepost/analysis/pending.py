@@ -5,7 +5,7 @@ The state only ever grows, over finitely many bits, so going round until nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from fencepost.analysis.program import ASYNC, Placement, Program, Step, moved
 from fencepost.flow import Position
@@ -49,10 +49,10 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
             pending, flying = run_block(
                 program, block, (pending_at[block], flying_at[block]), chosen.get(block), on_conflict, chosen
             )
-            for target, moves, _ in program.edges[block]:
+            for target, moves, _, flying_moves in program.edges[block]:
                 after, after_flying = pending, flying
                 if moves:
-                    after, after_flying = moved(pending, moves), moved(flying, moves)
+                    after, after_flying = moved(pending, moves), moved(flying, flying_moves)
                 if after & ~pending_at[target] or after_flying & ~flying_at[target]:
                     pending_at[target] |= after
                     flying_at[target] |= after_flying
@@ -76,23 +76,14 @@ def run_block(
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[block]:
-        gap, adds, conflicts, in_flight, clears, lands = step
+        gap, adds, conflicts, conflicts_flying, _, clears, lands, counts = step
         while ahead and ahead[-1] <= gap:
             pending = 0
             if gaps and gaps[ahead[-1]] == ASYNC:
                 flying = 0
             ahead.pop()
-        if clears:
-            pending = 0
-            if clears == ASYNC:
-                flying = 0
-            continue
-        if lands:
-            pending |= flying & lands
-            flying &= ~lands
-            continue
-        if on_conflict is not None and conflicts:
-            hit, hit_flying = pending & conflicts, flying & conflicts
+        if on_conflict is not None:
+            hit, hit_flying = pending & conflicts, flying & conflicts_flying
             if hit or hit_flying:
                 strength = on_conflict(block, step, hit, hit_flying)
                 if strength:
@@ -101,9 +92,10 @@ def run_block(
                         flying = 0
                     if chosen is not None:
                         chosen.setdefault(block, {})[gap] = strength
-        if in_flight:
-            flying |= adds
+        if flying or clears or lands or counts or step.in_flight:
+            pending, flying = program.behind(step, pending, flying)
         else:
+            # By far the most frequent case, without a call.
             pending |= adds
     if ahead:
         pending = 0
@@ -123,34 +115,20 @@ def states_before(program: Program, placement: Placement) -> dict[Position, Stat
             first = number
             while number < len(steps) and steps[number].gap < gap:
                 number += 1
-            state = run_steps(steps[first:number], state)
+            for passed in range(first, number):
+                state = program.behind(steps[passed], *state)
             found[Position(block, gap)] = state
             state = (0, 0 if gaps[gap] == ASYNC else state[1])
     return found
 
 
-def run_steps(steps: Iterable[Step], state: State) -> State:
-    """The state after some steps with no chosen barrier among them."""
-    pending, flying = state
-    for _, adds, _, in_flight, clears, lands in steps:
-        if clears:
-            pending, flying = 0, (0 if clears == ASYNC else flying)
-        elif lands:
-            pending, flying = pending | (flying & lands), flying & ~lands
-        elif in_flight:
-            flying |= adds
-        else:
-            pending |= adds
-    return pending, flying
-
-
 def conflicts_left(program: Program, placement: Placement) -> list[tuple[Position, int, int]]:
-    """Every step that still conflicts with something pending, and what with."""
+    """Every step that still conflicts with something pending or in flight, and with which classes."""
     found: dict[Position, tuple[int, int]] = {}
 
     def note(block: int, step: Step, hit: int, flying: int) -> int:
         before = found.get(Position(block, step.gap), (0, 0))
-        found[Position(block, step.gap)] = (before[0] | hit, before[1] | flying)
+        found[Position(block, step.gap)] = (before[0] | hit, before[1] | program.of_any_level(flying))
         return 0
 
     solve(program, dict(placement), note)

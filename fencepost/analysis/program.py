@@ -1,7 +1,12 @@
 """A kernel reduced to what decides about barriers: steps that add, clear or conflict with pending accesses.
 
 The state between two steps is a pair of bit sets: accesses that are *pending* (a barrier would order them
-before whatever follows) and copies *in flight* (only a barrier that also drains the async counters would).
+before whatever follows) and copies *in flight* (nothing but a wait helps, and a barrier after it).
+
+A wait that leaves at most N operations of a counter outstanding completes a copy if at least N operations of
+that counter were issued after it. So the bits of copies in flight come in *levels*: level n holds copies with n
+later operations, the last level those with at least as many as any wait in the kernel asks for. An operation
+that is counted moves all copies of its counter up one level; a wait for N lands those of level N and above.
 
 A divergent conditional is one unit: no barrier may stand inside, so the block in front of it gets a step that
 conflicts with everything that any operation inside would conflict with.
@@ -12,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.classes import ClassTable, classify
+from fencepost.analysis.classes import ClassTable, classify, width
 from fencepost.flow import Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -20,18 +25,23 @@ from fencepost.ir.trace import CapturedTrace
 
 
 class Step(NamedTuple):
-    """What happens at one operation. For a barrier, `clears`; for an access, `adds` and `conflicts`."""
+    """What happens at one operation, or in front of a divergent conditional."""
 
     gap: int
     """The operation's place in its block: a barrier in this gap stands right before it."""
     adds: int = 0
+    """An access: what becomes pending, or in flight if `in_flight`."""
     conflicts: int = 0
+    """Pending bits that it must not overtake."""
+    flying: int = 0
+    """Bits in flight, on all levels, that it must not overtake."""
     in_flight: bool = False
-    """What it adds is in flight."""
     clears: int = 0
-    """PLAIN or ASYNC: this is a barrier."""
+    """A barrier: PLAIN or ASYNC."""
     lands: int = 0
-    """Copies that a wait makes pending instead of in flight."""
+    """A wait: bits that are complete after it, on the levels that it reaches."""
+    counts: int = 0
+    """Bits of its counter on all levels but the last: one level up."""
 
 
 PLAIN = 1
@@ -54,6 +64,8 @@ class Edge(NamedTuple):
     moves: Moves
     loop: int
     """The loop that goes round, or -1."""
+    flying_moves: Moves = ()
+    """The same for bits in flight, on all levels."""
 
 
 def moved(bits: int, moves: Moves) -> int:
@@ -74,13 +86,40 @@ class Program:
 
     flow: Flow
     table: ClassTable
+    width: int
+    """Bits of one level."""
+    levels: int
+    """Levels of copies in flight."""
     steps: list[list[Step]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
 
-    def op_at(self, position: Position) -> ops.Operation | None:
-        """The operation right behind a position; None at the end of a region."""
-        block = self.flow.blocks[position.block]
-        return block.ops[position.gap] if position.gap < len(block.ops) else block.anchor
+    def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
+        """`bits` on every level from `first` up to, not including, `end`."""
+        found = 0
+        for level in range(first, self.levels if end is None else end):
+            found |= bits << level * self.width
+        return found
+
+    def of_any_level(self, flying: int) -> int:
+        """The classes among bits in flight."""
+        found, mask = 0, (1 << self.width) - 1
+        while flying:
+            found |= flying & mask
+            flying >>= self.width
+        return found
+
+    def behind(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+        """The state behind a step."""
+        _, adds, _, _, in_flight, clears, lands, counts = step
+        if clears:
+            return 0, (0 if clears == ASYNC else flying)
+        if lands:
+            landed = flying & lands
+            return (pending | self.of_any_level(landed), flying ^ landed) if landed else (pending, flying)
+        if counts:
+            up = flying & counts
+            flying = (flying ^ up) | up << self.width
+        return (pending, flying | adds) if in_flight else (pending | adds, flying)
 
 
 def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Program:
@@ -88,41 +127,61 @@ def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Progra
     flow = build_flow(trace)
     _refuse_split_phases(flow)
     table = classify(flow)
-    program = Program(flow, table)
+    program = Program(flow, table, width(table), _levels(flow, table))
     inside = _conflicts_inside_divergence(program)
     for block in flow.blocks:
-        steps: list[Step] = []
-        for gap, op in enumerate(block.ops):
-            number = table.of_op.get(op)
-            if number is not None:
-                adds, conflicts = table.bit[number], table.conflicts[number]
-                steps.append(Step(gap, adds, conflicts, bool(table.classes[number].engine)))
-            elif isinstance(op, ops.SharedMemoryBarrier):
-                if count_barriers:
-                    steps.append(Step(gap, clears=ASYNC if op.wait_async_ops else PLAIN))
-            elif isinstance(op, ops.MemoryCounterWait):
-                # Inside a divergent conditional only some waves wait: that completes nothing for certain.
-                lands = 0 if block.guards else _landing(table, op)
-                if lands:
-                    steps.append(Step(gap, lands=lands))
-            # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
+        steps = [
+            step
+            for gap, op in enumerate(block.ops)
+            if (step := _step(program, gap, op, bool(block.guards), count_barriers)) is not None
+        ]
         if not block.guards and block.anchor in inside:
-            steps.append(Step(len(block.ops), conflicts=inside[block.anchor]))
+            conflicts, flying = inside[block.anchor]
+            steps.append(Step(len(block.ops), conflicts=conflicts, flying=program.on_levels(flying)))
         program.steps.append(steps)
-        program.edges.append([_edge(flow, table, block.index, target) for target in block.successors])
+        program.edges.append([_edge(program, block.index, target) for target in block.successors])
     return program
 
 
-def _landing(table: ClassTable, op: ops.MemoryCounterWait) -> int:
-    """The copies that a wait certainly completes: all of a counter that it brings to zero, none of the others."""
-    lands = 0
-    for counter, count in op.counts.items():
-        if count == 0:
-            lands |= table.engines.get(counter, 0)
-    return lands
+def _levels(flow: Flow, table: ClassTable) -> int:
+    """Copies that any wait could tell apart are on different levels; without copies there are none."""
+    if not table.engines:
+        return 0
+    asked = (
+        count
+        for block in flow.blocks
+        for op in block.ops
+        if isinstance(op, ops.MemoryCounterWait)
+        for counter, count in op.counts.items()
+        if counter in table.engines
+    )
+    # A wait for more than this many is taken to complete nothing: no counter is that wide.
+    return 1 + min(max(asked, default=0), 64)
 
 
-def _edge(flow: Flow, table: ClassTable, source: int, target: int) -> Edge:
+def _step(program: Program, gap: int, op: ops.Operation, guarded: bool, count_barriers: bool) -> Step | None:
+    table = program.table
+    number = table.of_op.get(op)
+    # Inside a divergent conditional only some waves issue or wait: that counts for nothing.
+    counter = None if guarded else getattr(op, "counter", None)
+    counts = program.on_levels(table.engines.get(counter, 0), 0, program.levels - 1) if counter else 0
+    if number is not None:
+        flying = program.on_levels(table.flying[number]) if table.engines else 0
+        in_flight = bool(table.classes[number].engine)
+        return Step(gap, table.bit[number], table.conflicts[number], flying, in_flight, counts=counts)
+    if isinstance(op, ops.SharedMemoryBarrier):
+        return Step(gap, clears=ASYNC if op.wait_async_ops else PLAIN) if count_barriers else None
+    if isinstance(op, ops.MemoryCounterWait) and not guarded:
+        lands = 0
+        for name, count in op.counts.items():
+            lands |= program.on_levels(table.engines.get(name, 0), count)
+        return Step(gap, lands=lands) if lands else None
+    # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
+    return Step(gap, counts=counts) if counts else None
+
+
+def _edge(program: Program, source: int, target: int) -> Edge:
+    flow, table = program.flow, program.table
     loop = flow.crossed_loop(source, target)
     if not table.grouped:
         return Edge(target, (), loop)
@@ -140,22 +199,24 @@ def _edge(flow: Flow, table: ClassTable, source: int, target: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    return Edge(target, tuple((mask, places) for places, mask in masks.items()), loop)
+    moves = tuple((mask, places) for places, mask in masks.items())
+    return Edge(target, moves, loop, tuple((program.on_levels(mask), places) for mask, places in moves))
 
 
-def _conflicts_inside_divergence(program: Program) -> dict[ops.Operation | None, int]:
-    """For each outermost divergent branch: everything that an operation inside it conflicts with."""
-    inside: dict[ops.Operation | None, int] = {}
+def _conflicts_inside_divergence(program: Program) -> dict[ops.Operation | None, tuple[int, int]]:
+    """For each outermost divergent branch: everything, pending or in flight, that something inside conflicts with."""
+    inside: dict[ops.Operation | None, tuple[int, int]] = {}
     table = program.table
     for block in (program.flow.blocks[index] for index in program.flow.order):
         if block.guards:
             branch = block.guards[0].branch
-            hot = inside.get(branch, 0)
+            hot, flying = inside.get(branch, (0, 0))
             for op in block.ops:
                 number = table.of_op.get(op)
                 if number is not None:
                     hot |= table.conflicts[number]
-            inside[branch] = hot
+                    flying |= table.flying[number]
+            inside[branch] = (hot, flying)
     return inside
 
 

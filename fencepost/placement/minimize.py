@@ -47,31 +47,37 @@ class Minimize(Strategy):
 def _with_loop_entries(program: Program) -> Program:
     """The same program with a step in front of each loop that conflicts with whatever the loop conflicts with."""
     steps = list(program.steps)
-    for block, conflicts in _loop_entries(program).items():
-        steps[block] = [*steps[block], Step(len(program.flow.blocks[block].ops), conflicts=conflicts)]
+    for block, (conflicts, flying) in _loop_entries(program).items():
+        entry = Step(len(program.flow.blocks[block].ops), conflicts=conflicts, flying=flying)
+        steps[block] = [*steps[block], entry]
     return replace(program, steps=steps)
 
 
-def _loop_entries(program: Program) -> dict[int, int]:
-    """For each block right in front of a loop: everything that an operation in the loop conflicts with."""
+def _loop_entries(program: Program) -> dict[int, tuple[int, int]]:
+    """For each block right in front of a loop: everything, pending or in flight, that the loop conflicts with."""
     flow = program.flow
-    hot = [0] * len(flow.loops)
+    hot = [(0, 0)] * len(flow.loops)
     for block in (flow.blocks[index] for index in flow.order):
-        conflicts = 0
-        for step in program.steps[block.index]:
-            conflicts |= step.conflicts
-        if conflicts and block.loop >= 0:
-            hot[block.loop] |= conflicts
+        if block.loop >= 0:
+            conflicts, flying = hot[block.loop]
+            for step in program.steps[block.index]:
+                conflicts |= step.conflicts
+                flying |= step.flying
+            hot[block.loop] = (conflicts, flying)
     for loop in sorted(flow.loops, key=lambda loop: -loop.depth):
         if loop.parent >= 0:
-            hot[loop.parent] |= hot[loop.index]
-    entries: dict[int, int] = {}
+            hot[loop.parent] = _both(hot[loop.parent], hot[loop.index])
+    entries: dict[int, tuple[int, int]] = {}
     for loop in flow.loops:
         if loop.header < 0 or loop.trip in (0, 1):
             continue
         for before in _in_front(flow, loop.header, set(loop.latches)):
-            entries[before] = entries.get(before, 0) | hot[loop.index]
+            entries[before] = _both(entries.get(before, (0, 0)), hot[loop.index])
     return entries
+
+
+def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] | other[0], one[1] | other[1]
 
 
 def _in_front(flow: Flow, header: int, latches: set[int]) -> list[int]:

@@ -76,8 +76,8 @@ class Pruning:
             pending, flying = out
             if not (pending or flying):
                 continue
-            for target, moves, _ in self.program.edges[block]:
-                after, after_flying = moved(pending, moves), moved(flying, moves)
+            for target, moves, _, flying_moves in self.program.edges[block]:
+                after, after_flying = moved(pending, moves), moved(flying, flying_moves)
                 known, known_flying = seen.get(target, (0, 0))
                 if after & ~known or after_flying & ~known_flying:
                     seen[target] = (known | after, known_flying | after_flying)
@@ -97,19 +97,18 @@ class Pruning:
         pending, flying = state
         steps = self.program.steps[block]
         for number in range(bisect_left(steps, gap, key=lambda step: step.gap), len(steps)):
-            here, _, conflicts, _, clears, lands = steps[number]
+            step = steps[number]
+            here = step.gap
             while barrier is not None and barrier.gap <= here:
                 if barrier != gone:
                     pending, flying = self.pass_barrier(barrier, (pending, flying), reached)
                 barrier = self.after[barrier]
             if not (pending or flying):
                 return (0, 0)
-            if clears:
-                pending, flying = 0, (0 if clears == ASYNC else flying)
-            elif lands:
-                pending, flying = pending | (flying & lands), flying & ~lands
-            elif (pending | flying) & conflicts:
+            if pending & step.conflicts or flying & step.flying:
                 return None
+            # What the step itself adds is on its way already; only what came from `gone` is followed.
+            pending, flying = self.program.behind(step._replace(adds=0), pending, flying)
         while barrier is not None:
             if barrier != gone:
                 pending, flying = self.pass_barrier(barrier, (pending, flying), reached)
