@@ -195,7 +195,9 @@ def _meetings(
             if not (pending or flying):
                 break
             hit_flying = flying & step.flying
-            hit = pending & step.conflicts | program.of_any_level(hit_flying)
+            hit = pending & step.conflicts
+            if hit_flying:
+                hit |= program.of_any_level(hit_flying)
             if hit and step.adds:
                 op = block.ops[step.gap]
                 assert isinstance(op, ops.MemoryOperation)
@@ -203,8 +205,8 @@ def _meetings(
                 if stop_at_first:
                     pending = flying = 0
                     break
-            # What the step itself adds is not what this walk follows.
-            pending, flying = program.behind(step._replace(adds=0), pending, flying)
+            if flying or step.clears:
+                pending, flying = program.followed(step, pending, flying)
         while ahead < len(gaps) and (pending or flying):
             pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
             ahead += 1

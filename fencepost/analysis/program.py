@@ -110,16 +110,20 @@ class Program:
 
     def behind(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """The state behind a step."""
-        _, adds, _, _, in_flight, clears, lands, counts = step
-        if clears:
-            return 0, (0 if clears == ASYNC else flying)
-        if lands:
-            landed = flying & lands
-            return (pending | self.of_any_level(landed), flying ^ landed) if landed else (pending, flying)
-        if counts:
-            up = flying & counts
+        pending, flying = self.followed(step, pending, flying)
+        return (pending, flying | step.adds) if step.in_flight else (pending | step.adds, flying)
+
+    def followed(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+        """What becomes of a state at a step, without what the step itself adds."""
+        if step.clears:
+            return 0, (0 if step.clears == ASYNC else flying)
+        if flying:
+            landed = flying & step.lands
+            if landed:
+                pending, flying = pending | self.of_any_level(landed), flying ^ landed
+            up = flying & step.counts
             flying = (flying ^ up) | up << self.width
-        return (pending, flying | adds) if in_flight else (pending | adds, flying)
+        return pending, flying
 
 
 def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Program:

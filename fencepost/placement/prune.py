@@ -107,8 +107,8 @@ class Pruning:
                 return (0, 0)
             if pending & step.conflicts or flying & step.flying:
                 return None
-            # What the step itself adds is on its way already; only what came from `gone` is followed.
-            pending, flying = self.program.behind(step._replace(adds=0), pending, flying)
+            if flying or step.clears:
+                pending, flying = self.program.followed(step, pending, flying)
         while barrier is not None:
             if barrier != gone:
                 pending, flying = self.pass_barrier(barrier, (pending, flying), reached)
