@@ -31,6 +31,7 @@ class Shape:
     aliasing: bool = True
     ranges: bool = True
     groups: bool = True
+    by_wave: bool = True
     slots: bool = False
     asynchronous: bool = False
 
@@ -168,8 +169,10 @@ class _Writer:
         return f"{kind} {self.view()}{group}"
 
     def view(self) -> str:
-        name, slots, _ = self.rng.choice(self.buffers)
+        name, slots, size = self.rng.choice(self.buffers)
         view = f"%{name}"
+        if self.shape.by_wave and self.rng.random() < 0.15:
+            return f"{view}{self.part_of_wave(slots, size)}"
         if slots > 1 and self.rng.random() < 0.9:
             view += f"[{self.slot(slots)}]"
         elif slots > 1:
@@ -178,6 +181,15 @@ class _Writer:
             lo = self.rng.choice([0, 16, 32])
             view += f"[{lo}..{self.rng.choice([hi for hi in (16, 32, 48, 64) if hi > lo])}]"
         return view
+
+    def part_of_wave(self, slots: int, size: int) -> str:
+        """A slot or range that depends on the wave: its own, or a neighbour's."""
+        ahead = self.rng.choice([0, 0, 1])
+        if slots > 1:
+            return f"[(wave + {ahead}) % {slots}]"
+        part = size // 4
+        lo = f"(wave + {ahead}) % 4 * {part}"
+        return f"[{lo}..{lo} + {part}]"
 
     def slot(self, slots: int) -> str:
         if not self.loop_vars or self.rng.random() < 0.3:

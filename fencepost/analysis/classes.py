@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fencepost.analysis.access import MemoryAccessType, Region, access_type, region_of
+from fencepost.analysis.access import MemoryAccessType, Region, access_type, depends_on_wave, region_of
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
@@ -35,26 +35,41 @@ class AccessClass:
     loops: tuple[int, ...] = ()
     """For members of a group: the loops around them, outermost first."""
 
-    def conflicts(self, later: AccessClass) -> bool:
-        """Whether the two can touch a common byte in a way that order matters for, instances apart."""
+    by_wave: tuple[tuple[Region, ...], ...] = ()
+    """Where the bytes depend on the wave: those of each wave. `regions` are then all of them together."""
+
+    def matters(self, later: AccessClass) -> bool:
+        """Whether the order of the two matters if they touch a common byte."""
         if self.type is later.type is MemoryAccessType.READ or (self.atomic and later.atomic):
             return False
-        if self.engine and self.engine == later.engine:
-            return False  # one engine keeps its own order
-        if not (self.waves and later.waves):
-            return False  # no wave ever runs one of them
-        return any(mine.overlaps(theirs) for mine in self.regions for theirs in later.regions)
+        return not (self.engine and self.engine == later.engine)  # one engine keeps its own order
 
-    def needs_rendezvous(self, later: AccessClass) -> bool:
-        """Whether waiting is not enough: unless one wave runs both, and knows when the first is complete.
+    def meets(self, later: AccessClass, same_wave: bool) -> bool:
+        """Whether they touch a common byte in one and the same wave, or else in two different ones."""
+        both, either = self.waves & later.waves, self.waves | later.waves
+        if not (self.by_wave or later.by_wave):
+            waves = (
+                both != 0 if same_wave else bool(self.waves and later.waves) and either & (either - 1) != 0
+            )
+            return waves and _overlap(self.regions, later.regions)
+        mine, theirs = _numbers(self.waves), _numbers(later.waves)
+        return any(
+            (one == other) is same_wave and _overlap(self.at(one), later.at(other))
+            for one in mine
+            for other in theirs
+        )
 
-        A copy that is pending has been waited for. What the wave did itself may still be outstanding when it
-        tells an engine to copy, so that counts as two agents.
-        """
-        if later.engine and not self.engine:
-            return True
-        both = self.waves | later.waves
-        return both & (both - 1) != 0
+    def at(self, wave: int) -> tuple[Region, ...]:
+        """The bytes of one wave."""
+        return self.by_wave[wave] if self.by_wave else self.regions
+
+
+def _overlap(one: tuple[Region, ...], other: tuple[Region, ...]) -> bool:
+    return any(mine.overlaps(theirs) for mine in one for theirs in other)
+
+
+def _numbers(waves: int) -> list[int]:
+    return [wave for wave in range(waves.bit_length()) if waves >> wave & 1]
 
 
 @dataclass(slots=True)
@@ -79,7 +94,7 @@ def classify(flow: Flow) -> ClassTable:
     """Give every access of a kernel its class."""
     table = ClassTable()
     numbers: dict[AccessClass, int] = {}
-    regions: dict[tuple[View, ...], tuple[Region, ...]] = {}
+    places: dict[tuple[View, ...], tuple[tuple[Region, ...], tuple[tuple[Region, ...], ...]]] = {}
     waves: dict[tuple[Guard, ...], int] = {(): (1 << flow.trace.waves) - 1}
     for block in flow.blocks:
         if block.guards not in waves:
@@ -87,19 +102,28 @@ def classify(flow: Flow) -> ClassTable:
         for op in block.ops:
             if not isinstance(op, ops.MemoryOperation):
                 continue
-            place = regions.get(op.views)
-            if place is None:
-                place = regions[op.views] = tuple(region_of(view) for view in op.views)
+            if op.views not in places:
+                places[op.views] = _places(op.views, flow.trace.waves)
+            place, by_wave = places[op.views]
             engine = op.counter if isinstance(op, ops.AsyncCopy) else ""
             loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1] if op.group else ()
             atomic = isinstance(op, ops.AtomicOp)
-            made = AccessClass(access_type(op), engine, place, waves[block.guards], atomic, op.group, loops)
+            admitted = waves[block.guards]
+            made = AccessClass(access_type(op), engine, place, admitted, atomic, op.group, loops, by_wave)
             number = numbers.setdefault(made, len(numbers))
             table.of_op[op] = number
     table.classes = list(numbers)
     _assign_bits(table)
     _find_conflicts(table)
     return table
+
+
+def _places(views: tuple[View, ...], waves: int) -> tuple[tuple[Region, ...], tuple[tuple[Region, ...], ...]]:
+    """The bytes of an access, and, where they depend on the wave, those of each wave."""
+    if not any(depends_on_wave(view) for view in views):
+        return tuple(region_of(view) for view in views), ()
+    by_wave = tuple(tuple(region_of(view, wave) for view in views) for wave in range(waves))
+    return tuple(dict.fromkeys(region for regions in by_wave for region in regions)), by_wave
 
 
 def _admitted(flow: Flow, block: Block) -> int:
@@ -150,14 +174,20 @@ def _find_conflicts(table: ClassTable) -> None:
             pairs.update((other, number) for _, other in active)
     for one, other in _both_ways(pairs):
         earlier, later = table.classes[one], table.classes[other]
-        if earlier.conflicts(later):
-            bits = all_ages(table, one)
-            if earlier.group and earlier.group == later.group:
-                bits &= ~table.bit[one]
-            if earlier.needs_rendezvous(later):
-                table.conflicts[other] |= bits
-            if earlier.engine:
-                table.flying[other] |= bits
+        if not earlier.matters(later):
+            continue
+        bits = all_ages(table, one)
+        if earlier.group and earlier.group == later.group:
+            bits &= ~table.bit[one]
+        others = earlier.meets(later, same_wave=False)
+        own = (earlier.engine or later.engine) and earlier.meets(later, same_wave=True)
+        # Pending: a copy has been waited for, so its own wave knows. What a wave did itself may still be
+        # outstanding when it tells an engine to copy.
+        if others or (own and not earlier.engine):
+            table.conflicts[other] |= bits
+        # In flight: no wave knows, its own no more than the others.
+        if earlier.engine and (others or own):
+            table.flying[other] |= bits
 
 
 def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
