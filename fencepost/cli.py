@@ -47,15 +47,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         argcomplete.autocomplete(parser)
     try:
         options = parser.parse_args(arguments)
-    except SystemExit as stop:
+    except SystemExit:
         # argparse leaves after --help, --version and mistakes; its output still has to be flushed.
         sys.stdout.flush()
-        raise stop
+        raise
     try:
         return int(options.run(options))
     except FencepostError as error:
         _print_error(error)
-        return 1 if error.code == "FP203" else 2
+        return error.exit_code
 
 
 def _parser() -> argparse.ArgumentParser:

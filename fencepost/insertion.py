@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fencepost.analysis.classes import all_ages
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, exposed_without, hazards
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, read_program
@@ -194,7 +195,7 @@ def _refuse_hopeless(program: Program, placement: Placement) -> None:
             (
                 op
                 for op, number in program.table.of_op.items()
-                if program.table.bit[number] & hit and op is not consumer
+                if all_ages(program.table, number) & hit and op is not consumer
             ),
             consumer,
         )
@@ -207,6 +208,8 @@ def _refuse_hopeless(program: Program, placement: Placement) -> None:
                 Mark(branch.span, "only some waves take each side"),
             ],
             code="FP203",
+            # The input is well-formed; it is the kernel that cannot be mended.
+            exit_code=1,
             notes=[("help", "end the conditional between the two, or let a single wave do both")],
             source=program.flow.trace.source,
         )

@@ -55,6 +55,16 @@ def refusals_are_real(text: str) -> str | None:
     return None
 
 
+def prune_leaves_no_race(text: str) -> str | None:
+    """A kernel that is clean stays so, whoever put its barriers in."""
+    for kernel in (parse(text), inserted(text, "eager")):
+        if kernel is not None and check(kernel).ok:
+            prune_barriers(kernel)
+            if not check(kernel).ok:
+                return "prune took a barrier that is needed"
+    return None
+
+
 def no_barrier_is_left_to_take(text: str) -> str | None:
     """After prune the kernel is as race-free as before, and without any one barrier it is not."""
     kernel = inserted(text, "eager")
@@ -114,6 +124,7 @@ def every_kernel_has_a_flow(text: str) -> str | None:
 
 SOUND: tuple[Property, ...] = (
     every_strategy_leaves_no_race,
+    prune_leaves_no_race,
     minimize_costs_no_more_than_eager,
     inserting_twice_adds_nothing,
     every_kernel_has_a_flow,

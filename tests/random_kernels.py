@@ -96,9 +96,10 @@ class _Writer:
         roll = self.rng.random()
         if roll < self.shape.barriers and not guarded:
             self.left -= 1
-            self.put(
-                indent, "barrier async" if self.shape.asynchronous and self.rng.random() < 0.3 else "barrier"
+            kinds = (
+                ["barrier", "barrier async", "workgroup_barrier"] if self.shape.asynchronous else ["barrier"]
             )
+            self.put(indent, self.rng.choice(kinds))
         elif roll < 0.75 or depth >= self.shape.depth or self.left < 2:
             self.left -= 1
             self.put(indent, self.access())
@@ -162,7 +163,7 @@ class _Writer:
             kinds += ["gather_to_lds", "tensor_load_to_lds", "wait_count"]
         kind = self.rng.choice(kinds)
         if kind == "wait_count":
-            return f"wait_count {self.rng.choice(['load', 'tensor'])}={self.rng.choice([0, 0, 1, 2])}"
+            return f"wait_count {self.rng.choice(['load', 'tensor', 'lds'])}={self.rng.choice([0, 0, 1, 2])}"
         group = ""
         if self.shape.groups and self.rng.random() < 0.15:
             group = f" group=g{self.rng.randint(0, 1)}"

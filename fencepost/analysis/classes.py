@@ -59,6 +59,16 @@ class AccessClass:
             for other in theirs
         )
 
+    def example(self, later: AccessClass) -> tuple[int, int] | None:
+        """Two waves that touch a common byte, different ones if there are."""
+        pairs = [
+            (one, other)
+            for one in _numbers(self.waves)
+            for other in _numbers(later.waves)
+            if _overlap(self.at(one), later.at(other))
+        ]
+        return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0] if pairs else None)
+
     def at(self, wave: int) -> tuple[Region, ...]:
         """The bytes of one wave."""
         return self.by_wave[wave] if self.by_wave else self.regions

@@ -155,14 +155,8 @@ def _hazard(
 def _example(program: Program, producer: ops.Operation, consumer: ops.Operation) -> tuple[int, int]:
     """Two waves that can meet, different ones unless only an engine makes the two meet."""
     table = program.table
-    first, second = (table.classes[table.of_op[op]].waves for op in (producer, consumer))
-    one = (first & -first).bit_length() - 1
-    others = second & ~(1 << one) or second
-    other = (others & -others).bit_length() - 1
-    if one == other and first != second:
-        rest = first & ~(1 << other)
-        one = (rest & -rest).bit_length() - 1 if rest else one
-    return one, other
+    first, second = (table.classes[table.of_op[op]] for op in (producer, consumer))
+    return first.example(second) or (0, 0)
 
 
 def _bits(mask: int) -> Iterator[int]:

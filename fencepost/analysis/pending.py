@@ -76,7 +76,7 @@ def run_block(
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[block]:
-        gap, adds, conflicts, conflicts_flying, _, clears, lands, counts = step
+        gap, adds, conflicts, conflicts_flying, in_flight, clears, *_ = step
         while ahead and ahead[-1] <= gap:
             pending = 0
             if gaps and gaps[ahead[-1]] == ASYNC:
@@ -92,7 +92,7 @@ def run_block(
                         flying = 0
                     if chosen is not None:
                         chosen.setdefault(block, {})[gap] = strength
-        if flying or clears or lands or counts or step.in_flight:
+        if flying or clears or in_flight:
             pending, flying = program.behind(step, pending, flying)
         else:
             # By far the most frequent case, without a call.

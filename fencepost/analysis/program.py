@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.classes import ClassTable, classify, width
-from fencepost.flow import Flow, Position, build_flow
+from fencepost.analysis.classes import ClassTable, all_ages, classify, width
+from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
@@ -42,6 +42,9 @@ class Step(NamedTuple):
     """A wait: bits that are complete after it, on the levels that it reaches."""
     counts: int = 0
     """Bits of its counter on all levels but the last: one level up."""
+    may_land: int = 0
+    may_count: int = 0
+    """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
 
 
 PLAIN = 1
@@ -118,11 +121,11 @@ class Program:
         if step.clears:
             return 0, (0 if step.clears == ASYNC else flying)
         if flying:
-            landed = flying & step.lands
-            if landed:
-                pending, flying = pending | self.of_any_level(landed), flying ^ landed
-            up = flying & step.counts
-            flying = (flying ^ up) | up << self.width
+            landed, perhaps = flying & step.lands, flying & step.may_land
+            if landed or perhaps:
+                pending, flying = pending | self.of_any_level(landed | perhaps), flying ^ landed
+            up, perhaps = flying & step.counts, flying & step.may_count
+            flying = (flying ^ up) | (up | perhaps) << self.width
         return pending, flying
 
 
@@ -134,10 +137,11 @@ def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Progra
     program = Program(flow, table, width(table), _levels(flow, table))
     inside = _conflicts_inside_divergence(program)
     for block in flow.blocks:
+        certain = _certain(program, block)
         steps = [
             step
             for gap, op in enumerate(block.ops)
-            if (step := _step(program, gap, op, bool(block.guards), count_barriers)) is not None
+            if (step := _step(program, gap, op, certain, count_barriers)) is not None
         ]
         if not block.guards and block.anchor in inside:
             conflicts, flying = inside[block.anchor]
@@ -163,25 +167,45 @@ def _levels(flow: Flow, table: ClassTable) -> int:
     return 1 + min(max(asked, default=0), 64)
 
 
-def _step(program: Program, gap: int, op: ops.Operation, guarded: bool, count_barriers: bool) -> Step | None:
+def _certain(program: Program, block: Block) -> int:
+    """The bits of copies all of whose waves are certain to come by a block."""
     table = program.table
+    if not table.engines:
+        return 0
+    waves = range(program.flow.trace.waves)
+    here = sum(1 << wave for wave in waves if all(guard.demands(wave, {}) for guard in block.guards))
+    certain = 0
+    for number, made in enumerate(table.classes):
+        if made.engine and not made.waves & ~here:
+            certain |= all_ages(table, number)
+    return certain
+
+
+def _step(program: Program, gap: int, op: ops.Operation, certain: int, count_barriers: bool) -> Step | None:
+    table, levels = program.table, program.levels
     number = table.of_op.get(op)
-    # Inside a divergent conditional only some waves issue or wait: that counts for nothing.
-    counter = None if guarded else getattr(op, "counter", None)
-    counts = program.on_levels(table.engines.get(counter, 0), 0, program.levels - 1) if counter else 0
+    counted = table.engines.get(getattr(op, "counter", ""), 0)
+    counts = program.on_levels(counted & certain, 0, levels - 1)
+    may_count = program.on_levels(counted & ~certain, 0, levels - 1)
     if number is not None:
         flying = program.on_levels(table.flying[number]) if table.engines else 0
         in_flight = bool(table.classes[number].engine)
-        return Step(gap, table.bit[number], table.conflicts[number], flying, in_flight, counts=counts)
+        adds, conflicts = table.bit[number], table.conflicts[number]
+        return Step(gap, adds, conflicts, flying, in_flight, counts=counts, may_count=may_count)
     if isinstance(op, ops.SharedMemoryBarrier):
         return Step(gap, clears=ASYNC if op.wait_async_ops else PLAIN) if count_barriers else None
-    if isinstance(op, ops.MemoryCounterWait) and not guarded:
-        lands = 0
+    if isinstance(op, ops.MemoryCounterWait) and table.engines:
+        lands = may_land = 0
         for name, count in op.counts.items():
-            lands |= program.on_levels(table.engines.get(name, 0), count)
-        return Step(gap, lands=lands) if lands else None
+            bits = table.engines.get(name, 0)
+            lands |= program.on_levels(bits & certain, count)
+            # A count beyond the levels could complete anything or nothing.
+            may_land |= program.on_levels(
+                bits if count >= levels else bits & ~certain, min(count, levels - 1)
+            )
+        return Step(gap, lands=lands, may_land=may_land) if lands or may_land else None
     # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
-    return Step(gap, counts=counts) if counts else None
+    return Step(gap, counts=counts, may_count=may_count) if counts or may_count else None
 
 
 def _edge(program: Program, source: int, target: int) -> Edge:

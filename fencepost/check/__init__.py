@@ -8,8 +8,8 @@ bytes, and two ways of looking.
   see it. It covers all paths; only loops whose variable decides bytes or branches are cut short, and then
   the report says so.
 * `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it:
-  run representative waves along one path after the other. Paths are bounded in length and number, so this is
-  never called a proof.
+  run representative waves along one path after the other. Paths are bounded in length and number; where that
+  cuts anything off, the report says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fencepost.check.splits import split_errors
 from fencepost.check.track import Tracker
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
-from fencepost.ir.expr import decide
+from fencepost.ir.expr import can_be_unknown
 from fencepost.ir.trace import CapturedTrace
 
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
@@ -110,8 +110,7 @@ def representatives(context: Context, path: list[Visit], unknown: Unknown) -> li
 def _unknown_sets(context: Context, explored: Explored) -> list[Unknown]:
     """Sets of waves to try for divergent conditions that the kernel does not tell."""
     guards = {guard for block in context.flow.blocks for guard in block.guards}
-    env = {loop.op.var: 0 for loop in context.flow.loops if loop.op is not None}
-    if all(decide(guard.condition, env, 0) is not None for guard in guards):
+    if not any(can_be_unknown(guard.condition) for guard in guards):
         return [everyone]
     explored.cut("divergent conditions that are not known were tried with a few sets of waves")
     half = context.flow.trace.waves // 2

@@ -95,6 +95,17 @@ class Context:
             return [other for other in self.waves if other != wave]
         return [1] if self.flow.trace.waves > 1 else []
 
+    def reachable_blocks(self) -> set[int]:
+        """The blocks that can be reached when branches on constants go the way they do."""
+        seen, todo = {0}, [0]
+        while todo:
+            block = self.flow.blocks[todo.pop()]
+            for target in block.successors:
+                if target not in seen and not _ruled_out(self.flow, block, target, {}):
+                    seen.add(target)
+                    todo.append(target)
+        return seen
+
     def successors(self, block: Block, env: Env) -> list[tuple[int, Env, int]]:
         """Where execution can go: the next block, the loop variables there, the loop that goes round or -1."""
         if len(self.followed) == 0 and not isinstance(block.anchor, ops.Conditional | ops.CondBranch):
@@ -205,7 +216,7 @@ def _patience(flow: Flow) -> int:
         for op in block.ops:
             counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncCopy)
             if isinstance(op, ops.MemoryCounterWait):
-                waited = max(waited, *op.counts.values())
+                waited = max([waited, *op.counts.values()])
     return waited + 2 if counted else 0
 
 

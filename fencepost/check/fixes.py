@@ -25,8 +25,10 @@ def _fix(flow: Flow, race: Race, races: list[Race], blocks: dict[ops.Operation, 
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
     copy = race.first.op if race.first.by_engine and not race.waited else None
     wait = f"wait_count {copy.counter}=0" if isinstance(copy, ops.AsyncCopy) else ""
-    if race.first.wave == race.second.wave and (flow.trace.waves == 1 or not wait):
+    if flow.trace.waves == 1:
         return Fix(wait or "wait_count lds=0", race.second.op)
+    if race.signalled:
+        return Fix("the wait for the barrier that is signalled already has to come", race.second.op)
     what = f"{wait}, then a barrier," if wait else "a barrier"
     first, second = blocks[race.first.op], blocks[race.second.op]
     shared = {guard.branch for guard in first.guards}

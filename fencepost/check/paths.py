@@ -18,7 +18,7 @@ from fencepost.flow import Flow, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Select, decide, is_divergent
 
-ROUNDS = 64
+ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
 """The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fencepost.check.access import Bytes
-from fencepost.ir.ops import MemoryOperation, Operation
+from fencepost.ir.ops import WORKGROUP, MemoryOperation, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,19 @@ class Race:
     first: Touch
     second: Touch
     rounds: tuple[int, ...]
-    """The loops around the first access that go round between the two, by their number in the flow."""
+    """The loops around both accesses that go round between them, by their number in the flow."""
     why: str
     path: tuple[Operation, ...]
     """What is executed between the two, both included."""
     waited: bool = False
     """The first access was complete in its own wave."""
+    signalled: bool = False
+    """A split barrier was signalled after the first access, but not waited for before the second."""
     fix: Fix | None = None
 
     @property
     def distance(self) -> int:
-        """How often a loop around the first access goes round between the two."""
+        """How often a loop around both goes round between them."""
         return len(self.rounds)
 
 
@@ -78,6 +80,11 @@ class OutOfRange:
     message: str
 
 
+def barrier_name(bar_id: int) -> str:
+    """What a barrier is called in messages."""
+    return "the workgroup's barrier" if bar_id == WORKGROUP else f"barrier {bar_id}"
+
+
 @dataclass(slots=True)
 class Explored:
     """How much was looked at. Only `complete` means that nothing was left out."""
@@ -97,7 +104,7 @@ class Explored:
 
     def __str__(self) -> str:
         if self.method == "simulate":
-            looked = f"simulated {_count(self.paths, 'path')} of all waves"
+            looked = f"simulated {_count(self.paths, 'path')}"
         else:
             looked = f"followed {_count(self.accesses, 'access', 'accesses')} along every path ({self.steps} steps)"
         if self.complete:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, touched
 from fencepost.check.paths import Visit
-from fencepost.check.report import Deadlock, OutOfRange, Race, Touch
+from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
 from fencepost.flow import Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
@@ -190,8 +190,7 @@ class Simulation:
         """The wave is at a barrier and hands on what it knows."""
         phase = state.arrivals.get(bar_id, 0)
         if phase > state.waits.get(bar_id, 0):
-            name = "the workgroup's barrier" if bar_id == ops.WORKGROUP else f"barrier {bar_id}"
-            text = f"{name} is signalled twice before it is waited for, by wave {state.wave}"
+            text = f"{barrier_name(bar_id)} is signalled twice before it is waited for, by wave {state.wave}"
             marks = ((state.signals[bar_id], "signalled here"), (op, "and again here"))
             self.deadlocks.append(Deadlock("signalled twice", text, marks))
             self.broken = True
@@ -225,7 +224,7 @@ class Simulation:
         place = state.issued.get(counter, 0) + 1
         if isinstance(op, ops.MemoryOperation):
             self.access(state, event, op, place)
-            if counter == LDS:
+            if isinstance(op, ops.Read | ops.AtomicOp):
                 state.read_at[id(op)] = place
         state.issued[counter] = place
 
@@ -312,7 +311,9 @@ class Simulation:
                 for bar_id, count in state.arrivals.items():
                     if count > state.waits.get(bar_id, 0):
                         signal = next(e.op for e in reversed(state.events) if _signals(e.op, bar_id))
-                        text = f"wave {state.wave} ends with barrier {bar_id} signalled and not waited for"
+                        text = (
+                            f"wave {state.wave} ends with {barrier_name(bar_id)} signalled and not waited for"
+                        )
                         self.deadlocks.append(
                             Deadlock("left signalled", text, ((signal, "no wait follows"),))
                         )

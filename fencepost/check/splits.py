@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fencepost.check.context import Context, Env
-from fencepost.check.report import Deadlock
+from fencepost.check.report import Deadlock, barrier_name
 from fencepost.ir import ops
 
 State = tuple[tuple[int, ops.Operation], ...]
 """Barriers that are signalled and not yet waited for, each with its signal."""
 
 Visit = tuple[int, Env, State]
+
+Reporter = Callable[[str, str, ops.Operation, list[tuple[ops.Operation, str]], Visit], None]
 
 
 def split_errors(context: Context) -> list[Deadlock]:
@@ -42,15 +44,15 @@ def split_errors(context: Context) -> list[Deadlock]:
         block = flow.blocks[index]
         state: dict[int, ops.Operation] | None = dict(opened)
         for op in block.ops:
-            state = _advance(op, state, visit, report)
             if state is None:
                 break
+            state = _advance(op, state, visit, report)
         if state is None:
             continue
         following = context.successors(block, env)
         if not block.successors:
             for bar_id, signal in state.items():
-                text = f"the kernel ends with {_name(bar_id)} signalled and not waited for"
+                text = f"the kernel ends with {barrier_name(bar_id)} signalled and not waited for"
                 report("left signalled", text, signal, [(signal, "no wait follows this signal")], visit)
         after = tuple(sorted(state.items(), key=lambda item: item[0]))
         for target, values, _ in following:
@@ -62,12 +64,12 @@ def split_errors(context: Context) -> list[Deadlock]:
 
 
 def _advance(
-    op: ops.Operation, state: dict[int, ops.Operation] | None, visit: Visit, report: object
+    op: ops.Operation, state: dict[int, ops.Operation], visit: Visit, report: Reporter
 ) -> dict[int, ops.Operation] | None:
-    assert state is not None and callable(report)
+    """The barriers that are signalled after an operation; None if it is out of step."""
     if isinstance(op, ops.SharedMemoryBarrierSignal):
         if op.bar_id in state:
-            text = f"{_name(op.bar_id)} is signalled twice before it is waited for"
+            text = f"{barrier_name(op.bar_id)} is signalled twice before it is waited for"
             report(
                 "signalled twice",
                 text,
@@ -79,7 +81,7 @@ def _advance(
         return {**state, op.bar_id: op}
     if isinstance(op, ops.SharedMemoryBarrierWait):
         if op.bar_id not in state:
-            text = f"a wave waits for {_name(op.bar_id)}, which it has not signalled"
+            text = f"a wave waits for {barrier_name(op.bar_id)}, which it has not signalled"
             report("wait without signal", text, op, [(op, "waits here for ever")], visit)
             return None
         return {bar_id: signal for bar_id, signal in state.items() if bar_id != op.bar_id}
@@ -107,7 +109,3 @@ def _path(
             yield passed
             if here is visit and passed is op:
                 return
-
-
-def _name(bar_id: int) -> str:
-    return "the workgroup's barrier" if bar_id == ops.WORKGROUP else f"barrier {bar_id}"

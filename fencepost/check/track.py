@@ -98,7 +98,7 @@ class Tracker:
 
     def run(self) -> None:
         """Follow every access of every block that can be reached."""
-        reachable = set(self.context.flow.order)
+        reachable = self.context.reachable_blocks()
         for block in self.context.flow.blocks:
             if block.index in reachable:
                 for gap, op in enumerate(block.ops):
@@ -141,9 +141,14 @@ class Tracker:
                 self.follow(tracked, gap)
 
     def reachable_under(self, block: Block, env: Env, wave: int) -> bool:
-        """Whether `wave` takes part in `block` in this iteration."""
+        """Whether `wave` can take part in `block` in this iteration."""
         values = dict(env)
         return all(guard.admits(wave, values) for guard in block.guards)
+
+    def demanded_under(self, block: Block, env: Env, wave: int) -> bool:
+        """Whether `wave` is certain to take part in `block` in this iteration."""
+        values = dict(env)
+        return all(guard.demands(wave, values) for guard in block.guards)
 
     def place(self, op: ops.MemoryOperation, index: int, env: Env, wave: int) -> Bytes:
         """The bytes of one view; remembers an access that leaves its buffer."""
@@ -187,13 +192,15 @@ class Tracker:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
         taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
+        # Touching is a matter of what can happen, completing of what must.
+        certain = not block.guards or self.demanded_under(block, step.env, tracked.wave)
         for place in range(step.gap, len(block.ops)):
             op = block.ops[place]
             if place % 64 == 63:
                 # A long way through one block is more than one step of work.
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
-                if taking_part:
+                if certain:
                     status = self.wait_counted(tracked, op, status)
             elif isinstance(op, ops.SyncOperation):
                 advanced = self.synchronize(tracked, op, status)
@@ -201,13 +208,13 @@ class Tracker:
                     return None
                 status = advanced
             elif isinstance(op, ops.ValueOperation):
-                if taking_part and not status.complete and self.completion_matters:
+                if certain and not status.complete and self.completion_matters:
                     status = self.used(tracked, op, status)
                 if isinstance(op, ops.MemoryOperation) and self.meets(
                     tracked, op, block, step, status, taking_part
                 ):
                     return None
-                if taking_part and self.completion_matters and not status.complete:
+                if certain and self.completion_matters and not status.complete:
                     status = self.issued(tracked, op, status)
         return status
 
@@ -314,7 +321,8 @@ class Tracker:
     ) -> None:
         """Keep the first race that was found between two operations at each distance."""
         hazard = tracked.effect.hazard_with(effect)
-        rounds = self.rounds(tracked, step)
+        around = {loop.index for loop in self.context.flow.loops_around(step.block)}
+        rounds = tuple(loop for loop in self.rounds(tracked, step) if loop in around)
         key = (id(tracked.op), id(op), min(len(rounds), 1), hazard)
         if key in self.races:
             return
@@ -322,8 +330,10 @@ class Tracker:
         mine = next(mine for mine in tracked.bytes if mine.meets(place))
         first = Touch(tracked.op, tracked.wave, tracked.env, mine, tracked.effect.verb, tracked.effect.engine)
         second = Touch(op, wave, step.env, place, effect.verb, effect.engine)
-        why = _why(tracked, wave, status)
-        self.races[key] = Race("race", hazard, first, second, rounds, why, tuple(path), status.complete)
+        why = _why(tracked, wave, status, path)
+        self.races[key] = Race(
+            "race", hazard, first, second, rounds, why, tuple(path), status.complete, bool(status.signalled)
+        )
 
     def rounds(self, tracked: Tracked, step: _Step) -> tuple[int, ...]:
         """The loops around the tracked access that went round on the way to `step`, in order."""
@@ -349,7 +359,7 @@ class Tracker:
         return path
 
 
-def _why(tracked: Tracked, wave: int, status: Status) -> str:
+def _why(tracked: Tracked, wave: int, status: Status, path: list[ops.Operation]) -> str:
     if tracked.effect.engine and not status.complete:
         return f"nothing has waited for the copy: counter {tracked.effect.counter!r} is never brought down in between"
     if wave == tracked.wave:
@@ -358,4 +368,8 @@ def _why(tracked: Tracked, wave: int, status: Status) -> str:
         return "the barrier was signalled in between, but not waited for"
     if tracked.effect.engine:
         return "the copy was waited for, but no barrier after that wait tells the other waves"
+    if any(isinstance(op, ops.WorkgroupBarrier) for op in path):
+        return (
+            "the workgroup barrier between them has no fence, and the first access may still be outstanding"
+        )
     return "no barrier lies between them"

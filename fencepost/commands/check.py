@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from fencepost.check import Report
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import print_json, print_styled
 
@@ -51,7 +52,6 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.check import check
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import diagnostics, report_json
-    from fencepost.report.words import plural
 
     found: list[dict[str, Any]] = []
     clean = True
@@ -67,14 +67,18 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write("\n")
             if report.ok and options.quiet:
                 continue
-            verdict = "no race, no deadlock" if report.ok else _counts(report, plural)
+            verdict = _verdict(report)
             sys.stdout.write(f"{name}: @{kernel.name}: {verdict} ({report.explored})\n")
     if options.json:
         print_json(found)
     return 0 if clean else 1
 
 
-def _counts(report: Any, plural: Any) -> str:
+def _verdict(report: Report) -> str:
+    from fencepost.report.words import plural
+
+    if report.ok:
+        return "no race, no deadlock" if report.explored.complete else "nothing found"
     parts = []
     if report.races:
         parts.append(plural(len(report.races), "race"))

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         left = uncovered(kernel)
         if left:
             text = f"{left} hazard{'s' if left > 1 else ''} of @{kernel.name} that no barrier covers"
-            note = (("help", "`fencepost check` shows them, `fencepost insert` covers them"),)
+            note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
             print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
     if options.json:
         print_json(found)

@@ -2,7 +2,8 @@
 
 The hardware runs first one side, then the other, each for its own waves. What is done here is only to
 say so in the flow: the end of the first side leads to the start of the second. A divergent branch whose
-sides do not join cleanly (they share blocks, or leave through a loop) has no such form and is refused.
+sides do not join cleanly (they share blocks, can be entered from elsewhere, or never end) has no such form and
+is refused.
 """
 
 from __future__ import annotations
@@ -28,14 +29,23 @@ def linearize_divergent_branches(
     ]
     if not branches:
         return
+    reachable = set(reverse_postorder(shape.successors))
+    predecessors: list[list[int]] = [[] for _ in shape.successors]
+    for source in reachable:
+        for target in shape.successors[source]:
+            predecessors[target].append(source)
     joins = _postdominators(shape.successors)
     label = {graph.name: number for number, graph in enumerate(trace.blocks)}
     sides = []
     for number, branch in branches:
+        if number not in reachable:
+            continue
         join = joins[number]
         then = _until(shape.successors, label[branch.then], join)
         orelse = _until(shape.successors, label[branch.orelse], join)
-        if then & orelse or number in then | orelse:
+        both = then | orelse
+        entered = any(p not in both and p != number for member in both for p in predecessors[member])
+        if then & orelse or number in both or 0 in both or entered or not _ends(shape.successors, both, join):
             raise FencepostError(
                 "the two sides of this divergent branch do not join cleanly",
                 [Mark(branch.span)],
@@ -76,6 +86,17 @@ def linearize_divergent_branches(
                 last.successors = last.successors or [starts[second]]
             else:
                 last.successors = [starts[second] if s == starts[join] else s for s in last.successors]
+
+
+def _ends(successors: list[list[int]], side: set[int], join: int) -> bool:
+    """Whether the join can be reached from every block of a side: waves that stay for ever never meet the others."""
+    leaving = {block for block in side if (join in successors[block] if join >= 0 else not successors[block])}
+    growing = True
+    while growing:
+        more = {block for block in side - leaving if any(target in leaving for target in successors[block])}
+        growing = bool(more)
+        leaving |= more
+    return leaving == side
 
 
 def _until(successors: list[list[int]], start: int, join: int) -> set[int]:

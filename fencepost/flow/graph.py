@@ -41,9 +41,12 @@ class Guard:
         return self.branch.condition
 
     def admits(self, wave: int, env: dict[str, int]) -> bool:
-        """Whether `wave` takes part; a condition that cannot be decided admits every wave."""
-        decided = decide(self.condition, env, wave)
-        return decided is None or decided == self.holds
+        """Whether `wave` can take part; a condition that cannot be decided admits every wave."""
+        return decide(self.condition, env, wave) in (None, self.holds)
+
+    def demands(self, wave: int, env: dict[str, int]) -> bool:
+        """Whether `wave` is certain to take part."""
+        return decide(self.condition, env, wave) == self.holds
 
 
 @dataclass(slots=True, eq=False)

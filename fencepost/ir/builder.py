@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View, check_view
-from fencepost.ir.expr import Condition, Expr, Flag, Wave
+from fencepost.ir.expr import Compare, Condition, Expr, Flag, Wave
 from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
@@ -33,6 +33,7 @@ class Kernel:
         self._here = self.trace.get_root_graph()
         self._names: set[str] = set()
         self._regions = 0
+        self._numbers: dict[str, int] = {}
 
     # ------------------------------------------------------------ memory
 
@@ -125,8 +126,7 @@ class Kernel:
     @contextmanager
     def cond(self, condition: Condition | str) -> Iterator[OrElse]:
         """A conditional; a string names a condition that is uniform and not known."""
-        if isinstance(condition, str):
-            condition = Flag(_spelled(condition))
+        condition = _condition(condition)
         op = ops.Conditional(condition, then=self._region(), orelse=self._region())
         op.then.owner = op.orelse.owner = op
         self._put(op)
@@ -148,8 +148,7 @@ class Kernel:
         self, condition: Condition | str, then: str, orelse: str, trip: int | None = None
     ) -> ops.CondBranch:
         """Go on at one of two blocks."""
-        if isinstance(condition, str):
-            condition = Flag(_spelled(condition))
+        condition = _condition(condition)
         return self._put(ops.CondBranch(condition, then, orelse, trip))
 
     def ret(self) -> ops.Return:
@@ -185,9 +184,10 @@ class Kernel:
         return name
 
     def _fresh(self, stem: str) -> str:
-        number = 0
+        number = self._numbers.get(stem, 0)
         while f"{stem}{number}" in self._names:
             number += 1
+        self._numbers[stem] = number + 1
         return self._claim(f"{stem}{number}")
 
     def _region(self) -> Graph:
@@ -228,6 +228,19 @@ def _barrier_id(number: int) -> int:
     if number < ops.WORKGROUP:
         raise FencepostError("barrier ids are -1 (the workgroup's) and up")
     return number
+
+
+def _condition(condition: Condition | str) -> Condition:
+    if isinstance(condition, str):
+        return Flag(_spelled(condition))
+    if not isinstance(condition, Compare | Flag):
+        raise FencepostError(
+            f"{condition!r} is no condition",
+            notes=[
+                ("help", "`==` compares expressions as data; write `i.equals(0)`, `i.differs(0)` or `i < 4`")
+            ],
+        )
+    return condition
 
 
 def _views(*places: Place) -> tuple[View, ...]:

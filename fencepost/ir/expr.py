@@ -230,6 +230,22 @@ def leaves(expr: Expr | Condition) -> list[Expr]:
     return found
 
 
+def can_be_unknown(condition: Condition) -> bool:
+    """Whether `condition` can fail to be decided even where all loop variables are known."""
+    todo: list[Expr | Condition] = [condition]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Flag | Unknown):
+            return True
+        if isinstance(part, Binary | Compare):
+            if part.op in ("//", "%") and not (isinstance(part.rhs, Const) and part.rhs.value):
+                return True  # it could divide by zero
+            todo += (part.lhs, part.rhs)
+        elif isinstance(part, Select):
+            todo += (part.condition, part.then, part.orelse)
+    return False
+
+
 def is_divergent(condition: Condition) -> bool:
     """Whether two waves can decide `condition` differently."""
     return any(isinstance(leaf, Wave) for leaf in leaves(condition))

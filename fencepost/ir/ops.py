@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import Condition, Expr, Var
-from fencepost.ir.source import Span
+from fencepost.ir.source import FencepostError, Span
 
 if TYPE_CHECKING:
     from fencepost.ir.graph import Graph
 
+LDS_COUNTER = "lds"
+"""The counter of plain shared-memory operations."""
 WORKGROUP = -1
 """The id of the barrier that every wave of the workgroup belongs to."""
 
@@ -93,6 +95,11 @@ class AsyncCopy(MemoryOperation):
 
     def __post_init__(self) -> None:
         self.counter = self.counter or self.default_counter
+        if self.counter == LDS_COUNTER:
+            # Nothing would tell such a copy from what the wave does itself.
+            raise FencepostError(
+                f"{LDS_COUNTER!r} counts plain accesses; an async copy needs a counter of its own"
+            )
 
 
 @dataclass(slots=True, eq=False)
@@ -252,7 +259,6 @@ class Return(Operation):
     mnemonic: ClassVar[str] = "return"
 
 
-NestedRegionOp = Iterate | Conditional
 Terminator = Branch | CondBranch | Return
 
 

@@ -230,6 +230,12 @@ class _Elaboration:
             if key == "group":
                 op.group = value
             elif key == "counter" and isinstance(op, ops.AsyncCopy):
+                if value == ops.LDS_COUNTER:
+                    raise FencepostError(
+                        f"{value!r} counts plain accesses; an async copy needs a counter of its own",
+                        [Mark(at)],
+                        code="FP105",
+                    )
                 op.counter = value
             else:
                 raise FencepostError(f"{mnemonic} has no attribute {key!r}", [Mark(at)], code="FP105")

@@ -45,7 +45,7 @@ class Mark:
 
 
 class FencepostError(Exception):
-    """A mistake in the input or its use; the command line prints it and exits with 2."""
+    """A mistake in the input or its use; the command line prints it and exits with `exit_code`."""
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class FencepostError(Exception):
         code: str = "FP100",
         notes: Sequence[tuple[str, str]] = (),
         source: Source | None = None,
+        exit_code: int = 2,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -62,6 +63,7 @@ class FencepostError(Exception):
         self.code = code
         self.notes = tuple(notes)
         self.source = source
+        self.exit_code = exit_code
 
     def __str__(self) -> str:
         spans = [mark.span for mark in self.marks if mark.span]

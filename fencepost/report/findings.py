@@ -42,8 +42,10 @@ def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
         Mark(spans.get(race.second.op), _touch(race.second, race)),
     )
     path = _lines(race.path, spans)
-    why = race.why + (f" on the path {path}" if path and race.kind == "race" else "")
-    notes = [("why", why)]
+    if path and race.why.endswith("between them"):
+        notes = [("why", f"{race.why} on the path {path}")]
+    else:
+        notes = [("why", race.why), *([("path", path)] if path else [])]
     if race.fix is not None:
         notes.append(("fix", fix_text(race.fix, spans)))
     return Diagnostic(CODES[race.kind], _title(race), marks, tuple(notes), source)
@@ -57,11 +59,10 @@ def _title(race: Race) -> str:
         return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
     if first.by_engine:
         return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
-    if race.hazard == "RAW":
-        return f"{two} can {_verb(second)} {place(second.op)} before {one} has {_participle(first)} it"
-    if race.hazard == "WAR":
-        return f"{two} can {_verb(second)} {place(second.op)} before {one} has read it"
-    return f"{two} and {one} can {_verb(second)} {place(second.op)} in either order"
+    same = place(first.op) == place(second.op)
+    what = "it" if same else f"{place(first.op)}, which shares bytes with it"
+    done = "read" if race.hazard == "WAR" else _participle(first)
+    return f"{two} can {_verb(second)} {place(second.op)} before {one} has {done} {what}"
 
 
 def _verb(touch: Touch) -> str:

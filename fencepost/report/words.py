@@ -39,7 +39,7 @@ def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
     texts = list(shown)
     if not texts:
         return "no hazard needs this one alone"
-    more = f"; {len(texts) - most} more" if len(texts) > most else ""
+    more = "; and more" if len(texts) > most else ""
     return "; ".join(texts[:most]) + more
 
 

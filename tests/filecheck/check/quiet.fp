@@ -11,5 +11,5 @@ kernel @racy waves=4 {
   write %a
 }
 # CHECK-NOT: @clean
-# CHECK:     error[FP001]: wave 1 and wave 0 can write %a in either order
+# CHECK:     error[FP001]: wave 1 can write %a before wave 0 has written it
 # CHECK:     quiet.fp: @racy: 1 race

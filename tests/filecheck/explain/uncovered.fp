@@ -7,4 +7,4 @@ kernel @uncovered waves=4 {
 }
 # CHECK: uncovered.fp: @uncovered has no barriers
 # CHECK: warning[FP301]: 1 hazard of @uncovered that no barrier covers
-# CHECK: help: `fencepost check` shows them, `fencepost insert` covers them
+# CHECK: help: `fencepost check` tells which are real, `fencepost insert` covers them all

@@ -1,4 +1,4 @@
-# A barrier that covers many hazards names the two nearest and counts the others.
+# A barrier that covers many hazards names the two nearest and says that there are more.
 # RUN: fencepost insert %s --target gfx942 --strategy minimize
 kernel @reasons_are_counted waves=4 {
   shared %a : 1024
@@ -15,7 +15,7 @@ kernel @reasons_are_counted waves=4 {
   read %c
 }
 # CHECK:        read %d
-# CHECK-NEXT:   barrier  # read → write %d; write → read %a; 2 more
+# CHECK-NEXT:   barrier  # read → write %d; write → read %a; and more
 # CHECK-NEXT:   write %d
 # CHECK-NEXT:   read %a
 # CHECK-NEXT:   read %b

@@ -11,6 +11,6 @@ kernel @packed_allocations waves=4 {
   barrier
   read %v
 }
-# CHECK: error[FP001]: wave 1 can write %v before wave 0 has read it
+# CHECK: error[FP001]: wave 1 can write %v before wave 0 has read %k, which shares bytes with it
 # CHECK: --> seed.fp:9:3 and seed.fp:10:3
 # CHECK: seed.fp: @packed_allocations: 1 race

@@ -8,6 +8,6 @@ kernel @write_after_write waves=4 {
   barrier
   read %a
 }
-# CHECK: error[FP001]: wave 1 and wave 0 can write %a in either order
+# CHECK: error[FP001]: wave 1 can write %a before wave 0 has written it
 # CHECK: --> seed.fp:6:3 and seed.fp:7:3
 # CHECK: seed.fp: @write_after_write: 1 race
