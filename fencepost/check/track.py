@@ -11,6 +11,7 @@ to a known state ends it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
 from itertools import product
@@ -25,6 +26,8 @@ STARTS = {0: 1, 1: 256, 2: 24, 3: 8}
 """By how many loops around an access are followed: iterations of each that it is started from."""
 
 
+SHOWN = 64
+"""Of a longer way through one block, a path keeps the two ends."""
 MOST_STARTS = 4096
 """Combinations of iterations that an access is started from."""
 
@@ -80,6 +83,8 @@ class Tracker:
         self.budget = budget
         self.races: dict[tuple[int, int, int, str], Race] = {}
         self.out_of_range: dict[int, OutOfRange] = {}
+        self.places: dict[tuple[int, bool], list[int]] = {}
+        self.gap_of = {op: gap for block in context.flow.blocks for gap, op in enumerate(block.ops)}
         blocks = context.flow.blocks
         everything = [op for block in blocks for op in block.ops]
         # Where every rendezvous is fenced and nothing is asynchronous, completion decides nothing.
@@ -194,9 +199,10 @@ class Tracker:
         taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
         # Touching is a matter of what can happen, completing of what must.
         certain = not block.guards or self.demanded_under(block, step.env, tracked.wave)
-        for place in range(step.gap, len(block.ops)):
-            op = block.ops[place]
-            if place % 64 == 63:
+        places = self.places_that_matter(block, tracked.effect)
+        for number in range(bisect_left(places, step.gap), len(places)):
+            op = block.ops[places[number]]
+            if number % 64 == 63:
                 # A long way through one block is more than one step of work.
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
@@ -217,6 +223,23 @@ class Tracker:
                 if certain and self.completion_matters and not status.complete:
                     status = self.issued(tracked, op, status)
         return status
+
+    def places_that_matter(self, block: Block, effect: Effect) -> list[int]:
+        """The operations of a block that can do anything to an access: a read passes other reads by."""
+        key = (block.index, effect.writes)
+        found = self.places.get(key)
+        if found is None:
+            found = self.places[key] = [
+                place for place, op in enumerate(block.ops) if self.matters(op, effect.writes)
+            ]
+        return found
+
+    def matters(self, op: ops.Operation, to_a_write: bool) -> bool:
+        """Whether an operation can meet, complete or order an access."""
+        if isinstance(op, ops.SyncOperation) or self.completion_matters:
+            return True
+        effect = effect_of(op)
+        return effect is not None and (to_a_write or effect.writes)
 
     def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
         """What a synchronization operation does for the tracked access; None: every wave can see it now."""
@@ -346,16 +369,20 @@ class Tracker:
         return tuple(reversed(found))
 
     def path_to(self, tracked: Tracked, step: _Step, op: ops.Operation) -> list[ops.Operation]:
-        """Everything executed from the tracked access to `op`."""
+        """What is executed from the tracked access to `op`."""
         steps = [step]
         while steps[-1].came_from is not None:
             steps.append(steps[-1].came_from)
         path: list[ops.Operation] = [tracked.op]
         for here in reversed(steps):
-            for passed in self.context.flow.blocks[here.block].ops[here.gap :]:
-                path.append(passed)
-                if passed is op and here is step:
-                    break
+            passed = self.context.flow.blocks[here.block].ops
+            end = self.gap_of[op] + 1 if here is step else len(passed)
+            if end - here.gap > SHOWN:
+                # Nobody reads thousands of lines; a kernel with thousands of races should not keep them.
+                path += passed[here.gap : here.gap + SHOWN // 2]
+                path += passed[end - SHOWN // 2 : end]
+            else:
+                path += passed[here.gap : end]
         return path
 
 
