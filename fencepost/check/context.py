@@ -101,7 +101,7 @@ class Context:
         while todo:
             block = self.flow.blocks[todo.pop()]
             for target in block.successors:
-                if target not in seen and not _ruled_out(self.flow, block, target, {}):
+                if target not in seen and not ruled_out(self.flow, block, target, {}):
                     seen.add(target)
                     todo.append(target)
         return seen
@@ -147,7 +147,7 @@ class Context:
                     if ahead:
                         return None
                 del env[op.var]
-        if _ruled_out(flow, block, target, env):
+        if ruled_out(flow, block, target, env):
             return None
         for loop in flow.loops_around(target):
             if loop.index in self.followed and loop.op is not None and loop.op.var not in env:
@@ -178,7 +178,7 @@ def condition_of(op: ops.Operation) -> Condition | None:
     return op.condition if isinstance(op, ops.Conditional | ops.CondBranch) else None
 
 
-def _ruled_out(flow: Flow, block: Block, target: int, env: dict[str, int]) -> bool:
+def ruled_out(flow: Flow, block: Block, target: int, env: dict[str, int]) -> bool:
     """Whether a uniform branch on loop variables goes the other way."""
     branch = block.anchor
     if not isinstance(branch, ops.Conditional | ops.CondBranch) or not isinstance(branch.condition, Compare):
@@ -224,13 +224,9 @@ def _fold(loop: Loop, patience: int) -> Fold | None:
     """How the iterations of a loop repeat; None if it is better followed in full."""
     if loop.op is None:
         return None
-    period = 1
-    for op in operations_in(loop.op):
-        for part in decisive(op):
-            repeats = period_of(part, loop.op.var)
-            if repeats is None:
-                return None
-            period = lcm(period, repeats)
+    period = loop_period(loop.op)
+    if period is None:
+        return None
     length = lcm(period, loop.op.step)
     rounds = length // loop.op.step
     if rounds > 64:
@@ -240,6 +236,18 @@ def _fold(loop: Loop, patience: int) -> Fold | None:
         return Fold(loop.op.start, length)
     exact = max(16, 4 * rounds, patience + rounds)
     return Fold(loop.op.start + loop.op.step * exact, length) if loop.trip > exact + 2 * rounds else None
+
+
+def loop_period(loop: ops.Iterate) -> int | None:
+    """After what distance in its variable everything in a loop repeats; None if something does not."""
+    period = 1
+    for op in operations_in(loop):
+        for part in decisive(op):
+            repeats = period_of(part, loop.var)
+            if repeats is None:
+                return None
+            period = lcm(period, repeats)
+    return period
 
 
 def operations_in(loop: ops.Iterate) -> Iterator[ops.Operation]:

@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 
-from fencepost.check.context import Context, condition_of
+from fencepost.check.context import Context, loop_period, ruled_out
 from fencepost.check.report import Explored
 from fencepost.flow import Flow, Loop
-from fencepost.ir import ops
-from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Select, decide, is_divergent
 
 ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
@@ -131,7 +129,7 @@ class Paths:
                 if loop.index not in inside
             ):
                 continue
-            if self._decided_otherwise(block.index, target, env):
+            if ruled_out(flow, block, target, env):
                 continue
             for loop in inside:
                 rounds.setdefault(loop, 0)
@@ -142,37 +140,8 @@ class Paths:
         ways.sort(key=lambda way: way[0])
         return [way for _, way in ways]
 
-    def _decided_otherwise(self, source: int, target: int, env: dict[str, int]) -> bool:
-        flow, block = self.flow, self.flow.blocks[source]
-        condition = condition_of(block.anchor) if block.anchor is not None else None
-        if not isinstance(condition, Compare) or is_divergent(condition) or len(block.successors) < 2:
-            return False
-        holds = decide(condition, env)
-        branch = block.anchor
-        if holds is None or branch is None:
-            return False
-        graph = flow.blocks[target].graph
-        if isinstance(branch, ops.Conditional):
-            return graph is not (branch.then if holds else branch.orelse)
-        assert isinstance(branch, ops.CondBranch)
-        return graph.name != (branch.then if holds else branch.orelse)
-
 
 def _period(flow: Flow) -> int:
-    """After how many iterations every index expression repeats, going by the constants it divides by."""
-    period = 1
-    for op in flow.trace.preorder_walk():
-        parts: list[Expr | Condition | None] = [condition_of(op)]
-        if isinstance(op, ops.MemoryOperation):
-            parts += [part for view in op.views for part in (view.slot, view.lo, view.hi)]
-        while parts:
-            part = parts.pop()
-            if isinstance(part, Binary):
-                if part.op in ("%", "//") and isinstance(part.rhs, Const) and part.rhs.value > 0:
-                    period = lcm(period, part.rhs.value)
-                parts += [part.lhs, part.rhs]
-            elif isinstance(part, Compare):
-                parts += [part.lhs, part.rhs]
-            elif isinstance(part, Select):
-                parts += [part.condition, part.then, part.orelse]
-    return min(period, 24)
+    """After how many iterations the loops that repeat do so, all of them together."""
+    periods = [loop_period(loop.op) for loop in flow.loops if loop.op is not None]
+    return min(lcm(*(period for period in periods if period is not None)), 24)
