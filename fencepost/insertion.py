@@ -38,6 +38,8 @@ class Inserted:
 
     strategy: str
     target: str
+    instruction: str
+    """What a barrier becomes on the target."""
     barriers: tuple[Barrier, ...]
     executed: float
     """How often the new barriers run in one run of the kernel, estimated."""
@@ -51,6 +53,14 @@ class Explained:
     hazards: tuple[Hazard, ...]
     redundant: str
     """Why nothing needs it; empty if something does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the barriers of a kernel are for, in program order, and what none of them covers."""
+
+    barriers: tuple[Explained, ...]
+    uncovered: tuple[Hazard, ...]
 
 
 def insert_barriers(trace: CapturedTrace, target: str = "", strategy: str = DEFAULT_STRATEGY) -> Inserted:
@@ -72,7 +82,8 @@ def _insert(trace: CapturedTrace, target: str, strategy: str) -> Inserted:
     _refuse_hopeless(program, placement)
     reasons = reasons_for(program, placement)
     comments = {position: comment_for(hazards) for position, hazards in reasons.items()}
-    emitted = LegacyBarrierEmitter(config).emit(program.flow, placement, comments)
+    emitter = LegacyBarrierEmitter(config)
+    emitted = emitter.emit(program.flow, placement, comments)
     if any(block.guards for block in program.flow.blocks):
         verify_barriers(trace)
     flow = program.flow
@@ -80,7 +91,7 @@ def _insert(trace: CapturedTrace, target: str, strategy: str) -> Inserted:
         Barrier(emitted[position], tuple(reasons[position]), flow.frequency(position))
         for position in sorted(placement)
     )
-    return Inserted(strategy, config.name, barriers, cost(flow, placement))
+    return Inserted(strategy, config.name, emitter.instruction, barriers, cost(flow, placement))
 
 
 def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
@@ -110,20 +121,21 @@ def _take_out(op: ops.Operation) -> None:
     op.graph.remove(op)
 
 
-def explain_barriers(trace: CapturedTrace) -> list[Explained]:
-    """For every barrier in the kernel, in program order: the hazards that it alone covers."""
+def explain_barriers(trace: CapturedTrace) -> Explanation:
+    """For every barrier in the kernel, the hazards that it alone covers; and the hazards that are not covered."""
     program, standing = _standing_barriers(trace)
     placement = _strengths(standing)
     reasons = reasons_for(program, placement, most=64)
     # What nothing covers meets on a shorter way, too: no single barrier can claim it.
-    open_pairs = {(hazard.producer, hazard.consumer) for hazard in hazards(program, placement)}
+    uncovered = tuple(hazards(program, placement))
+    open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
     barriers, pruning = Barriers(placement), Pruning(program, placement)
     found = []
     for position, op in standing.items():
         covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
         why = "" if covered else _why_redundant(standing, position, barriers, pruning)
         found.append(Explained(op, covered, why))
-    return found
+    return Explanation(tuple(found), uncovered)
 
 
 def reasons_for(program: Program, placement: Placement, most: int = 8) -> dict[Position, list[Hazard]]:

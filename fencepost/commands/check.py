@@ -23,14 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_positive,
         default=500_000,
         metavar="STEPS",
-        help="how many steps to follow accesses for",
+        help="how many steps to follow accesses for (default: %(default)s)",
     )
     parser.add_argument(
         "--paths",
         type=_positive,
         default=100,
         metavar="N",
-        help="how many paths to simulate where waves run apart",
+        help="how many paths to simulate where waves run apart (default: %(default)s)",
     )
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"

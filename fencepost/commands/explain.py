@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.hazards import hazard_json
-    from fencepost.report.words import NAMES, consequence
+    from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
     for kernel in read_kernels(options.file):
@@ -40,13 +40,14 @@ def run(options: argparse.Namespace) -> int:
                     "redundant": entry.redundant or None,
                     "hazards": [hazard_json(hazard, spans) for hazard in entry.hazards],
                 }
-                for entry in explained
+                for entry in explained.barriers
             ]
-            found.append({"kernel": kernel.name, "barriers": barriers})
+            uncovered = [hazard_json(hazard, spans) for hazard in explained.uncovered]
+            found.append({"kernel": kernel.name, "barriers": barriers, "uncovered": uncovered})
             continue
-        if not explained:
+        if not explained.barriers:
             sys.stdout.write(f"{source.name}: @{kernel.name} has no barriers\n")
-        for entry in explained:
+        for entry in explained.barriers:
             where = f"{source.name}:{spans[entry.op]}"
             if entry.redundant:
                 sys.stdout.write(f"{where}: redundant: {entry.redundant}\n")
@@ -57,19 +58,10 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write(f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}\n")
             if len(entry.hazards) > len(shown):
                 sys.stdout.write(f"  and {len(entry.hazards) - len(shown)} more (--all shows them)\n")
-        left = uncovered(kernel)
-        if left:
-            text = f"{left} hazard{'s' if left > 1 else ''} of @{kernel.name} that no barrier covers"
+        if explained.uncovered:
+            text = f"{plural(len(explained.uncovered), 'hazard')} of @{kernel.name} that no barrier covers"
             note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
             print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
     if options.json:
         print_json(found)
     return 0
-
-
-def uncovered(kernel: Any) -> int:
-    """How many hazards the kernel's barriers leave open."""
-    from fencepost.analysis.hazards import hazards
-    from fencepost.analysis.program import read_program
-
-    return sum(1 for _ in hazards(read_program(kernel)))

@@ -13,14 +13,17 @@ SUMMARY = "add the barriers that a kernel lacks"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
+    from fencepost.insertion import DEFAULT_STRATEGY
     from fencepost.placement import STRATEGIES
-    from fencepost.targets.table import DEFAULT_TARGET
+    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    parser.add_argument("-t", "--target", default=DEFAULT_TARGET, help="the GPU (default: %(default)s)")
+    parser.add_argument(
+        "-t", "--target", default=DEFAULT_TARGET, help=f"the GPU: {', '.join(TARGETS)} (default: %(default)s)"
+    )
     names = "; ".join(f"{name}: {strategy.summary}" for name, strategy in STRATEGIES.items())
     parser.add_argument(
-        "-s", "--strategy", default="minimize", metavar="NAME", help=f"{names} (default: %(default)s)"
+        "-s", "--strategy", default=DEFAULT_STRATEGY, metavar="NAME", help=f"{names} (default: %(default)s)"
     )
     add_output_arguments(parser)
 
@@ -45,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
                 {
                     "kernel": kernel.name,
                     "target": result.target,
+                    "instruction": result.instruction,
                     "strategy": result.strategy,
                     "executed": result.executed,
                     "barriers": [

@@ -17,6 +17,11 @@ class LegacyBarrierEmitter:
 
     target: TargetConfig
 
+    @property
+    def instruction(self) -> str:
+        """What each barrier becomes on the target."""
+        return self.target.barrier
+
     def emit(
         self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
     ) -> dict[Position, SharedMemoryBarrier]:

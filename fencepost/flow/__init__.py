@@ -10,7 +10,7 @@ block to another:
   take part. That is how the hardware runs it, and it is what makes two sides meet: an access on one side
   and an access on the other are made by different waves, and nothing orders them.
 
-`analysis` and `check` both look at a kernel through this package and share nothing else.
+`analysis` and `check` both look at a kernel through this package; beside the kernel itself they share nothing else.
 """
 
 from fencepost.flow.build import build_flow

@@ -2,7 +2,7 @@
 
 Loops are found as strongly connected components, then again inside each with its header taken away,
 so that irreducible control flow (a loop entered in two places) has loops too; its header is the entry
-that comes first. Which block is called the header decides nothing but costs and wording.
+that comes first. Which block is called the header decides costs, wording and what one instance of a group is.
 """
 
 from __future__ import annotations

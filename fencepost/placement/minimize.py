@@ -81,7 +81,7 @@ def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 
 def _in_front(flow: Flow, header: int, latches: set[int]) -> list[int]:
-    """The blocks that lead into a loop and, unless the loop runs zero times, nowhere else."""
+    """The blocks from which a loop is entered; none if a barrier could not stand in one of them."""
     before = [block for block in flow.blocks[header].predecessors if block not in latches]
     blocks = [flow.blocks[block] for block in before]
     if any(block.guards for block in blocks):

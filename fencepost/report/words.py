@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from fencepost.analysis.hazards import Hazard
 from fencepost.ir import ops
+from fencepost.ir.buffers import View
+from fencepost.ir.expr import Unknown, Var, leaves
 from fencepost.ir.source import Span
 
 NAMES = {"RAW": "read-after-write", "WAR": "write-after-read", "WAW": "write-after-write"}
@@ -62,10 +64,21 @@ def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) 
         loop = hazard.loops[0].op
         second += f" in iteration {loop.var}+1" if loop else " the next time round"
     if hazard.kind == "RAW":
-        return f"{second} can miss {first}"
-    if hazard.kind == "WAR":
-        return f"{second} can overwrite what {first} has yet to read"
-    return f"{second} can be overwritten by {first}, which should come before it"
+        text = f"{second} can miss {first}"
+    elif hazard.kind == "WAR":
+        text = f"{second} can overwrite what {first} has yet to read"
+    else:
+        text = f"{second} can be overwritten by {first}, which should come before it"
+    coarse = sorted({view.buffer.name for op in (producer, consumer) for view in op.views if _coarse(view)})
+    if coarse:
+        text += f" (parts that depend on a loop are taken as all of %{' and %'.join(coarse)})"
+    return text
+
+
+def _coarse(view: View) -> bool:
+    """Whether the analysis takes the view for more than it is in one iteration."""
+    parts = (view.slot, view.lo, view.hi)
+    return any(isinstance(leaf, Var | Unknown) for part in parts if part is not None for leaf in leaves(part))
 
 
 def _line(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
