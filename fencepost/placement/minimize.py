@@ -6,11 +6,11 @@ in program order with the set of open windows as state; windows within an iterat
 into the next iteration when the sweep goes round. Two things go beyond the seed's algorithm:
 
 * a window that enters a loop is closed in front of the loop rather than inside it, where it would cost one
-  barrier per iteration;
+  barrier per iteration; likewise, if that is cheaper, one that enters a conditional and goes on behind it;
 * what the cross-iteration barriers made redundant is taken out again, the most expensive first.
 
-Exact on straight lines. In loops and branches it is a heuristic that is never worse than `eager`: both results
-are priced, and the cheaper one is returned.
+Exact on straight lines. In loops and branches it is a heuristic that is never worse than `eager`: the results
+with and without closing windows early are priced, and the cheapest is returned.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from fencepost.analysis.program import Placement, Program, Step
 from fencepost.flow import Flow
+from fencepost.ir import ops
 from fencepost.placement.complete import complete
 from fencepost.placement.prune import prune
 from fencepost.placement.strategy import Strategy, cost
@@ -35,48 +36,82 @@ class Minimize(Strategy):
     def choose(self, program: Program) -> Placement:
         """See the module."""
         eager = complete(program, {})
-        if not program.flow.loops:
-            # Without loops nothing can be closed earlier for less, and the sweep leaves nothing redundant
-            # on a straight line; branches can.
-            return prune(program, eager) if len(program.flow.blocks) > 1 else eager
-        stabbed = complete(program, complete(_with_loop_entries(program), {}))
-        candidates = [prune(program, stabbed), prune(program, eager)]
+        if len(program.flow.blocks) == 1:
+            # Without control flow nothing can be closed earlier for less, and the sweep leaves nothing redundant.
+            return eager
+        loops, conditionals = _loop_entries(program), _conditional_entries(program)
+        candidates = [prune(program, eager)]
+        if loops:
+            candidates.append(_closing_early(program, loops))
+        if conditionals:
+            both = {block: _both(loops.get(block, NOTHING), conditionals[block]) for block in conditionals}
+            candidates.append(_closing_early(program, {**loops, **both}))
         return min(candidates, key=lambda placement: (cost(program.flow, placement), len(placement)))
 
 
-def _with_loop_entries(program: Program) -> Program:
-    """The same program with a step in front of each loop that conflicts with whatever the loop conflicts with."""
+Conflicts = tuple[int, int]
+"""Pending bits, and bits in flight, that something conflicts with."""
+NOTHING: Conflicts = (0, 0)
+
+
+def _closing_early(program: Program, entries: dict[int, Conflicts]) -> Placement:
+    """Stab windows with steps at the ends of some blocks that conflict with all that lies in the region behind."""
     steps = list(program.steps)
-    for block, (conflicts, flying) in _loop_entries(program).items():
+    for block, (conflicts, flying) in entries.items():
         entry = Step(len(program.flow.blocks[block].ops), conflicts=conflicts, flying=flying)
         steps[block] = [*steps[block], entry]
-    return replace(program, steps=steps)
+    stabbed = complete(replace(program, steps=steps), {})
+    return prune(program, complete(program, stabbed))
 
 
-def _loop_entries(program: Program) -> dict[int, tuple[int, int]]:
-    """For each block right in front of a loop: everything, pending or in flight, that the loop conflicts with."""
+def _loop_entries(program: Program) -> dict[int, Conflicts]:
+    """For each block right in front of a loop: everything that the loop conflicts with."""
     flow = program.flow
-    hot = [(0, 0)] * len(flow.loops)
-    for block in (flow.blocks[index] for index in flow.order):
-        if block.loop >= 0:
-            conflicts, flying = hot[block.loop]
-            for step in program.steps[block.index]:
-                conflicts |= step.conflicts
-                flying |= step.flying
-            hot[block.loop] = (conflicts, flying)
-    for loop in sorted(flow.loops, key=lambda loop: -loop.depth):
-        if loop.parent >= 0:
-            hot[loop.parent] = _both(hot[loop.parent], hot[loop.index])
-    entries: dict[int, tuple[int, int]] = {}
-    for loop in flow.loops:
-        if loop.header < 0 or loop.trip in (0, 1):
+    hot = [NOTHING] * len(flow.loops)
+    for index in flow.order:
+        loop = flow.blocks[index].loop
+        if loop >= 0:
+            hot[loop] = _both(hot[loop], _conflicts(program, index))
+    for inner in sorted(flow.loops, key=lambda loop: -loop.depth):
+        if inner.parent >= 0:
+            hot[inner.parent] = _both(hot[inner.parent], hot[inner.index])
+    entries: dict[int, Conflicts] = {}
+    for entered in flow.loops:
+        if entered.header < 0 or entered.trip in (0, 1):
             continue
-        for before in _in_front(flow, loop.header, set(loop.latches)):
-            entries[before] = _both(entries.get(before, (0, 0)), hot[loop.index])
+        for before in _in_front(flow, entered.header, set(entered.latches)):
+            entries[before] = _both(entries.get(before, NOTHING), hot[entered.index])
     return entries
 
 
-def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def _conditional_entries(program: Program) -> dict[int, Conflicts]:
+    """For each block right in front of a uniform conditional: everything that its sides conflict with."""
+    flow = program.flow
+    hot: dict[ops.Operation, Conflicts] = {}
+    for index in flow.order:
+        here = _conflicts(program, index)
+        owner = flow.blocks[index].graph.owner
+        while owner is not None and here != NOTHING:
+            if isinstance(owner, ops.Conditional):
+                hot[owner] = _both(hot.get(owner, NOTHING), here)
+            owner = owner.graph.owner if owner.graph is not None else None
+    return {
+        block.index: hot[block.anchor]
+        for block in flow.blocks
+        if block.anchor is not None and block.anchor in hot and len(block.successors) > 1 and not block.guards
+    }
+
+
+def _conflicts(program: Program, block: int) -> Conflicts:
+    """Everything that the operations of a block conflict with."""
+    conflicts = flying = 0
+    for step in program.steps[block]:
+        conflicts |= step.conflicts
+        flying |= step.flying
+    return conflicts, flying
+
+
+def _both(one: Conflicts, other: Conflicts) -> Conflicts:
     return one[0] | other[0], one[1] | other[1]
 
 

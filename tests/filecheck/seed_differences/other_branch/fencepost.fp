@@ -1,5 +1,5 @@
-# A barrier on one side covers that side alone: the other gets its own.
-# RUN: fencepost insert %s --strategy minimize
+# A barrier on one side covers that side alone: the other gets its own, or both get one in front.
+# RUN: fencepost insert %s --strategy minimize | filecheck %s --check-prefix=FRONT
 # RUN: fencepost insert %s --strategy eager
 # RUN: fencepost insert %s --strategy walk
 # RUN: fencepost insert %s | fencepost check - | filecheck %s --check-prefix=CLEAN
@@ -19,4 +19,11 @@ kernel @other_branch waves=4 {
 # CHECK-NEXT:     barrier  # write → read %a
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:   }
+# FRONT:        write %a
+# FRONT-NEXT:   barrier  # write → read %a
+# FRONT-NEXT:   if %c {
+# FRONT-NEXT:     read %a
+# FRONT-NEXT:   } else {
+# FRONT-NEXT:     read %a
+# FRONT-NEXT:   }
 # CLEAN: no race, no deadlock
