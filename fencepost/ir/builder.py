@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View, check_view
-from fencepost.ir.expr import Compare, Condition, Expr, Flag, Wave
+from fencepost.ir.expr import Compare, Condition, Expr, Flag, Var, Wave, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
@@ -116,6 +116,8 @@ class Kernel:
         """A loop of `trip` iterations; None means unknown, possibly zero. Yields the loop's variable."""
         if step < 1:
             raise FencepostError("a loop's step is at least 1")
+        if trip is not None and trip < 0:
+            raise FencepostError("a loop runs at least 0 times; None means that it is not known how often")
         stop = None if trip is None else start + trip * step
         loop = ops.Iterate(self._claim(var), start, stop, step, body=self._region())
         loop.body.owner = loop
@@ -126,7 +128,7 @@ class Kernel:
     @contextmanager
     def cond(self, condition: Condition | str) -> Iterator[OrElse]:
         """A conditional; a string names a condition that is uniform and not known."""
-        condition = _condition(condition)
+        condition = self._condition(condition)
         op = ops.Conditional(condition, then=self._region(), orelse=self._region())
         op.then.owner = op.orelse.owner = op
         self._put(op)
@@ -148,7 +150,7 @@ class Kernel:
         self, condition: Condition | str, then: str, orelse: str, trip: int | None = None
     ) -> ops.CondBranch:
         """Go on at one of two blocks."""
-        condition = _condition(condition)
+        condition = self._condition(condition)
         return self._put(ops.CondBranch(condition, then, orelse, trip))
 
     def ret(self) -> ops.Return:
@@ -167,6 +169,9 @@ class Kernel:
                 raise FencepostError(f"{op.mnemonic} takes at least one buffer")
             for view in op.views:
                 check_view(view, None)
+                for part in (view.slot, view.lo, view.hi):
+                    if part is not None:
+                        self._in_scope(part)
             if op.group:
                 _spelled(op.group)
         if isinstance(op, ops.AsyncCopy):
@@ -176,6 +181,31 @@ class Kernel:
                 used.name = self._fresh(used.mnemonic[0])
         op.uses = uses
         return self._put(op)
+
+    def _condition(self, condition: Condition | str) -> Condition:
+        if isinstance(condition, str):
+            return Flag(_spelled(condition))
+        if not isinstance(condition, Compare | Flag):
+            raise FencepostError(
+                f"{condition!r} is no condition",
+                notes=[("help", "`==` compares expressions as data; write `i.equals(0)` or `i.differs(0)`")],
+            )
+        self._in_scope(condition)
+        return condition
+
+    def _in_scope(self, expr: Expr | Condition) -> None:
+        """Refuse the variable of a loop that is not around this place."""
+        for leaf in leaves(expr):
+            if isinstance(leaf, Var) and not self._around(leaf.name):
+                raise FencepostError(f"{leaf} is not the variable of a loop around this place")
+
+    def _around(self, var: str) -> bool:
+        graph: Graph | None = self._here
+        while graph is not None and graph.owner is not None:
+            if isinstance(graph.owner, ops.Iterate) and graph.owner.var == var:
+                return True
+            graph = graph.owner.graph
+        return False
 
     def _claim(self, name: str) -> str:
         if name in self._names:
@@ -228,19 +258,6 @@ def _barrier_id(number: int) -> int:
     if number < ops.WORKGROUP:
         raise FencepostError("barrier ids are -1 (the workgroup's) and up")
     return number
-
-
-def _condition(condition: Condition | str) -> Condition:
-    if isinstance(condition, str):
-        return Flag(_spelled(condition))
-    if not isinstance(condition, Compare | Flag):
-        raise FencepostError(
-            f"{condition!r} is no condition",
-            notes=[
-                ("help", "`==` compares expressions as data; write `i.equals(0)`, `i.differs(0)` or `i < 4`")
-            ],
-        )
-    return condition
 
 
 def _views(*places: Place) -> tuple[View, ...]:
