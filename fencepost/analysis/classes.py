@@ -61,13 +61,14 @@ class AccessClass:
 
     def example(self, later: AccessClass) -> tuple[int, int] | None:
         """Two waves that touch a common byte, different ones if there are."""
-        pairs = [
-            (one, other)
-            for one in _numbers(self.waves)
-            for other in _numbers(later.waves)
-            if _overlap(self.at(one), later.at(other))
-        ]
-        return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0] if pairs else None)
+        alike = None
+        for one in _numbers(self.waves):
+            for other in _numbers(later.waves):
+                if _overlap(self.at(one), later.at(other)):
+                    if one != other:
+                        return one, other
+                    alike = (one, other)
+        return alike
 
     def at(self, wave: int) -> tuple[Region, ...]:
         """The bytes of one wave."""

@@ -184,11 +184,16 @@ def _certain(program: Program, block: Block) -> int:
 def _step(program: Program, gap: int, op: ops.Operation, certain: int, count_barriers: bool) -> Step | None:
     table, levels = program.table, program.levels
     number = table.of_op.get(op)
-    counted = table.engines.get(getattr(op, "counter", ""), 0)
-    counts = program.on_levels(counted & certain, 0, levels - 1)
-    may_count = program.on_levels(counted & ~certain, 0, levels - 1)
+    if number is not None and not table.engines:
+        # By far the most frequent case.
+        return Step(gap, table.bit[number], table.conflicts[number])
+    counts = may_count = 0
+    counted = table.engines.get(getattr(op, "counter", ""), 0) if table.engines else 0
+    if counted:
+        counts = program.on_levels(counted & certain, 0, levels - 1)
+        may_count = program.on_levels(counted & ~certain, 0, levels - 1)
     if number is not None:
-        flying = program.on_levels(table.flying[number]) if table.engines else 0
+        flying = program.on_levels(table.flying[number])
         in_flight = bool(table.classes[number].engine)
         adds, conflicts = table.bit[number], table.conflicts[number]
         return Step(gap, adds, conflicts, flying, in_flight, counts=counts, may_count=may_count)
