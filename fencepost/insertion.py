@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.classes import all_ages
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, exposed_without, hazards
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, read_program
@@ -200,17 +199,10 @@ def _refuse_hopeless(program: Program, placement: Placement) -> None:
     """Some accesses stand where no barrier can come between them: say so before anything is changed."""
     if not any(block.guards for block in program.flow.blocks):
         return
-    for position, pending, flying in conflicts_left(program, placement):
+    for position, _, _ in conflicts_left(program, placement):
         consumer = program.flow.blocks[position.block].ops[position.gap]
-        hit = pending | flying
-        producer = next(
-            (
-                op
-                for op, number in program.table.of_op.items()
-                if all_ages(program.table, number) & hit and op is not consumer
-            ),
-            consumer,
-        )
+        open_hazards = hazards(program, placement)
+        producer = next((hazard.producer for hazard in open_hazards if hazard.consumer is consumer), consumer)
         branch = program.flow.blocks[position.block].guards[0].branch
         raise FencepostError(
             "no barrier can order these accesses: it would stand inside a divergent conditional",

@@ -82,8 +82,7 @@ def test_a_copy_has_a_counter_of_its_own() -> None:
         k.gather_to_lds(k.shared("a", bytes=64), counter="lds")
 
 
-def test_insertion_costs_the_same_everywhere() -> None:
-    """A graph is a linked list: an operation goes before or after any other without moving the rest."""
+def test_an_operation_goes_right_behind_another() -> None:
     k = fp.Kernel("k", waves=4)
     a = k.shared("a", bytes=64)
     first, last = k.write(a), k.read(a)

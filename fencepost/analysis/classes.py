@@ -34,7 +34,6 @@ class AccessClass:
     group: str = ""
     loops: tuple[int, ...] = ()
     """For members of a group: the loops around them, outermost first."""
-
     by_wave: tuple[tuple[Region, ...], ...] = ()
     """Where the bytes depend on the wave: those of each wave. `regions` are then all of them together."""
 
@@ -46,12 +45,12 @@ class AccessClass:
 
     def meets(self, later: AccessClass, same_wave: bool) -> bool:
         """Whether they touch a common byte in one and the same wave, or else in two different ones."""
-        both, either = self.waves & later.waves, self.waves | later.waves
         if not (self.by_wave or later.by_wave):
-            waves = (
-                both != 0 if same_wave else bool(self.waves and later.waves) and either & (either - 1) != 0
-            )
-            return waves and _overlap(self.regions, later.regions)
+            # Every wave touches the same bytes, so only which waves there are decides.
+            either = self.waves | later.waves
+            two = self.waves and later.waves and either & (either - 1)
+            there = self.waves & later.waves if same_wave else two
+            return bool(there) and _overlap(self.regions, later.regions)
         mine, theirs = _numbers(self.waves), _numbers(later.waves)
         return any(
             (one == other) is same_wave and _overlap(self.at(one), later.at(other))

@@ -163,7 +163,7 @@ def _levels(flow: Flow, table: ClassTable) -> int:
         for counter, count in op.counts.items()
         if counter in table.engines
     )
-    # A wait for more than this many is taken to complete nothing: no counter is that wide.
+    # No counter is wider than this; a wait for more is taken as uncertain (see `_step`).
     return 1 + min(max(asked, default=0), 64)
 
 
