@@ -10,41 +10,53 @@ print(kernel)
 
 from fencepost.analysis.access import MemoryAccessType, get_shared_memory_from_op
 from fencepost.analysis.hazards import BarrierType, Hazard
+from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
 from fencepost.analysis.requirements import SyncRequirement, get_barriers_analysis, handle_hazard
 from fencepost.check import Report, check
 from fencepost.emit import LegacyBarrierEmitter
-from fencepost.insertion import add_shared_memory_barriers, explain_barriers, insert_barriers, prune_barriers
-from fencepost.ir.builder import Kernel, wave
+from fencepost.explanation import explain_barriers
+from fencepost.inflight import add_async_dependencies, populate_barriers_counters
+from fencepost.insertion import add_shared_memory_barriers, insert_barriers
+from fencepost.ir.builder import FunctionBuilder, Kernel, lane, wave
+from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.placement.requirements import minimize_placement_strategy
+from fencepost.pruning import prune_barriers
 from fencepost.targets import TARGETS, TargetConfig
 from fencepost.version import __version__
 
 __all__ = [
     "TARGETS",
     "BarrierType",
+    "BlockInfo",
     "CapturedTrace",
     "FencepostError",
+    "FunctionBuilder",
     "Hazard",
     "Kernel",
     "LegacyBarrierEmitter",
     "MemoryAccessType",
+    "NullAsyncDep",
     "Report",
     "SyncRequirement",
     "TargetConfig",
     "__version__",
+    "add_async_dependencies",
     "add_shared_memory_barriers",
     "check",
     "explain_barriers",
+    "filter_async_write_dependencies",
     "get_barriers_analysis",
     "get_shared_memory_from_op",
     "handle_hazard",
     "insert_barriers",
+    "lane",
     "minimize_placement_strategy",
     "parse",
     "parse_all",
+    "populate_barriers_counters",
     "prune_barriers",
     "wave",
 ]

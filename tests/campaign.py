@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.analysis.program import read_program
+from fencepost.analysis.read import read_program
 from fencepost.check import check
 from fencepost.flow import build_flow
-from fencepost.insertion import insert_barriers, prune_barriers
+from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.placement import STRATEGIES, cost
+from fencepost.pruning import prune_barriers
 from tests.random_kernels import without
 
 Property = Callable[[str], str | None]
@@ -110,6 +111,29 @@ def both_ways_of_checking_agree(text: str) -> str | None:
     return None
 
 
+def no_wait_can_be_weaker(text: str) -> str | None:
+    """After insertion and prune, one more operation left outstanding anywhere is a race."""
+    kernel = inserted(text, "minimize")
+    if kernel is None:
+        return None
+    prune_barriers(kernel)
+    if not check(kernel).ok:
+        return "prune weakened a wait that is needed"
+    counters = {op.counter for op in kernel.preorder_walk() if isinstance(op, ops.AsyncOperation)}
+    for op in list(kernel.preorder_walk()):
+        if not isinstance(op, ops.SharedMemoryBarrier | ops.MemoryCounterWait):
+            continue
+        for counter, count in op.counts.items():
+            if counter not in counters or count >= 63:
+                continue
+            op.counts[counter] = count + 1
+            weaker = check(parse(str(kernel)))
+            op.counts[counter] = count
+            if weaker.ok:
+                return f"a wait for {counter}={count} could be weaker"
+    return None
+
+
 def every_kernel_has_a_flow(text: str) -> str | None:
     """Frequencies are positive where a block can be reached, and edges go both ways."""
     flow = build_flow(parse(text))
@@ -132,5 +156,7 @@ SOUND: tuple[Property, ...] = (
 """For any kernel."""
 EXACT: tuple[Property, ...] = (*SOUND, refusals_are_real, no_barrier_is_left_to_take)
 """For kernels whose slots are constants: there the analysis sees exactly what `check` sees."""
+WAITS: tuple[Property, ...] = (*EXACT, no_wait_can_be_weaker)
+"""For kernels with copies in flight, and without waits of their own under divergence."""
 EXHAUSTIVE: tuple[Property, ...] = (both_ways_of_checking_agree,)
 """For kernels so small that all their paths can be simulated."""

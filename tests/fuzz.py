@@ -11,15 +11,22 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.campaign import EXACT, EXHAUSTIVE, SOUND, Property
+from tests.campaign import EXACT, EXHAUSTIVE, SOUND, WAITS, Property
 from tests.random_kernels import Shape, random_text, shrink
 
 PLANS: tuple[tuple[str, float, Shape, tuple[Property, ...]], ...] = (
-    ("any control flow", 0.6, Shape(), EXACT),
-    ("large", 0.1, Shape(size=40), EXACT),
-    ("slots and copies", 0.2, Shape(slots=True, asynchronous=True), SOUND),
+    ("any control flow", 0.3, Shape(), EXACT),
+    ("large", 0.05, Shape(size=40), EXACT),
+    ("rings, carried", 0.2, Shape(slots=True, handing=True), EXACT),
+    ("functions, scratch", 0.1, Shape(functions=True, scratch=True), EXACT),
+    ("waits", 0.1, Shape(slots=True, asynchronous=True, waits=False, divergent=False), WAITS),
+    ("copies in flight", 0.1, Shape(slots=True, asynchronous=True), SOUND),
+    (
+        "everything", 0.05,
+        Shape(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16), SOUND,
+    ),
     ("two checkers", 0.1, Shape(size=9, depth=2, barriers=0.3), EXHAUSTIVE),
-)
+)  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50
 

@@ -34,6 +34,13 @@ class Shape:
     by_wave: bool = True
     slots: bool = False
     asynchronous: bool = False
+    waits: bool = True
+    """Waits and counted barriers of its own, where it is asynchronous."""
+    groups_of_copies: bool = False
+    handing: bool = False
+    """Numbers and buffers that loops carry, and conditions on them."""
+    functions: bool = False
+    scratch: bool = False
 
 
 ANY = Shape()
@@ -58,10 +65,16 @@ class _Writer:
         self.lines: list[str] = []
         self.buffers: list[tuple[str, int, int]] = []
         self.loop_vars: list[str] = []
+        self.numbers: list[tuple[str, int]] = []
+        """Carried numbers in scope, and a number that they stay below."""
+        self.functions: list[str] = []
         self.names = 0
         self.left = rng.randint(3, shape.size)
 
     def kernel(self) -> str:
+        if self.shape.functions:
+            for _ in range(self.rng.randint(1, 2)):
+                self.function()
         self.lines.append(f"kernel @random waves={self.waves} {{")
         for number in range(self.rng.randint(1, 3)):
             self.buffer("abc"[number])
@@ -72,6 +85,20 @@ class _Writer:
                 self.statement(1, 0)
         self.lines.append("}")
         return "\n".join(self.lines) + "\n"
+
+    def function(self) -> None:
+        """A function that kernel and later functions can call; the kernel has as much left as before."""
+        name, left = self.fresh("f"), self.left
+        self.left = self.rng.randint(1, 4)
+        self.lines.append(f"func @{name} {{")
+        self.buffer("s")
+        if self.rng.random() < 0.3:
+            self.buffer("t")
+        while self.left > 0:
+            self.statement(1, 1)
+        self.lines.append("}")
+        self.left, self.buffers, self.numbers = left, [], []
+        self.functions.append(name)
 
     def buffer(self, name: str) -> None:
         slots = self.rng.choice([2, 3]) if self.shape.slots and self.rng.random() < 0.7 else 1
@@ -96,37 +123,78 @@ class _Writer:
         roll = self.rng.random()
         if roll < self.shape.barriers and not guarded:
             self.left -= 1
-            kinds = (
-                ["barrier", "barrier async", "workgroup_barrier"] if self.shape.asynchronous else ["barrier"]
-            )
+            kinds = ["barrier"]
+            if self.shape.asynchronous:
+                kinds += ["barrier async", "workgroup_barrier"]
+                if self.shape.waits:
+                    kinds += [f"barrier {self.rng.choice(['load', 'tensor'])}={self.rng.randint(0, 2)}"]
             self.put(indent, self.rng.choice(kinds))
+        elif self.functions and roll < self.shape.barriers + 0.1 and not guarded:
+            self.left -= 1
+            self.put(indent, f"call @{self.rng.choice(self.functions)} at {self.rng.choice([0, 32, 64])}")
         elif roll < 0.75 or depth >= self.shape.depth or self.left < 2:
             self.left -= 1
-            self.put(indent, self.access())
+            self.put(indent, self.access(guarded))
         elif roll < 0.88 and self.shape.loops:
             self.loop(indent, depth, guarded)
         elif self.shape.conditionals:
             self.conditional(indent, depth, guarded)
         else:
             self.left -= 1
-            self.put(indent, self.access())
+            self.put(indent, self.access(guarded))
 
     def body(self, indent: int, depth: int, guarded: bool) -> None:
+        numbers = len(self.numbers)
         for _ in range(self.rng.randint(1, 4)):
             if self.left > 0:
                 self.statement(indent, depth, guarded)
+        del self.numbers[numbers:]
 
     def loop(self, indent: int, depth: int, guarded: bool) -> None:
         name = self.fresh("i")
         bound = self.rng.choice(["0", "1", "2", "3", "8", "?", "?"])
-        self.put(indent, f"loop %{name} in 0..{bound} {{")
+        around, buffers = len(self.numbers), list(self.buffers)
+        carried, following = self.carried() if self.shape.handing else ([], [])
+        carry = f" carry {', '.join(carried)}" if carried else ""
+        self.put(indent, f"loop %{name} in 0..{bound}{carry} {{")
         self.loop_vars.append(name)
         self.body(indent + 1, depth + 1, guarded)
         self.loop_vars.pop()
+        if following:
+            self.put(indent + 1, f"next {', '.join(following)}")
         self.put(indent, "}")
+        self.buffers = buffers
+        if self.rng.random() < 0.5:
+            # Behind the loop the names have their last values; sometimes they are used there.
+            del self.numbers[around:]
+
+    def carried(self) -> tuple[list[str], list[str]]:
+        """What a loop carries, and what it becomes."""
+        first: list[str] = []
+        following: list[str] = []
+        for _ in range(self.rng.choice([0, 1, 1, 2])):
+            name, below = self.fresh("x"), self.rng.choice([2, 2, 3])
+            first.append(f"%{name} = {self.rng.randrange(below)}")
+            ring = [
+                f"(%{name} + {self.rng.randint(1, 2)}) % {below}",
+                f"select(%{name} + 1 < {below}, %{name} + 1, 0)",
+            ]
+            following.append(self.rng.choice([*ring, f"%{name} ^ 1"] if below == 2 else ring))
+            self.numbers.append((name, below))
+        alike = [entry for entry in self.buffers if entry[1:] == self.buffers[0][1:]]
+        if len(alike) > 1 and self.rng.random() < 0.4:
+            one, other = alike[:2]
+            names = [self.fresh("p"), self.fresh("p")]
+            first += [f"%{names[0]} = %{one[0]}", f"%{names[1]} = %{other[0]}"]
+            following += [f"%{names[1]}", f"%{names[0]}"]
+            self.buffers = self.buffers + [(name, *one[1:]) for name in names]
+        return first, following
 
     def conditional(self, indent: int, depth: int, guarded: bool) -> None:
         condition = f"%{self.fresh('c')}"
+        if self.shape.handing and self.loop_vars and self.rng.random() < 0.4:
+            var = self.rng.choice(self.loop_vars)
+            condition = self.rng.choice([f"%{var} == 0", f"%{var} % 2 == 0", f"%{var} < 2", f"%{var} >= 1"])
         if self.shape.divergent and self.rng.random() < 0.4:
             guarded = True
             condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
@@ -143,6 +211,7 @@ class _Writer:
         for number, label in enumerate(["", *labels]):
             if label:
                 self.lines.append(f"^{label}:")
+            self.numbers = []
             for _ in range(self.rng.randint(0, 3)):
                 if self.left > 0:
                     self.statement(1, 1)
@@ -155,17 +224,26 @@ class _Writer:
             else:
                 self.put(1, f"br ^{labels[number]}")
 
-    def access(self) -> str:
+    def access(self, guarded: bool = False) -> str:
         kinds = ["read", "read", "write", "write"]
         if self.shape.atomics:
             kinds.append("atomic")
         if self.shape.asynchronous:
-            kinds += ["gather_to_lds", "tensor_load_to_lds", "wait_count"]
+            kinds += ["gather_to_lds", "tensor_load_to_lds", "async_mma"]
+            if self.shape.waits:
+                kinds += ["wait_count"]
+            if self.shape.groups_of_copies:
+                kinds += ["commit"]
+        if self.shape.scratch and not guarded:
+            kinds.append("exchange")
         kind = self.rng.choice(kinds)
         if kind == "wait_count":
-            return f"wait_count {self.rng.choice(['load', 'tensor', 'lds'])}={self.rng.choice([0, 0, 1, 2])}"
+            counter = self.rng.choice(["load", "tensor", "mma", "lds"])
+            return f"wait_count {counter}={self.rng.choice([0, 0, 1, 2])}"
+        if kind == "commit":
+            return "commit load"
         group = ""
-        if self.shape.groups and self.rng.random() < 0.15:
+        if kind != "exchange" and self.shape.groups and self.rng.random() < 0.15:
             group = f" group=g{self.rng.randint(0, 1)}"
         return f"{kind} {self.view()}{group}"
 
@@ -193,6 +271,9 @@ class _Writer:
         return f"[{lo}..{lo} + {part}]"
 
     def slot(self, slots: int) -> str:
+        if self.numbers and self.rng.random() < 0.5:
+            name, below = self.rng.choice(self.numbers)
+            return f"%{name}" if below <= slots else f"%{name} % {slots}"
         if not self.loop_vars or self.rng.random() < 0.3:
             return str(self.rng.randrange(slots))
         ahead = self.rng.randint(0, slots)

@@ -59,6 +59,39 @@ kernel @branching waves=8 {
   return
 }
 """
+HANDING = """\
+# A function, and a loop that hands on everything.
+func @scan {
+  shared %s : 64 at 0
+  exchange %s
+}
+kernel @handing waves=4 {
+  shared %a : 3 x 64
+  shared %p : 64
+  shared %q : 64
+  %none = null_async_dep
+  loop %i in 0..? carry %x = 0, %dep = %none, %u = %p, %v = %q {
+    barrier async after %dep
+    %t = tensor_load_to_lds %a[%x ^ 1]
+    commit load
+    async_mma %a[%i % 3], %u
+    %w = wait_count tensor=2
+    read %v, %w
+    next select(%x + 1 < 3, %x + 1, 0), %t, %v, %u
+  }
+  if %c gives %d, %n {
+    %t2 = gather_to_lds %a counter=vm
+    give %t2, 1
+  } else {
+    give %none, 2
+  }
+  barrier after %d, %dep tensor=3 load=1
+  read %a[%n]
+  read %u
+  call @scan at 128
+  tensor_store_from_lds %a[%x]
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -266,7 +299,7 @@ MISTAKES = {
         kernel("loop %i in 0..2 {", "}", "read %a[%i]"), "FP104", "not the variable of a loop", 6, "%a[%i]"
     ),
     "a value as an index": Mistake(
-        kernel("%x = compute", "read %a[%x]"), "FP104", "not the variable of a loop", 5, "%a[%x]"
+        kernel("%x = compute", "read %a[%x]"), "FP104", "%x is a value; a number is wanted", 5, "%a[%x]"
     ),
     # Operands and attributes.
     "no operand": body("read", "FP105", "read takes one buffer", "read"),
@@ -278,11 +311,13 @@ MISTAKES = {
     "no counter": body("read %a counter=x", "FP105", "read has no attribute 'counter'", "counter"),
     "attribute twice": body("read %a group=x group=y", "FP105", "'group' twice", "group"),
     "attribute without value": body("read %a group=", "FP101", "unexpected end of line", " "),
-    "attribute of an mma": body("mma group=x", "FP101", "unexpected 'group'", "group"),
-    "a barrier with a value": body("%x = barrier", "FP101", "global_read", "barrier"),
+    "attribute of an mma": body("mma group=x", "FP105", "mma has no attribute 'group'", "group"),
+    "group of an exchange": body("exchange %a group=x", "FP105", "no attribute 'group'", "group"),
+    "a barrier with a value": body("%x = barrier", "FP101", "barrier yields no value", "barrier"),
+    "misspelled behind a value": body("%x = reed %a", "FP101", "did you mean `read`?", "reed"),
     "a comma at the end": body("write %a,", "FP101", "a name such as %a", " "),
     "counter twice": body("wait_count load=1 load=2", "FP105", "'load' twice", "load"),
-    "no counter to wait for": body("wait_count", "FP101", "a name such as load", " "),
+    "no counter to wait for": body("wait_count", "FP105", "wait_count load=0", "wait_count"),
     "negative count": body("wait_count load=-1", "FP101", "a number", "-"),
     "barrier number": body("signal -2", "FP100", "-1 (the workgroup's) and up", "signal -2"),
     "barrier in words": body("wait all", "FP101", "unexpected 'all'", "all"),
@@ -309,7 +344,7 @@ MISTAKES = {
     "no step": body("loop %i in 0..8 step 0 {", "FP100", "at least 1", "0", "}"),
     "step back": body("loop %i in 0..8 step -1 {", "FP101", "a number", "-", "}"),
     "a variable as a bound": body("loop %i in 0..%n {", "FP101", "'?'", "%n", "}"),
-    "no brace": body("loop %i in 0..8", "FP101", "'{' or 'step'", " ", "}"),
+    "no brace": body("loop %i in 0..8", "FP101", "'{', 'step' or 'carry'", " ", "}"),
     "one name for two loops": Mistake(
         kernel("loop %i in 0..2 {", "loop %i in 0..2 {", "}", "}"), "FP104", "already taken", 5, "%i"
     ),
@@ -426,7 +461,7 @@ def test_long_lines_are_shown_in_part() -> None:
 
 # ---------------------------------------------------------------- mangled text
 
-WHOLE = [RACY, BRANCHING, random_text(11, Shape(size=16, slots=True, asynchronous=True))]
+WHOLE = [RACY, BRANCHING, HANDING, random_text(11, Shape(size=16, slots=True, asynchronous=True))]
 TOKEN = re.compile(r"[%@^]?[\w.]+|//|\.\.|[<>=!]=|\S|\n")
 
 
@@ -452,7 +487,7 @@ def mangled(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
 def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
     for length in range(len(text)):
         part = text[:length]
@@ -465,13 +500,13 @@ def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
             assert_refused(fencepost("check", str(file)), str(file))
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
 def test_every_end_of_a_kernel(text: str) -> None:
     for start in range(len(text)):
         assert_sane(text[start:])
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
 def test_every_line_left_out_or_moved(text: str) -> None:
     lines = text.splitlines(keepends=True)
     for one in range(len(lines)):
@@ -482,7 +517,7 @@ def test_every_line_left_out_or_moved(text: str) -> None:
             )
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
 def test_mangled_tokens(text: str, file: Path) -> None:
     rng = random.Random(1)
     for number in range(400):
@@ -499,7 +534,9 @@ def test_mangled_tokens(text: str, file: Path) -> None:
                 assert file.read_bytes() == wrong.encode()
 
 
-WORDS = st.sampled_from([match[0] for match in TOKEN.finditer(BRANCHING + " ( ) - // shared x != #")])
+WORDS = st.sampled_from(
+    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + " ( ) - // shared x != #")]
+)
 
 
 @given(st.lists(WORDS, max_size=40).map(" ".join))

@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "targets": {"targets", "ir"},
     "analysis": {"analysis", "flow", "ir"},
     "placement": {"placement", "analysis", "flow", "ir"},
+    "inflight": {"inflight", "flow", "ir", "pause", "targets"},
     "emit": {"emit", "analysis", "flow", "ir", "targets"},
 }
 """Data flows one way, and `check` shares no code with what it judges."""

@@ -9,7 +9,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.analysis.access import access_type
-from fencepost.analysis.program import ASYNC, PLAIN
+from fencepost.analysis.covers import DRAIN, PLAIN
 from fencepost.emit import verify_barriers
 from fencepost.flow import Position, build_flow
 from fencepost.insertion import insert_barriers
@@ -282,9 +282,10 @@ def test_the_emitter_puts_one_operation_before_each_consumer() -> None:
     trace = kernel("write %a; read %a; gather_to_lds %b; read %b")
     nodes = list(trace.preorder_walk())
     flow = build_flow(trace)
-    placement = {Position(0, 1): PLAIN, Position(0, 3): ASYNC}
+    placement = {Position(0, 1): PLAIN, Position(0, 3): DRAIN}
     emitted = fp.LegacyBarrierEmitter(target_named("gfx942")).emit(flow, placement, {Position(0, 1): "why"})
     plain, draining = emitted[Position(0, 1)], emitted[Position(0, 3)]
+    assert isinstance(plain, ops.SharedMemoryBarrier) and isinstance(draining, ops.SharedMemoryBarrier)
     assert plain.next is nodes[1] and not plain.wait_async_ops and plain.comment == "why"
     assert draining.next is nodes[3] and draining.wait_async_ops
     assert list(trace.preorder_walk()) == [nodes[0], plain, nodes[1], nodes[2], draining, nodes[3]]
@@ -324,13 +325,52 @@ def test_a_trace_that_cannot_be_fixed_stays_as_it_was() -> None:
 # ---------------------------------------------------------------- the pages that name these tests
 
 
-@pytest.mark.parametrize("page", ["seeds-basic-barriers.md", "seed-differences.md"])
+PAGES = ["seeds-basic-barriers.md", "seed-differences.md", "seeds-async.md", "defects.md"]
+FOLDERS = "|".join(sorted(path.name for path in FILECHECK.iterdir()))
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_what_the_pages_name_exists(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    files = re.findall(r"`((?:insert|prune|explain|check)/[\w/]+\.fp)`", text)
+    files = re.findall(rf"`((?:{FOLDERS})/[\w/]+\.fp)`", text)
     assert files
     assert [name for name in files if not (FILECHECK / name).is_file()] == []
-    assert [name for name in re.findall(r"`(test_\w+)`", text) if name not in globals()] == []
+    modules = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    tests = {
+        name for module in modules for name in re.findall(r"^def (test_\w+)", module, flags=re.MULTILINE)
+    }
+    assert [name for name in re.findall(r"`(test_\w+)`", text) if name not in tests] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, "copies-in-flight.md"])
+def test_the_pages_link_to_what_exists(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    heads = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    for target in re.findall(r"\]\(([^)]*)\)", text):
+        name, _, anchor = target.partition("#")
+        assert not name or (ROOT / "docs" / name).is_file(), target
+        assert name or anchor in anchors, target
+
+
+def test_every_defect_is_on_its_page() -> None:
+    """Each kernel is named, and each folder in one row."""
+    text = (ROOT / "docs" / "defects.md").read_text(encoding="utf-8")
+    files = [path.relative_to(FILECHECK).as_posix() for path in (FILECHECK / "defects").rglob("*.fp")]
+    assert [name for name in files if text.count(f"`{name}`") != 1] == []
+
+
+def test_every_difference_of_copies_in_flight_has_its_two_kernels_and_its_section() -> None:
+    text = (ROOT / "docs" / "seeds-async.md").read_text(encoding="utf-8")
+    named = {
+        name
+        for line in re.findall(r"^(`\w+`.*): seed", text, flags=re.MULTILINE)
+        for name in line.split(", ")
+    }
+    folders = sorted((FILECHECK / "inflight" / "differences").iterdir())
+    assert sorted(name.strip("`") for name in named) == [folder.name for folder in folders]
+    for folder in folders:
+        assert sorted(path.name for path in folder.iterdir()) == ["fencepost.fp", "seed.fp"]
 
 
 def test_every_difference_has_its_two_kernels_and_its_section() -> None:

@@ -11,11 +11,13 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.classes import all_ages
-from fencepost.analysis.pending import State
-from fencepost.analysis.program import ASYNC, Placement, Program, Step, moved
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.pending import Spot, State
+from fencepost.analysis.program import Program, Step, moved
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
 
@@ -38,6 +40,8 @@ class Hazard:
     """RAW, WAR or WAW."""
     loops: tuple[Loop, ...] = ()
     """The loops around both that go round between them; empty within one iteration."""
+    distance: int = 0
+    """How often the innermost of these goes round, at least."""
     in_flight: bool = False
     """The producer is a copy that nothing has waited for."""
     waves: tuple[int, int] = (0, 1)
@@ -65,98 +69,121 @@ class Barriers:
     """Chosen barriers, found by place; one of them can be looked away from."""
 
     def __init__(self, placement: Placement) -> None:
-        self.strength: dict[Position, int] = placement
+        self.covers: Placement = placement
         self.gaps: dict[int, list[int]] = {}
         self.absent: Position | None = None
         for position in sorted(placement):
             self.gaps.setdefault(position.block, []).append(position.gap)
 
-    def at(self, block: int, gap: int) -> int:
-        """How strong the barrier there is; 0 for the one that is looked away from."""
+    def at(self, block: int, gap: int) -> Cover | None:
+        """The barrier there; None for the one that is looked away from."""
         position = Position(block, gap)
-        return 0 if position == self.absent else self.strength[position]
+        return None if position == self.absent else self.covers[position]
+
+
+Rounds = tuple[int, ...]
+"""The loops that went round on a way, in order."""
+MOST_ROUNDS = 16
+MOST_PHASES_SHOWN = 6
+"""Of a barrier that stands in more phases, this many are asked for reasons."""
 
 
 @dataclass(slots=True)
 class _Walk:
     """Bits under way through the program."""
 
-    block: int
+    phase: int
     gap: int
     pending: int
     flying: int
-    rounds: frozenset[int]
+    rounds: Rounds
 
 
 def hazards(program: Program, placement: Placement | None = None) -> Iterator[Hazard]:
-    """Every pair that no barrier covers: from each access to the first conflicting one on each path."""
-    barriers = Barriers(placement or {})
-    reachable = set(program.flow.order)
-    for block in program.flow.blocks:
-        if block.index not in reachable:
-            continue
-        for step in program.steps[block.index]:
+    """Every pair that no barrier covers: from each access to the first conflicting one on each path.
+
+    Without a placement, given the barriers that stand in the kernel.
+    """
+    barriers = Barriers(program.standing if placement is None else placement)
+    known: set[tuple[ops.Operation, ops.Operation, tuple[Loop, ...]]] = set()
+    for phase in sorted(program.order):
+        for step in program.steps[phase]:
             if not step.adds:
                 continue
-            producer = block.ops[step.gap]
-            assert isinstance(producer, ops.MemoryOperation)
             pending, flying = (0, step.adds) if step.in_flight else (step.adds, 0)
-            start = _Walk(block.index, step.gap + 1, pending, flying, frozenset())
+            start = _Walk(phase, step.gap + 1, pending, flying, ())
+            producer = _Access(phase, step)
             for consumer, _, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=True):
-                yield _hazard(program, producer, block.index, consumer, rounds, in_flight)
+                found = _hazard(program, producer, consumer, rounds, in_flight)
+                key = (found.producer, found.consumer, found.loops)
+                if key not in known:
+                    known.add(key)
+                    yield found
 
 
 def exposed_without(
-    program: Program, barriers: Barriers, position: Position, before: State, limit: int = 64
+    program: Program, barriers: Barriers, position: Position, before: dict[Spot, State], limit: int = 64
 ) -> list[Hazard]:
     """The hazards that would be uncovered if the barrier at `position` were not there, nearest first.
 
-    `before` is what is pending and in flight right before it.
+    `before` tells what is pending and in flight right before it, in each phase.
     """
-    pending, flying = before[0], before[1] if barriers.strength[position] == ASYNC else 0
+    cover = barriers.covers[position]
     barriers.absent = position
+    found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
     try:
-        producers = _producers_before(program, barriers, position, pending | program.of_any_level(flying))
-        start = _Walk(position.block, position.gap, pending, flying, frozenset())
-        found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
-        for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
-            for bit in _bits(hit):
-                for entry in producers.get(_class_of(program, bit), ()):
-                    if (entry.op, consumer[1]) not in found:
-                        around = rounds | entry.rounds
-                        hazard = _hazard(program, entry.op, entry.block, consumer, around, in_flight)
-                        found[entry.op, consumer[1]] = hazard
-            if len(found) >= limit:
-                break
+        for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
+            pending, flying = before[phase, position.gap]
+            pending, flying = (pending if cover.rendezvous else 0), flying & cover.lands
+            classes = pending | program.of_any_level(flying)
+            producers = _producers_before(program, barriers, (phase, position.gap), classes)
+            start = _Walk(phase, position.gap, pending, flying, ())
+            for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
+                later = _operation(program, consumer)
+                for bit in _bits(hit):
+                    for producer, earlier in producers.get(_class_of(program, bit), ()):
+                        pair = (_operation(program, producer), later)
+                        if pair not in found:
+                            found[pair] = _hazard(program, producer, consumer, earlier + rounds, in_flight)
+                if len(found) >= limit:
+                    return list(found.values())
         return list(found.values())
     finally:
         barriers.absent = None
 
 
-Consumer = tuple[int, ops.MemoryOperation]
+class _Access(NamedTuple):
+    """An access of one phase."""
+
+    phase: int
+    step: Step
+
+
+def _operation(program: Program, access: _Access) -> ops.MemoryOperation:
+    op = program.op_at(access.phase, access.step.gap)
+    op = op.owner or op
+    assert isinstance(op, ops.MemoryOperation)
+    return op
 
 
 def _hazard(
-    program: Program,
-    producer: ops.MemoryOperation,
-    block: int,
-    consumer: Consumer,
-    rounds: frozenset[int],
-    in_flight: bool,
+    program: Program, producer: _Access, consumer: _Access, rounds: Rounds, in_flight: bool
 ) -> Hazard:
-    around = {loop.index for loop in program.flow.loops_around(consumer[0])}
+    first, second = _operation(program, producer), _operation(program, consumer)
+    nodes, flow = program.phases.nodes, program.flow
+    around = {loop.index for loop in flow.loops_around(nodes[consumer.phase].block)}
     loops = tuple(
-        loop for loop in program.flow.loops_around(block) if loop.index in rounds and loop.index in around
+        loop
+        for loop in flow.loops_around(nodes[producer.phase].block)
+        if loop.index in rounds and loop.index in around
     )
-    kind = hazard_kind(producer, consumer[1])
-    return Hazard(producer, consumer[1], kind, loops, in_flight, _example(program, producer, consumer[1]))
-
-
-def _example(program: Program, producer: ops.Operation, consumer: ops.Operation) -> tuple[int, int]:
-    """Two waves that can meet, different ones unless only an engine makes the two meet."""
-    table = program.table
-    first, second = (table.classes[table.of_op[op]] for op in (producer, consumer))
-    return first.example(second) or (0, 0)
+    distance = rounds.count(loops[0].index) if loops else 0
+    one, other = (program.table.classes[access.step.number] for access in (producer, consumer))
+    kind = hazard_kind(
+        program.op_at(producer.phase, producer.step.gap), program.op_at(consumer.phase, consumer.step.gap)
+    )
+    # Different waves, unless only an engine makes the two meet.
+    return Hazard(first, second, kind, loops, distance, in_flight, one.example(other) or (0, 0))
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -168,23 +195,23 @@ def _bits(mask: int) -> Iterator[int]:
 
 def _meetings(
     program: Program, barriers: Barriers, start: _Walk, *, stop_at_first: bool
-) -> Iterator[tuple[Consumer, int, frozenset[int], bool]]:
-    """Walk on from `start`; yield each operation that conflicts with the bits under way, and which bits."""
+) -> Iterator[tuple[_Access, int, Rounds, bool]]:
+    """Walk on from `start`; yield each access that conflicts with the bits under way, and which bits."""
     todo = deque([start])
-    # By block alone: the first, shortest way to a block tells which loops went round. Telling ways apart by
+    # By phase alone: the first, shortest way to a phase tells which loops went round. Telling ways apart by
     # their loops as well would try every subset of them.
     seen: dict[int, State] = {}
     while todo:
         walk = todo.popleft()
-        block = program.flow.blocks[walk.block]
-        gaps = barriers.gaps.get(walk.block, [])
+        place = program.places[walk.phase]
+        gaps = barriers.gaps.get(place, [])
         ahead = bisect_left(gaps, walk.gap)
         pending, flying = walk.pending, walk.flying
-        steps = program.steps[walk.block]
+        steps = program.steps[walk.phase]
         for number in range(bisect_left(steps, walk.gap, key=_gap), len(steps)):
             step = steps[number]
             while ahead < len(gaps) and gaps[ahead] <= step.gap:
-                pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
+                pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
                 ahead += 1
             if not (pending or flying):
                 break
@@ -193,92 +220,99 @@ def _meetings(
             if hit_flying:
                 hit |= program.of_any_level(hit_flying)
             if hit and step.adds:
-                op = block.ops[step.gap]
-                assert isinstance(op, ops.MemoryOperation)
-                yield (walk.block, op), hit, walk.rounds, bool(hit_flying)
+                yield _Access(walk.phase, step), hit, walk.rounds, bool(hit_flying)
                 if stop_at_first:
                     pending = flying = 0
                     break
             if flying or step.clears:
                 pending, flying = program.followed(step, pending, flying)
         while ahead < len(gaps) and (pending or flying):
-            pending, flying = _passed(barriers.at(walk.block, gaps[ahead]), pending, flying)
+            pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
             ahead += 1
         if not (pending or flying):
             continue
-        for target, moves, loop, flying_moves in program.edges[walk.block]:
+        for target, moves, loop, flying_moves in program.edges[walk.phase]:
             after, after_flying = moved(pending, moves), moved(flying, flying_moves)
-            rounds = walk.rounds | {loop} if loop >= 0 else walk.rounds
             known, known_flying = seen.get(target, (0, 0))
             if after & ~known or after_flying & ~known_flying:
                 seen[target] = (known | after, known_flying | after_flying)
-                todo.append(_Walk(target, 0, after, after_flying, rounds))
+                todo.append(_Walk(target, 0, after, after_flying, _gone_round(walk.rounds, loop)))
 
 
-def _passed(strength: int, pending: int, flying: int) -> State:
+def _gone_round(rounds: Rounds, loop: int) -> Rounds:
+    return (*rounds, loop) if loop >= 0 and len(rounds) < MOST_ROUNDS else rounds
+
+
+def _passed(program: Program, cover: Cover | None, pending: int, flying: int) -> State:
     """The state behind a barrier."""
-    if not strength:
-        return pending, flying
-    return 0, (0 if strength == ASYNC else flying)
+    return (pending, flying) if cover is None else program.passed(cover, pending, flying)
 
 
 def _gap(step: Step) -> int:
     return step.gap
 
 
-@dataclass(frozen=True, slots=True)
-class _Producer:
-    op: ops.MemoryOperation
-    block: int
-    rounds: frozenset[int]
-
-
 def _producers_before(
-    program: Program, barriers: Barriers, position: Position, wanted: int
-) -> dict[int, list[_Producer]]:
-    """For each class with a wanted bit, the nearest access that left it on each way to `position`."""
-    found: dict[int, list[_Producer]] = {}
-    todo: deque[tuple[int, int, frozenset[int], int, int]] = deque()
-    todo.append((position.block, position.gap, frozenset(), 0, wanted))
+    program: Program, barriers: Barriers, spot: Spot, wanted: int
+) -> dict[int, list[tuple[_Access, Rounds]]]:
+    """For each class with a wanted bit, the nearest access that left it on each way to `spot`."""
+    found: dict[int, list[tuple[_Access, Rounds]]] = {}
+    # What stands between: 0 nothing, 1 a rendezvous (only what is in flight comes through), 2 one that drains.
+    todo: deque[tuple[int, int, Rounds, int, int]] = deque([(*spot, (), 0, wanted)])
     seen: dict[tuple[int, int], int] = {}
+    before = _predecessors(program)
     while todo:
-        index, gap, rounds, strongest, wanted = todo.popleft()
-        steps = program.steps[index]
-        gaps = barriers.gaps.get(index, [])
+        phase, gap, rounds, closed, wanted = todo.popleft()
+        place = program.places[phase]
+        steps = program.steps[phase]
+        gaps = barriers.gaps.get(place, [])
         behind = bisect_left(gaps, gap) - 1
         for number in range(bisect_left(steps, gap, key=_gap) - 1, -1, -1):
             step = steps[number]
             while behind >= 0 and gaps[behind] > step.gap:
-                strongest = max(strongest, barriers.at(index, gaps[behind]))
+                closed = max(closed, _closes(program, barriers.at(place, gaps[behind])))
                 behind -= 1
-            strongest = max(strongest, step.clears)
-            if _blocked(program, strongest) or not wanted:
+            closed = max(closed, int(step.clears))
+            if _blocked(program, closed) or not wanted:
                 break
-            # A plain barrier lets nothing through but copies in flight.
-            if step.adds and (step.in_flight or not strongest):
-                op = program.flow.blocks[index].ops[step.gap]
-                assert isinstance(op, ops.MemoryOperation)
-                number_of = program.table.of_op[op]
-                bits = all_ages(program.table, number_of)
+            if step.adds and (step.in_flight or not closed):
+                bits = all_ages(program.table, step.number)
                 if bits & wanted:
                     wanted &= ~bits
-                    entries = found.setdefault(number_of, [])
-                    if all(entry.op is not op for entry in entries):
-                        entries.append(_Producer(op, index, rounds))
-        while behind >= 0 and not _blocked(program, strongest):
-            strongest = max(strongest, barriers.at(index, gaps[behind]))
+                    access = _Access(phase, step)
+                    entries = found.setdefault(step.number, [])
+                    op = _operation(program, access)
+                    if all(_operation(program, known) is not op for known, _ in entries):
+                        entries.append((access, rounds))
+        while behind >= 0 and not _blocked(program, closed):
+            closed = max(closed, _closes(program, barriers.at(place, gaps[behind])))
             behind -= 1
-        if _blocked(program, strongest) or not wanted:
+        if _blocked(program, closed) or not wanted:
             continue
-        for source in program.flow.blocks[index].predecessors:
-            known = seen.get((source, strongest), 0)
+        for source, loop in before[phase]:
+            known = seen.get((source, closed), 0)
             if wanted & ~known:
-                seen[source, strongest] = known | wanted
-                loop = program.flow.crossed_loop(source, index)
-                around = rounds | {loop} if loop >= 0 else rounds
-                end = len(program.flow.blocks[source].ops) + 1
-                todo.append((source, end, around, strongest, wanted))
+                seen[source, closed] = known | wanted
+                end = len(program.flow.blocks[program.phases.nodes[source].block].ops) + 1
+                todo.append((source, end, _gone_round(rounds, loop), closed, wanted))
     return found
+
+
+def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
+    """For each phase: where it can be reached from, and the loop that goes round on the way."""
+    if program.came_from is None:
+        found: list[list[tuple[int, int]]] = [[] for _ in program.edges]
+        for source in program.order:
+            for edge in program.edges[source]:
+                found[edge.target].append((source, edge.loop))
+        program.came_from = found
+    return program.came_from
+
+
+def _closes(program: Program, cover: Cover | None) -> int:
+    if cover is None or not cover.rendezvous:
+        return 0
+    return 2 if cover.drains or not program.table.engines else 1
 
 
 def barriers_before(program: Program, barriers: Barriers, position: Position) -> list[Position]:
@@ -287,10 +321,13 @@ def barriers_before(program: Program, barriers: Barriers, position: Position) ->
     todo, seen = [(position.block, position.gap)], {position.block}
     while todo:
         block, gap = todo.pop()
-        gaps = barriers.gaps.get(block, [])
+        origin = program.flow.blocks[block].origin
+        gaps = [
+            at for at in barriers.gaps.get(origin, []) if barriers.covers[Position(origin, at)].rendezvous
+        ]
         behind = bisect_left(gaps, gap) - 1
         if behind >= 0:
-            found[Position(block, gaps[behind])] = None
+            found[Position(origin, gaps[behind])] = None
             continue
         for source in program.flow.blocks[block].predecessors:
             if source not in seen:
@@ -299,9 +336,9 @@ def barriers_before(program: Program, barriers: Barriers, position: Position) ->
     return sorted(found)
 
 
-def _blocked(program: Program, strongest: int) -> bool:
+def _blocked(program: Program, closed: int) -> bool:
     """Whether nothing from before a barrier can be pending behind it."""
-    return strongest == ASYNC or (strongest > 0 and not program.table.engines)
+    return closed == 2 or (closed == 1 and not program.table.engines)
 
 
 def _class_of(program: Program, bit: int) -> int:

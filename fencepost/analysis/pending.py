@@ -1,4 +1,4 @@
-"""Forward dataflow: what is pending where each block begins, given the barriers chosen so far.
+"""Forward dataflow: what is pending where each phase begins, given the barriers chosen so far.
 
 The state only ever grows, over finitely many bits, so going round until nothing changes ends.
 """
@@ -7,49 +7,58 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.analysis.program import ASYNC, Placement, Program, Step, moved
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.program import Program, Step, moved
 from fencepost.flow import Position
 
 State = tuple[int, int]
-"""Bits of accesses that are pending, and of copies in flight."""
+"""Bits of accesses that are pending, and of operations in flight."""
 
-OnConflict = Callable[[int, Step, int, int], int]
-"""Asked where a step conflicts: block, step, conflicting pending bits, conflicting bits in flight.
-Returns the barrier that stands there from now on: PLAIN, ASYNC, or 0 for none."""
+OnConflict = Callable[[int, Step, int, int], Cover | None]
+"""Asked where a step conflicts: phase, step, conflicting pending bits, conflicting bits in flight.
+Returns the barrier that stands there from now on, or None."""
+
+Gaps = dict[int, Cover]
+"""Barriers and waits of one block, by their place."""
 
 
-def by_block(placement: Placement) -> dict[int, dict[int, int]]:
+def by_block(placement: Placement) -> dict[int, Gaps]:
     """Chosen barriers by block and gap."""
-    found: dict[int, dict[int, int]] = {}
-    for position, strength in placement.items():
-        found.setdefault(position.block, {})[position.gap] = strength
+    found: dict[int, Gaps] = {}
+    for position, cover in placement.items():
+        found.setdefault(position.block, {})[position.gap] = cover
     return found
 
 
 def solve(program: Program, placement: Placement, on_conflict: OnConflict | None = None) -> list[State]:
-    """The state at the start of every block.
+    """The state at the start of every phase.
 
     `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well.
     """
     chosen = by_block(placement)
     count = len(program.steps)
     pending_at, flying_at = [0] * count, [0] * count
-    order = program.flow.order
-    place = {block: number for number, block in enumerate(order)}
+    order, places = program.order, program.places
+    place = {phase: number for number, phase in enumerate(order)}
     dirty = [True] * count
     first = 0
     while first < len(order):
-        # One sweep in program order; the next begins at the earliest block that a later one has changed.
+        # One sweep in program order; the next begins at the earliest phase that a later one has changed.
         again = len(order)
         for number in range(first, len(order)):
-            block = order[number]
-            if not dirty[block]:
+            phase = order[number]
+            if not dirty[phase]:
                 continue
-            dirty[block] = False
-            pending, flying = run_block(
-                program, block, (pending_at[block], flying_at[block]), chosen.get(block), on_conflict, chosen
+            dirty[phase] = False
+            pending, flying = run_phase(
+                program,
+                phase,
+                (pending_at[phase], flying_at[phase]),
+                chosen.get(places[phase]),
+                on_conflict,
+                chosen,
             )
-            for target, moves, _, flying_moves in program.edges[block]:
+            for target, moves, _, flying_moves in program.edges[phase]:
                 after, after_flying = pending, flying
                 if moves:
                     after, after_flying = moved(pending, moves), moved(flying, flying_moves)
@@ -63,62 +72,61 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
     return list(zip(pending_at, flying_at, strict=True))
 
 
-def run_block(
+def run_phase(
     program: Program,
-    block: int,
+    phase: int,
     state: State,
-    gaps: dict[int, int] | None,
+    gaps: Gaps | None,
     on_conflict: OnConflict | None = None,
-    chosen: dict[int, dict[int, int]] | None = None,
+    chosen: dict[int, Gaps] | None = None,
 ) -> State:
-    """The state at the end of a block. A barrier chosen for the block's very end counts, too."""
+    """The state at the end of a phase. A barrier chosen for the block's very end counts, too."""
     pending, flying = state
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
-    for step in program.steps[block]:
-        gap, adds, conflicts, conflicts_flying, in_flight, clears, *_ = step
+    for step in program.steps[phase]:
+        gap, adds, conflicts, conflicts_flying, in_flight, _, clears, *_ = step
         while ahead and ahead[-1] <= gap:
-            pending = 0
-            if gaps and gaps[ahead[-1]] == ASYNC:
-                flying = 0
-            ahead.pop()
+            assert gaps is not None
+            pending, flying = program.passed(gaps[ahead.pop()], pending, flying)
         if on_conflict is not None:
             hit, hit_flying = pending & conflicts, flying & conflicts_flying
             if hit or hit_flying:
-                strength = on_conflict(block, step, hit, hit_flying)
-                if strength:
-                    pending = 0
-                    if strength == ASYNC:
-                        flying = 0
+                cover = on_conflict(phase, step, hit, hit_flying)
+                if cover is not None:
+                    pending, flying = program.passed(cover, pending, flying)
                     if chosen is not None:
-                        chosen.setdefault(block, {})[gap] = strength
+                        chosen.setdefault(program.places[phase], {})[gap] = cover
         if flying or clears or in_flight:
             pending, flying = program.behind(step, pending, flying)
         else:
             # By far the most frequent case, without a call.
             pending |= adds
-    if ahead:
-        pending = 0
-        if gaps and any(gaps[gap] == ASYNC for gap in ahead):
-            flying = 0
+    for gap in reversed(ahead):
+        assert gaps is not None
+        pending, flying = program.passed(gaps[gap], pending, flying)
     return pending, flying
 
 
-def states_before(program: Program, placement: Placement) -> dict[Position, State]:
-    """What is pending and in flight right before each chosen barrier."""
+Spot = tuple[int, int]
+"""A place in the program as it runs: a phase, and a gap of its block."""
+
+
+def states_before(program: Program, placement: Placement) -> dict[Spot, State]:
+    """What is pending and in flight right before each chosen barrier, in each phase."""
     starts = solve(program, placement)
-    found: dict[Position, State] = {}
+    found: dict[Spot, State] = {}
     for block, gaps in by_block(placement).items():
-        state = starts[block]
-        steps, number = program.steps[block], 0
-        for gap in sorted(gaps):
-            first = number
-            while number < len(steps) and steps[number].gap < gap:
-                number += 1
-            for passed in range(first, number):
-                state = program.behind(steps[passed], *state)
-            found[Position(block, gap)] = state
-            state = (0, 0 if gaps[gap] == ASYNC else state[1])
+        ordered = sorted(gaps)
+        for phase in program.siblings.get(block, ()):
+            state = starts[phase]
+            steps, number = program.steps[phase], 0
+            for gap in ordered:
+                while number < len(steps) and steps[number].gap < gap:
+                    state = program.behind(steps[number], *state)
+                    number += 1
+                found[phase, gap] = state
+                state = program.passed(gaps[gap], *state)
     return found
 
 
@@ -126,10 +134,10 @@ def conflicts_left(program: Program, placement: Placement) -> list[tuple[Positio
     """Every step that still conflicts with something pending or in flight, and with which classes."""
     found: dict[Position, tuple[int, int]] = {}
 
-    def note(block: int, step: Step, hit: int, flying: int) -> int:
-        before = found.get(Position(block, step.gap), (0, 0))
-        found[Position(block, step.gap)] = (before[0] | hit, before[1] | program.of_any_level(flying))
-        return 0
+    def note(phase: int, step: Step, hit: int, flying: int) -> None:
+        position = Position(program.places[phase], step.gap)
+        before = found.get(position, (0, 0))
+        found[position] = (before[0] | hit, before[1] | program.of_any_level(flying))
 
     solve(program, dict(placement), note)
     return [(position, *bits) for position, bits in found.items()]

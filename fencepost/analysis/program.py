@@ -1,15 +1,19 @@
 """A kernel reduced to what decides about barriers: steps that add, clear or conflict with pending accesses.
 
 The state between two steps is a pair of bit sets: accesses that are *pending* (a barrier would order them
-before whatever follows) and copies *in flight* (nothing but a wait helps, and a barrier after it).
+before whatever follows) and operations of engines *in flight* (nothing but a wait helps, and a barrier after it).
 
-A wait that leaves at most N operations of a counter outstanding completes a copy if at least N operations of
-that counter were issued after it. So the bits of copies in flight come in *levels*: level n holds copies with n
-later operations, the last level those with at least as many as any wait in the kernel asks for. An operation
-that is counted moves all copies of its counter up one level; a wait for N lands those of level N and above.
+A wait that leaves at most N operations of a counter outstanding completes one if at least N operations of that
+counter were issued after it. So the bits in flight come in *levels*: level n holds those with n later
+operations, the last level those with at least as many as any wait could ask for. An operation that is counted
+moves all bits of its counter up one level; a wait for N lands those of level N and above. Where a counter counts
+groups, it is the end of a group that moves bits up, and level 0 is the group that is still open.
 
 A divergent conditional is one unit: no barrier may stand inside, so the block in front of it gets a step that
 conflicts with everything that any operation inside would conflict with.
+
+Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
+taken away or changed like the ones that are put in.
 """
 
 from __future__ import annotations
@@ -17,15 +21,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.classes import ClassTable, all_ages, classify, width
-from fencepost.flow import Block, Flow, Position, build_flow
+from fencepost.analysis.classes import ClassTable
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.phases import Phases
+from fencepost.flow import Flow, Position
 from fencepost.ir import ops
-from fencepost.ir.source import FencepostError, Mark
-from fencepost.ir.trace import CapturedTrace
+
+MOST_COUNTED = 63
+"""No counter of any target is wider than six bits: a wait for more operations than this waits for this many."""
 
 
 class Step(NamedTuple):
-    """What happens at one operation, or in front of a divergent conditional."""
+    """What happens at one operation, or in front of a divergent conditional or call."""
 
     gap: int
     """The operation's place in its block: a barrier in this gap stands right before it."""
@@ -36,10 +43,12 @@ class Step(NamedTuple):
     flying: int = 0
     """Bits in flight, on all levels, that it must not overtake."""
     in_flight: bool = False
-    clears: int = 0
-    """A barrier: PLAIN or ASYNC."""
+    number: int = -1
+    """The class of an access."""
+    clears: bool = False
+    """A barrier that is part of an operation."""
     lands: int = 0
-    """A wait: bits that are complete after it, on the levels that it reaches."""
+    """A wait that only some waves come by: bits that are complete after it, on the levels that it reaches."""
     counts: int = 0
     """Bits of its counter on all levels but the last: one level up."""
     may_land: int = 0
@@ -47,21 +56,12 @@ class Step(NamedTuple):
     """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
 
 
-PLAIN = 1
-"""A barrier that orders what is pending."""
-ASYNC = 2
-"""A barrier that waits for the copies in flight, too."""
-
-Placement = dict[Position, int]
-"""Barriers to put in: where, and PLAIN or ASYNC."""
-
-
 Moves = tuple[tuple[int, int], ...]
 """Bits that change along an edge, and by how many places (to the left if positive)."""
 
 
 class Edge(NamedTuple):
-    """A way out of a block; `moves` says how grouped accesses get older, or young again when a loop is left."""
+    """A way out of a phase; `moves` says how grouped accesses get older, or young again when a loop is left."""
 
     target: int
     moves: Moves
@@ -85,16 +85,41 @@ def moved(bits: int, moves: Moves) -> int:
 
 @dataclass(slots=True)
 class Program:
-    """The steps of every block and the edges between them."""
+    """The steps of every phase and the edges between them.
+
+    Phases are numbered; `places` tells for each the block, as positions name it, that it is a phase of.
+    """
 
     flow: Flow
     table: ClassTable
+    phases: Phases
     width: int
     """Bits of one level."""
     levels: int
-    """Levels of copies in flight."""
+    """Levels of bits in flight."""
+    groups: frozenset[str] = frozenset()
+    """Counters that count groups."""
+    places: list[int] = field(default_factory=list)
+    siblings: dict[int, list[int]] = field(default_factory=dict)
+    """For each block that can be reached, as positions name it, its phases."""
     steps: list[list[Step]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
+    drains: bool = True
+    """Whether a barrier that is put in and has to wait drains every counter, or waits for just what is needed."""
+    standing: Placement = field(default_factory=dict)
+    """The barriers and waits of the kernel."""
+    standing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
+    came_from: list[list[tuple[int, int]]] | None = None
+    """For each phase, where it can be reached from and the loop that goes round then; made when first asked for."""
+
+    @property
+    def order(self) -> list[int]:
+        """The phases that can be reached, each before its successors except along edges back."""
+        return self.phases.order
+
+    def op_at(self, phase: int, gap: int) -> ops.Operation:
+        """The operation at a place of a phase."""
+        return self.flow.blocks[self.phases.nodes[phase].block].ops[gap]
 
     def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
         """`bits` on every level from `first` up to, not including, `end`."""
@@ -111,6 +136,18 @@ class Program:
             flying >>= self.width
         return found
 
+    def landed(self, counter: str, count: int) -> int:
+        """The bits that are complete once at most `count` operations (or groups) of a counter are outstanding."""
+        first = min(count, MOST_COUNTED) + (counter in self.groups)
+        return self.on_levels(self.table.engines.get(counter, 0), first)
+
+    def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Cover:
+        """A barrier or wait with counts."""
+        lands = 0
+        for counter, count in counts.items():
+            lands |= self.landed(counter, count)
+        return Cover(lands, rendezvous, tuple(counts.items()))
+
     def behind(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """The state behind a step."""
         pending, flying = self.followed(step, pending, flying)
@@ -119,7 +156,7 @@ class Program:
     def followed(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """What becomes of a state at a step, without what the step itself adds."""
         if step.clears:
-            return 0, (0 if step.clears == ASYNC else flying)
+            return 0, flying
         if flying:
             landed, perhaps = flying & step.lands, flying & step.may_land
             if landed or perhaps:
@@ -128,162 +165,9 @@ class Program:
             flying = (flying ^ up) | (up | perhaps) << self.width
         return pending, flying
 
-
-def read_program(trace: CapturedTrace, *, count_barriers: bool = True) -> Program:
-    """The program of `trace`. Barriers in the kernel count, unless told otherwise; then they are no steps."""
-    flow = build_flow(trace)
-    _refuse_split_phases(flow)
-    table = classify(flow)
-    program = Program(flow, table, width(table), _levels(flow, table))
-    inside = _conflicts_inside_divergence(program)
-    for block in flow.blocks:
-        certain = _certain(program, block)
-        steps = [
-            step
-            for gap, op in enumerate(block.ops)
-            if (step := _step(program, gap, op, certain, count_barriers)) is not None
-        ]
-        if not block.guards and block.anchor in inside:
-            conflicts, flying = inside[block.anchor]
-            steps.append(Step(len(block.ops), conflicts=conflicts, flying=program.on_levels(flying)))
-        program.steps.append(steps)
-        program.edges.append([_edge(program, block.index, target) for target in block.successors])
-    return program
-
-
-def _levels(flow: Flow, table: ClassTable) -> int:
-    """Copies that any wait could tell apart are on different levels; without copies there are none."""
-    if not table.engines:
-        return 0
-    asked = (
-        count
-        for block in flow.blocks
-        for op in block.ops
-        if isinstance(op, ops.MemoryCounterWait)
-        for counter, count in op.counts.items()
-        if counter in table.engines
-    )
-    # No counter is wider than this; a wait for more is taken as uncertain (see `_step`).
-    return 1 + min(max(asked, default=0), 64)
-
-
-def _certain(program: Program, block: Block) -> int:
-    """The bits of copies all of whose waves are certain to come by a block."""
-    table = program.table
-    if not table.engines:
-        return 0
-    waves = range(program.flow.trace.waves)
-    here = sum(1 << wave for wave in waves if all(guard.demands(wave, {}) for guard in block.guards))
-    certain = 0
-    for number, made in enumerate(table.classes):
-        if made.engine and not made.waves & ~here:
-            certain |= all_ages(table, number)
-    return certain
-
-
-def _step(program: Program, gap: int, op: ops.Operation, certain: int, count_barriers: bool) -> Step | None:
-    table, levels = program.table, program.levels
-    number = table.of_op.get(op)
-    if number is not None and not table.engines:
-        # By far the most frequent case.
-        return Step(gap, table.bit[number], table.conflicts[number])
-    counts = may_count = 0
-    counted = table.engines.get(getattr(op, "counter", ""), 0) if table.engines else 0
-    if counted:
-        counts = program.on_levels(counted & certain, 0, levels - 1)
-        may_count = program.on_levels(counted & ~certain, 0, levels - 1)
-    if number is not None:
-        flying = program.on_levels(table.flying[number])
-        in_flight = bool(table.classes[number].engine)
-        adds, conflicts = table.bit[number], table.conflicts[number]
-        return Step(gap, adds, conflicts, flying, in_flight, counts=counts, may_count=may_count)
-    if isinstance(op, ops.SharedMemoryBarrier):
-        return Step(gap, clears=ASYNC if op.wait_async_ops else PLAIN) if count_barriers else None
-    if isinstance(op, ops.MemoryCounterWait) and table.engines:
-        lands = may_land = 0
-        for name, count in op.counts.items():
-            bits = table.engines.get(name, 0)
-            lands |= program.on_levels(bits & certain, count)
-            # A count beyond the levels could complete anything or nothing.
-            may_land |= program.on_levels(
-                bits if count >= levels else bits & ~certain, min(count, levels - 1)
-            )
-        return Step(gap, lands=lands, may_land=may_land) if lands or may_land else None
-    # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
-    return Step(gap, counts=counts, may_count=may_count) if counts or may_count else None
-
-
-def _edge(program: Program, source: int, target: int) -> Edge:
-    flow, table = program.flow, program.table
-    loop = flow.crossed_loop(source, target)
-    if not table.grouped:
-        return Edge(target, (), loop)
-    inside = {other.index for other in flow.loops_around(target)}
-    masks: dict[int, int] = {}
-    for number in table.grouped:
-        loops = table.classes[number].loops
-        for age in range(len(loops) + 1):
-            # An access is as old as the outermost loop that has gone round since; 0 is young.
-            here = age
-            if here and loops[here - 1] not in inside:
-                here = 0
-            if loop in loops:
-                round_ = loops.index(loop) + 1
-                here = round_ if here == 0 else min(here, round_)
-            if here != age:
-                masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    moves = tuple((mask, places) for places, mask in masks.items())
-    return Edge(target, moves, loop, tuple((program.on_levels(mask), places) for mask, places in moves))
-
-
-def _conflicts_inside_divergence(program: Program) -> dict[ops.Operation | None, tuple[int, int]]:
-    """For each outermost divergent branch: everything, pending or in flight, that something inside conflicts with."""
-    inside: dict[ops.Operation | None, tuple[int, int]] = {}
-    table = program.table
-    for block in (program.flow.blocks[index] for index in program.flow.order):
-        if block.guards:
-            branch = block.guards[0].branch
-            hot, flying = inside.get(branch, (0, 0))
-            for op in block.ops:
-                number = table.of_op.get(op)
-                if number is not None:
-                    hot |= table.conflicts[number]
-                    flying |= table.flying[number]
-            inside[branch] = (hot, flying)
-    return inside
-
-
-def _refuse_split_phases(flow: Flow) -> None:
-    """Placement reasons about waves that meet the same barriers; say so where they do not."""
-    for block in flow.blocks:
-        for op in block.ops:
-            if (
-                block.guards
-                and isinstance(op, ops.SyncOperation)
-                and not isinstance(op, ops.MemoryCounterWait)
-            ):
-                raise FencepostError(
-                    f"{op.mnemonic} inside a divergent conditional: not all waves meet it",
-                    [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
-                    code="FP201",
-                    notes=[
-                        (
-                            "help",
-                            "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet",
-                        )
-                    ],
-                    source=flow.trace.source,
-                )
-            if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
-                raise FencepostError(
-                    f"the kernel has a split barrier ({op.mnemonic})",
-                    [Mark(op.span)],
-                    code="FP202",
-                    notes=[
-                        (
-                            "help",
-                            "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet",
-                        )
-                    ],
-                    source=flow.trace.source,
-                )
+    def passed(self, cover: Cover, pending: int, flying: int) -> tuple[int, int]:
+        """The state behind a barrier or wait."""
+        if cover.rendezvous:
+            return 0, flying & ~cover.lands
+        landed = flying & cover.lands
+        return (pending | self.of_any_level(landed), flying ^ landed) if landed else (pending, flying)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type, get_shared_memory_from_op
 from fencepost.analysis.hazards import BarrierType, Hazard, hazards
-from fencepost.analysis.program import read_program
+from fencepost.analysis.read import read_program
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from fencepost.check.access import depends_on_wave
 from fencepost.check.context import Context
+from fencepost.check.environments import bodies_of
 from fencepost.check.fixes import with_fixes
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
@@ -48,7 +49,7 @@ def check(
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
         tracker = Tracker(context, explored, budget)
         tracker.run()
-        races, deadlocks = list(tracker.races.values()), split_errors(context)
+        races, deadlocks = list(tracker.races.values()), split_errors(context, explored)
         out_of_range = list(tracker.out_of_range.values())
     elif method == "simulate":
         races, deadlocks, out_of_range = _simulate(context, explored, paths, seed)
@@ -76,7 +77,7 @@ def _simulate(
     for path in Paths(context, explored, most, seed):
         explored.paths += 1
         for unknown in _unknown_sets(context, explored):
-            run = Simulation(context.flow, path, representatives(context, path, unknown), unknown)
+            run = Simulation(context, path, representatives(context, path, unknown), unknown)
             run.run()
             for key, race in run.races.items():
                 races.setdefault(key, race)
@@ -93,15 +94,15 @@ def representatives(context: Context, path: list[Visit], unknown: Unknown) -> li
     All of them where the bytes that are touched depend on the wave.
     """
     trace = context.flow.trace
-    if any(depends_on_wave(op) for op in trace.preorder_walk()):
+    if any(depends_on_wave(op) for body in bodies_of(context.flow) for op in body.preorder_walk()):
         return list(range(trace.waves))
     guarded = [visit for visit in path if context.flow.blocks[visit.block].guards]
     kinds: dict[tuple[bool, ...], list[int]] = {}
     for wave in range(trace.waves):
         kind = tuple(
-            admits(guard, wave, visit.env, unknown)
+            admits(guard, wave, visit.frames[depth], unknown)
             for visit in guarded
-            for guard in context.flow.blocks[visit.block].guards
+            for depth, guard in context.environments.guards(context.flow.blocks[visit.block])
         )
         kinds.setdefault(kind, []).append(wave)
     return sorted(wave for alike in kinds.values() for wave in alike[:2])

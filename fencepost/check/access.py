@@ -5,13 +5,13 @@ This table is `check`'s own. `analysis` has another; neither may read the other'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.ir import ops
-from fencepost.ir.buffers import Buffer, View
-from fencepost.ir.expr import Expr, Var, Wave, evaluate, leaves
+from fencepost.ir.buffers import Buffer, BufferArg, View
+from fencepost.ir.expr import LANE, Expr, Var, Wave, evaluate, lanes_in, leaves
 
 LDS = "lds"
 """The counter of plain shared-memory operations."""
@@ -20,15 +20,15 @@ LDS_READ = "lds read"
 
 
 class Bytes(NamedTuple):
-    """A range of bytes. Allocations with an address share the space ""; every other one is its own."""
+    """A range of bytes. Allocations with an address share one space, None; every other one is its own."""
 
-    space: str
+    space: Buffer | None
     lo: int
     hi: int
 
     def meets(self, other: Bytes) -> bool:
         """Whether the two ranges have a byte in common."""
-        return self.space == other.space and self.lo < other.hi and other.lo < self.hi
+        return self.space is other.space and self.lo < other.hi and other.lo < self.hi
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Effect:
 
     reads: bool
     writes: bool
-    atomic: bool
-    counter: str
+    atomic: bool = False
+    counter: str = LDS
     """The counter that tells when it is complete; `lds` unless an engine does the work."""
 
     @property
@@ -60,8 +60,9 @@ class Effect:
         """Whether the two must be ordered if they touch a common byte."""
         if not (self.writes or other.writes) or (self.atomic and other.atomic):
             return False
-        # One engine keeps the order in which it was told to copy.
-        return not (self.engine and other.engine and self.counter == other.counter)
+        # One engine keeps the order in which it was told to copy; what it reads, it reads when it gets there.
+        copies = self.engine and other.engine and not (self.reads or other.reads)
+        return not (copies and self.counter == other.counter)
 
     def hazard_with(self, later: Effect) -> str:
         """The name of the hazard when `later` follows."""
@@ -71,81 +72,134 @@ class Effect:
 
     @property
     def verb(self) -> str:
-        """What a wave does with it, in a sentence."""
+        """What a wave, or its engine, does with it, in a sentence."""
         if self.atomic:
             return "updates"
-        if self.engine:
-            return "copies into"
-        return "writes" if self.writes else "reads"
+        if not self.writes:
+            return "reads"
+        return "copies into" if self.engine else "writes"
+
+
+READ, WRITE, ATOMIC = Effect(True, False), Effect(False, True), Effect(True, True, True)
 
 
 def effect_of(op: ops.Operation) -> Effect | None:
     """The effect of an operation on shared memory; None if it has none."""
     if isinstance(op, ops.Read):
-        return Effect(True, False, False, LDS)
+        return READ
     if isinstance(op, ops.Write):
-        return Effect(False, True, False, LDS)
+        return WRITE
     if isinstance(op, ops.AtomicOp):
-        return Effect(True, True, True, LDS)
-    if isinstance(op, ops.AsyncCopy):
-        return Effect(False, True, False, op.counter)
+        return ATOMIC
+    if isinstance(op, ops.AsyncOperation):
+        copy, read = isinstance(op, ops.AsyncCopy), isinstance(op, ops.AsyncRead)
+        return Effect(not copy, not read, False, op.counter)
     if isinstance(op, ops.MemoryOperation):
         # An operation that this table does not know could do anything to its views.
-        return Effect(True, True, False, LDS)
+        return Effect(True, True)
     return None
 
 
 def counted_on(op: ops.Operation) -> str | None:
     """The counter that an operation takes a place on, if any."""
     if isinstance(op, ops.MemoryOperation):
-        return op.counter if isinstance(op, ops.AsyncCopy) else LDS
+        return op.counter if isinstance(op, ops.AsyncOperation) else LDS
     if isinstance(op, ops.GlobalRead | ops.GlobalWrite):
         return op.counter
     return None
 
 
-def touched(view: View, env: Mapping[str, int], wave: int) -> tuple[Bytes, bool]:
-    """The bytes of a view, and whether its slot and range lie inside the buffer.
+def shown(op: ops.Operation) -> ops.Operation:
+    """The operation that stands in the text: itself, or the one that it is a part of."""
+    return op.owner or op
+
+
+class Place(NamedTuple):
+    """Bytes that a view can be, and whether its slot and range lie inside of the buffer."""
+
+    view: View
+    bytes: Bytes
+    inside: bool
+
+
+def touched(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> list[Place]:
+    """The bytes of a view: of each buffer that it can be of, and of all lanes of the wave.
 
     What cannot be evaluated counts as every byte that it could stand for; what lies outside is where it lies.
     """
-    buffer = view.buffer
-    space, base = _space(buffer)
+    places: list[Place] = []
+    for buffer in view.buffers(env):
+        place = _touched(view, buffer, env, wave, frame)
+        lanes = lanes_in((view.slot, view.lo, view.hi)) if place is None else 0
+        if place is None and lanes:
+            each = (_touched(view, buffer, {**env, LANE: lane}, wave, frame) for lane in range(lanes))
+            known = [place for place in each if place is not None]
+            if len(known) == lanes:
+                places += _joined(known)
+                continue
+        # Unknown: any slot, or any bytes of a slot that is known.
+        places.append(place or _whole(view, buffer, env, wave, frame))
+    return places
+
+
+def _touched(view: View, buffer: Buffer, env: Mapping[str, int], wave: int, frame: int) -> Place | None:
+    """The bytes of a view of one buffer; None if something is not known."""
+    space, base = (buffer, 0) if buffer.offset is None else (None, buffer.offset + frame)
     lo, hi, inside = 0, buffer.size, True
     if view.slot is not None:
         slot = evaluate(view.slot, env, wave)
         if slot is None:
-            return Bytes(space, base, base + buffer.size), True
+            return None
         inside = 0 <= slot < buffer.slots
         lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
     if view.lo is not None and view.hi is not None:
         start, stop = evaluate(view.lo, env, wave), evaluate(view.hi, env, wave)
-        if start is not None and stop is not None:
-            inside = inside and 0 <= start < stop <= hi - lo
-            lo, hi = lo + min(start, stop), lo + max(start, stop)
-    return Bytes(space, base + lo, base + hi), inside
+        if start is None or stop is None:
+            return None
+        inside = inside and 0 <= start < stop <= hi - lo
+        lo, hi = lo + min(start, stop), lo + max(start, stop)
+    return Place(view, Bytes(space, base + lo, base + hi), inside)
 
 
-def _space(buffer: Buffer) -> tuple[str, int]:
-    return (buffer.name, 0) if buffer.offset is None else ("", buffer.offset)
+def _whole(view: View, buffer: Buffer, env: Mapping[str, int], wave: int, frame: int) -> Place:
+    """The slot of a view whose range is not known, or the buffer where the slot is not known either."""
+    place = _touched(View(buffer, view.slot), buffer, env, wave, frame)
+    if place is None:
+        place = _touched(View(buffer), buffer, env, wave, frame)
+    assert place is not None
+    return place._replace(view=view)
 
 
-def view_leaves(op: ops.Operation) -> list[Expr]:
-    """Everything that decides which bytes an operation touches."""
-    found: list[Expr] = []
+def _joined(places: list[Place]) -> list[Place]:
+    """The same bytes in as few ranges as possible."""
+    joined: list[Place] = []
+    for place in sorted(places, key=lambda place: place.bytes.lo):
+        last = joined[-1] if joined else None
+        if last is not None and place.inside == last.inside and place.bytes.lo <= last.bytes.hi:
+            hi = max(last.bytes.hi, place.bytes.hi)
+            joined[-1] = last._replace(bytes=last.bytes._replace(hi=hi))
+        else:
+            joined.append(place)
+    return joined
+
+
+def view_parts(op: ops.Operation) -> Iterator[Expr]:
+    """The expressions that decide which bytes an operation touches."""
     if isinstance(op, ops.MemoryOperation):
         for view in op.views:
-            for expr in (view.slot, view.lo, view.hi):
-                if expr is not None:
-                    found += leaves(expr)
-    return found
+            for part in (view.slot, view.lo, view.hi):
+                if part is not None:
+                    yield part
 
 
 def depends_on_wave(op: ops.Operation) -> bool:
     """Whether two waves touch different bytes."""
-    return any(isinstance(leaf, Wave) for leaf in view_leaves(op))
+    return any(isinstance(leaf, Wave) for part in view_parts(op) for leaf in leaves(part))
 
 
-def loop_variables(op: ops.Operation) -> set[str]:
-    """The loop variables that decide which bytes an operation touches."""
-    return {leaf.name for leaf in view_leaves(op) if isinstance(leaf, Var)}
+def view_names(op: ops.Operation) -> set[str]:
+    """The names that decide which bytes an operation touches."""
+    names = {leaf.name for part in view_parts(op) for leaf in leaves(part) if isinstance(leaf, Var)}
+    if isinstance(op, ops.MemoryOperation):
+        names |= {view.buffer.name for view in op.views if isinstance(view.buffer, BufferArg)}
+    return names

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 
-from fencepost.check.context import Context, loop_period, ruled_out
+from fencepost.check.context import Context, ruled_out
+from fencepost.check.folds import loop_period, orbit_of
 from fencepost.check.report import Explored
-from fencepost.flow import Flow, Loop
+from fencepost.flow import Block, Loop
 
 ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
@@ -22,13 +23,22 @@ UNKNOWN_ROUNDS = 3
 """The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""
 
 
+Frames = tuple[dict[str, int], ...]
+"""The names of the kernel and of each function that is being run, and their values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One run of one block: all loop counters (by loop number), and the values of the loop variables."""
+    """One run of one block: all loop counters (by loop number), and the values of names."""
 
     block: int
     iteration: tuple[tuple[int, int], ...]
-    env: dict[str, int]
+    frames: Frames
+
+    @property
+    def env(self) -> dict[str, int]:
+        """The names that the block knows."""
+        return self.frames[-1]
 
 
 @dataclass(slots=True)
@@ -37,17 +47,19 @@ class _Place:
 
     block: int
     rounds: dict[int, int]
+    frames: Frames
 
 
 class Paths:
     """Enumerates the paths of a kernel while there are few, and samples them when there are many."""
 
     def __init__(self, context: Context, explored: Explored, most: int, seed: int = 0) -> None:
+        self.context = context
         self.flow = context.flow
         self.explored = explored
         self.most = most
         self.random = random.Random(seed)
-        self.period = _period(self.flow)
+        self.period = _period(context)
         self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
 
     def _bound(self, loop: Loop) -> int:
@@ -80,11 +92,11 @@ class Paths:
 
     def walk(self, script: list[int] | None) -> tuple[list[Visit], list[tuple[int, int]]]:
         """One path: the scripted choices, then the first one each time; or, without a script, random ones."""
-        place = _Place(0, {})
+        place = _Place(0, {}, ({},))
         path: list[Visit] = []
         taken: list[tuple[int, int]] = []
         while True:
-            path.append(self._visit(place))
+            path.append(Visit(place.block, tuple(sorted(place.rounds.items())), place.frames))
             ways = self._ways(place)
             if not ways:
                 return path, taken
@@ -100,18 +112,9 @@ class Paths:
                 taken.append((choice, len(ways)))
             place = ways[choice]
 
-    def _visit(self, place: _Place) -> Visit:
-        env = {
-            loop.op.var: loop.op.start + loop.op.step * place.rounds[loop.index]
-            for loop in self.flow.loops_around(place.block)
-            if loop.op is not None
-        }
-        return Visit(place.block, tuple(sorted(place.rounds.items())), env)
-
     def _ways(self, place: _Place) -> list[_Place]:
         """Where a path can go on; leaving a loop comes first, so that scripted paths end."""
         flow, block = self.flow, self.flow.blocks[place.block]
-        env = self._visit(place).env
         ways: list[tuple[int, _Place]] = []
         for target in block.successors:
             around = flow.crossed_loop(block.index, target)
@@ -129,19 +132,44 @@ class Paths:
                 if loop.index not in inside
             ):
                 continue
-            if ruled_out(flow, block, target, env):
+            if ruled_out(flow, block, target, place.frames[-1]):
                 continue
             for loop in inside:
                 rounds.setdefault(loop, 0)
-            ways.append((len(rounds), _Place(target, rounds)))
+            frames = self._frames(place, block, flow.blocks[target], rounds)
+            ways.append((len(rounds), _Place(target, rounds, frames)))
         if not ways:
             # Only the way round is left, in a loop without exit: the path ends here.
             return []
         ways.sort(key=lambda way: way[0])
         return [way for _, way in ways]
 
+    def _frames(self, place: _Place, block: Block, target: Block, rounds: dict[int, int]) -> Frames:
+        """The values of names at `target`: what the block's end hands on, and the variables of loops."""
+        frames = [*place.frames[:-1], self.context.environments.after(block, place.frames[-1])]
+        if len(target.calls) > len(block.calls):
+            frames.append({})
+        elif len(target.calls) < len(block.calls):
+            frames.pop()
+        names = self.context.names(target)
+        values = {name: value for name, value in frames[-1].items() if name in names.handed}
+        for loop in self.flow.loops_around(target.index):
+            if loop.op is not None and self.flow.blocks[loop.header].calls == target.calls:
+                values[loop.op.var] = loop.op.start + loop.op.step * rounds[loop.index]
+        if len(values) > 1:
+            values = dict(sorted(values.items(), key=lambda item: names.order[item[0]]))
+        frames[-1] = values
+        return tuple(frames)
 
-def _period(flow: Flow) -> int:
+
+def _period(context: Context) -> int:
     """After how many iterations the loops that repeat do so, all of them together."""
-    periods = [loop_period(loop.op) for loop in flow.loops if loop.op is not None]
-    return min(lcm(*(period for period in periods if period is not None)), 24)
+    periods = []
+    for loop in context.flow.loops:
+        if loop.op is not None:
+            names = context.names(context.flow.blocks[loop.header])
+            period = loop_period(loop.op, names)
+            if period is not None:
+                orbit = orbit_of(loop.op, names, period)
+                periods += [period, orbit[1] if orbit is not None else 1]
+    return min(lcm(*periods), 24)

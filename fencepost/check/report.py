@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fencepost.check.access import Bytes
-from fencepost.ir.ops import WORKGROUP, MemoryOperation, Operation
+from fencepost.ir.ops import WORKGROUP, Call, MemoryOperation, Operation
+
+Iteration = tuple[tuple[str, int | str], ...]
+"""Names and their values, where they were followed: loop variables, and what loops and conditionals hand on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +17,14 @@ class Touch:
 
     op: MemoryOperation
     wave: int
-    iteration: tuple[tuple[str, int], ...]
-    """Loop variables and their values, where they were followed one by one."""
+    iteration: Iteration
     bytes: Bytes
     verb: str
     by_engine: bool = False
+    block: int = 0
+    """The block that it stands in, by its number in the flow."""
+    calls: tuple[Call, ...] = ()
+    """For an operation of a function: the calls that led to it, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,9 @@ class OutOfRange:
     """An access whose slot or bytes lie outside its buffer."""
 
     op: MemoryOperation
-    iteration: tuple[tuple[str, int], ...]
+    iteration: Iteration
     message: str
+    calls: tuple[Call, ...] = ()
 
 
 def barrier_name(bar_id: int) -> str:

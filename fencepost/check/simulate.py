@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, touched
+from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, shown
+from fencepost.check.context import Context
+from fencepost.check.names import values_handed_on
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
-from fencepost.flow import Flow, Guard
+from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
 
@@ -66,6 +68,8 @@ class WaveState:
     events: list[Event]
     at: int = 0
     issued: dict[str, int] = field(default_factory=dict)
+    closed: dict[str, list[int]] = field(default_factory=dict)
+    """For each counter of groups: what had been issued when each group was closed."""
     knows: Clock = field(default_factory=dict)
     arrivals: dict[int, int] = field(default_factory=dict)
     waits: dict[int, int] = field(default_factory=dict)
@@ -74,7 +78,7 @@ class WaveState:
     arrived_here: bool = False
     """At a barrier: it has arrived and now waits for the others."""
     read_at: dict[int, int] = field(default_factory=dict)
-    """For each read, its latest place on the LDS counter."""
+    """For each read, and each name that holds what was read, its latest place on the LDS counter."""
 
     def complete(self, counter: str, upto: int) -> None:
         """Everything on `counter` up to that place is complete."""
@@ -86,8 +90,14 @@ class WaveState:
 class Simulation:
     """All waves along one path."""
 
-    def __init__(self, flow: Flow, path: list[Visit], waves: list[int], unknown: Unknown = everyone) -> None:
-        self.flow = flow
+    def __init__(
+        self, context: Context, path: list[Visit], waves: list[int], unknown: Unknown = everyone
+    ) -> None:
+        self.context = context
+        self.flow = context.flow
+        self.grouped = {
+            op.counter for block in self.flow.blocks for op in block.ops if isinstance(op, ops.CommitGroup)
+        }
         self.races: dict[tuple[int, int, str, str], Race] = {}
         self.deadlocks: list[Deadlock] = []
         self.out_of_range: dict[int, OutOfRange] = {}
@@ -99,13 +109,15 @@ class Simulation:
         self.waves = [WaveState(wave, []) for wave in waves]
         number = 0
         for visit in path:
-            block = flow.blocks[visit.block]
+            block = self.flow.blocks[visit.block]
+            guards = self.context.environments.guards(block)
             taking_part = [
                 state
                 for state in self.waves
-                if all(admits(guard, state.wave, visit.env, unknown) for guard in block.guards)
+                if all(admits(guard, state.wave, visit.frames[depth], unknown) for depth, guard in guards)
             ]
-            for op in block.ops:
+            hands_on = block.anchor is not None and block.index in context.environments.value_holders
+            for op in (*block.ops, block.anchor) if hands_on and block.anchor else block.ops:
                 number += 1
                 event = Event(op, visit, number)
                 for state in taking_part:
@@ -142,6 +154,10 @@ class Simulation:
                 return False
         elif isinstance(op, ops.ValueOperation):
             self.issue(state, event, op)
+        elif isinstance(op, ops.CommitGroup):
+            state.closed.setdefault(op.counter, []).append(state.issued.get(op.counter, 0))
+        else:
+            self.hand_on(state, op)
         state.at += 1
         return True
 
@@ -150,23 +166,13 @@ class Simulation:
     def synchronize(self, state: WaveState, op: ops.SyncOperation) -> bool:
         """False while the wave has to wait."""
         if isinstance(op, ops.MemoryCounterWait):
-            for counter, allowed in op.counts.items():
-                upto = state.issued.get(counter, 0) - allowed
-                if counter == LDS:
-                    # Reads return in order; what was written is there for others once nothing is outstanding.
-                    state.complete(LDS_READ, upto)
-                    if allowed == 0:
-                        self.fence(state)
-                else:
-                    state.complete(counter, upto)
+            self.count_down(state, op)
             return True
         if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
             if not state.arrived_here:
                 if isinstance(op, ops.SharedMemoryBarrier):
+                    self.count_down(state, op)
                     self.fence(state)
-                    if op.wait_async_ops:
-                        for counter, count in state.issued.items():
-                            state.complete(counter, count)
                 self.arrive(state, ops.WORKGROUP, op)
                 state.arrived_here = True
             if not self.pass_barrier(state, ops.WORKGROUP):
@@ -180,6 +186,25 @@ class Simulation:
         if isinstance(op, ops.SharedMemoryBarrierWait):
             return self.pass_barrier(state, op.bar_id)
         return True
+
+    def count_down(self, state: WaveState, op: ops.MemoryCounterWait | ops.SharedMemoryBarrier) -> None:
+        """Wait until no more than the given number of operations is outstanding."""
+        if op.drains:
+            for counter, count in state.issued.items():
+                if counter != LDS:
+                    state.complete(counter, count)
+        for counter, allowed in op.counts.items():
+            if counter == LDS:
+                # Reads return in order; what was written is there for others once nothing is outstanding.
+                state.complete(LDS_READ, state.issued.get(LDS, 0) - allowed)
+                if allowed == 0:
+                    self.fence(state)
+            elif counter in self.grouped:
+                closed = state.closed.get(counter, [])
+                if len(closed) > allowed:
+                    state.complete(counter, closed[-1 - allowed])
+            else:
+                state.complete(counter, state.issued.get(counter, 0) - allowed)
 
     def fence(self, state: WaveState) -> None:
         """Everything that the wave did in shared memory is complete."""
@@ -225,26 +250,36 @@ class Simulation:
         if isinstance(op, ops.MemoryOperation):
             self.access(state, event, op, place)
             if isinstance(op, ops.Read | ops.AtomicOp):
-                state.read_at[id(op)] = place
+                state.read_at[id(shown(op))] = place
         state.issued[counter] = place
+
+    def hand_on(self, state: WaveState, op: ops.Operation) -> None:
+        """Names come to hold what was read, or something else."""
+        handed = values_handed_on(op)
+        places = [state.read_at.get(id(value), 0) for _, value in handed]
+        for (name, _), place in zip(handed, places, strict=True):
+            state.read_at[id(name)] = place
 
     def access(self, state: WaveState, event: Event, op: ops.MemoryOperation, place: int) -> None:
         """Compare an access with all that could still be under way."""
         effect = effect_of(op)
         if effect is None:
             return
-        env = tuple(event.visit.env.items())
+        block = self.block(event)
         mine: list[Logged] = []
-        for view in op.views:
-            bytes_, sound = touched(view, event.visit.env, state.wave)
-            if not sound:
-                text = f"{view} lies outside %{view.buffer.name}"
-                self.out_of_range.setdefault(id(op), OutOfRange(op, env, text))
-            mine.append(Logged(event, state.wave, effect, place, bytes_))
+        frame = tuple(event.visit.env.items())
+        for found in self.context.places(op, block, frame, state.wave):
+            if not found.inside and id(op) not in self.out_of_range:
+                self.out_of_range[id(op)] = self.context.out_of_range(found, op, block, frame)
+            mine.append(Logged(event, state.wave, effect, place, found.bytes))
         for logged in self.log:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
+
+    def block(self, event: Event) -> Block:
+        """Where an event stands."""
+        return self.flow.blocks[event.visit.block]
 
     def compare(self, earlier: Logged, now: Logged, state: WaveState) -> None:
         """`earlier` was issued before `now` in this schedule; report them if nothing makes that so in every one."""
@@ -273,22 +308,29 @@ class Simulation:
         assert isinstance(first, ops.MemoryOperation) and isinstance(second, ops.MemoryOperation)
         if not first.group or first.group != second.group:
             return False
+        if self.block(one).calls != self.block(other).calls:
+            return False
         common = dict(other.visit.iteration)
         return all(common.get(loop, count) == count for loop, count in one.visit.iteration)
 
     def on_opposite_sides(self, one: Event, other: Event) -> bool:
         """Whether the two stand on different sides of one divergent conditional: no program order there."""
-        others = {guard.branch: guard.holds for guard in self.flow.blocks[other.visit.block].guards}
+        sides = self.sides(other)
         common = dict(other.visit.iteration)
-        return any(
-            others.get(guard.branch, guard.holds) != guard.holds
-            for guard in self.flow.blocks[one.visit.block].guards
-        ) and all(common.get(loop, count) == count for loop, count in one.visit.iteration)
+        return any(sides.get(branch, side) != side for branch, side in self.sides(one).items()) and all(
+            common.get(loop, count) == count for loop, count in one.visit.iteration
+        )
+
+    def sides(self, event: Event) -> dict[tuple[ops.Operation, tuple[ops.Call, ...]], bool]:
+        """The divergent conditionals around an event, each with the calls that led to it, and which side it is on."""
+        block = self.block(event)
+        guards = self.context.environments.guards(block)
+        return {(guard.branch, block.calls[:depth]): guard.holds for depth, guard in guards}
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
         """Keep the first finding for each pair of operations."""
         hazard = first.effect.hazard_with(second.effect)
-        key = (id(first.event.op), id(second.event.op), kind, hazard)
+        key = (id(shown(first.event.op)), id(shown(second.event.op)), kind, hazard)
         if key in self.races:
             return
         state = next(state for state in self.waves if state.wave == first.wave)
@@ -297,9 +339,16 @@ class Simulation:
         rounds: list[int] = []
         for loop, count in second.event.visit.iteration:
             rounds += [loop] * max(count - counts.get(loop, count), 0)
-        touches = _touch(first), _touch(second)
+        touches = self.touch(first), self.touch(second)
         waited = state.knows.get((first.wave, first.effect.channel), 0) >= first.place
         self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,), waited)
+
+    def touch(self, entry: Logged) -> Touch:
+        """An access as the report shows it."""
+        op = entry.event.op
+        assert isinstance(op, ops.MemoryOperation)
+        frame = tuple(entry.event.visit.env.items())
+        return self.context.touch(op, self.block(entry.event), entry.wave, frame, entry.bytes)
 
     # ------------------------------------------------------------ the end
 
@@ -341,13 +390,6 @@ class Simulation:
 
 def _signals(op: ops.Operation, bar_id: int) -> bool:
     return isinstance(op, ops.SharedMemoryBarrierSignal) and op.bar_id == bar_id
-
-
-def _touch(entry: Logged) -> Touch:
-    op = entry.event.op
-    assert isinstance(op, ops.MemoryOperation)
-    env = tuple(entry.event.visit.env.items())
-    return Touch(op, entry.wave, env, entry.bytes, entry.effect.verb, entry.effect.engine)
 
 
 def _join(one: Clock, other: Clock) -> Clock:

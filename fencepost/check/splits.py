@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from fencepost.check.context import Context, Env
-from fencepost.check.report import Deadlock, barrier_name
+from fencepost.check.context import Context
+from fencepost.check.environments import START, Env
+from fencepost.check.report import Deadlock, Explored, barrier_name
 from fencepost.ir import ops
 
 State = tuple[tuple[int, ops.Operation], ...]
@@ -17,7 +18,10 @@ Visit = tuple[int, Env, State]
 Reporter = Callable[[str, str, ops.Operation, list[tuple[ops.Operation, str]], Visit], None]
 
 
-def split_errors(context: Context) -> list[Deadlock]:
+MOST_STATES = 200_000
+
+
+def split_errors(context: Context, explored: Explored) -> list[Deadlock]:
     """Every signal or wait that is out of step on some path."""
     flow = context.flow
     if not any(
@@ -26,7 +30,7 @@ def split_errors(context: Context) -> list[Deadlock]:
         for op in block.ops
     ):
         return []
-    start: Visit = (0, (), ())
+    start: Visit = (0, START, ())
     came_from: dict[Visit, Visit | None] = {start: None}
     todo = deque([start])
     errors: dict[tuple[str, int], Deadlock] = {}
@@ -39,6 +43,9 @@ def split_errors(context: Context) -> list[Deadlock]:
             errors[key] = Deadlock(kind, message, tuple(marks), tuple(_path(context, came_from, at, op)))
 
     while todo:
+        if len(came_from) > MOST_STATES:
+            explored.cut(f"signals and waits in {MOST_STATES} states")
+            break
         visit = todo.popleft()
         index, env, opened = visit
         block = flow.blocks[index]

@@ -14,22 +14,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
-from itertools import product
 
-from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, touched
-from fencepost.check.context import Context, Env, runs_in, start_values
-from fencepost.check.report import Explored, OutOfRange, Race, Touch
+from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, shown
+from fencepost.check.context import Context
+from fencepost.check.environments import Env
+from fencepost.check.names import values_handed_on
+from fencepost.check.reasons import why_racing
+from fencepost.check.report import Explored, OutOfRange, Race
+from fencepost.check.starts import Starts
 from fencepost.flow import Block
 from fencepost.ir import ops
 
-STARTS = {0: 1, 1: 256, 2: 24, 3: 8}
-"""By how many loops around an access are followed: iterations of each that it is started from."""
-
-
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
-MOST_STARTS = 4096
-"""Combinations of iterations that an access is started from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +37,12 @@ class Status:
     signalled: frozenset[int] = frozenset()
     """Split barriers that its wave has signalled since it was complete."""
     later: int = 0
-    """Operations of its counter that its wave has issued since."""
+    """Operations of its counter that its wave has issued since.
+
+    On a counter of groups: groups that were closed since its own was, and -1 until then.
+    """
     reads: frozenset[int] = frozenset()
-    """Reads issued since: when one of them is used, everything before it is complete."""
+    """Reads issued since, and names that hold their results: when one is used, everything before it is complete."""
     rounds: frozenset[int] = frozenset()
     """For a member of a group: the loops around it that have gone round since."""
 
@@ -85,17 +85,18 @@ class Tracker:
         self.out_of_range: dict[int, OutOfRange] = {}
         self.places: dict[tuple[int, bool], list[int]] = {}
         self.gap_of = {op: gap for block in context.flow.blocks for gap, op in enumerate(block.ops)}
-        blocks = context.flow.blocks
-        everything = [op for block in blocks for op in block.ops]
+        everything = [op for block in context.flow.blocks for op in block.ops]
         # Where every rendezvous is fenced and nothing is asynchronous, completion decides nothing.
         self.completion_matters = any(
-            isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncCopy) for op in everything
+            isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
+            for op in everything
         )
+        self.grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)}
         self.most_waited = max(
             (
                 count
                 for op in everything
-                if isinstance(op, ops.MemoryCounterWait)
+                if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier)
                 for count in op.counts.values()
             ),
             default=0,
@@ -104,65 +105,41 @@ class Tracker:
     def run(self) -> None:
         """Follow every access of every block that can be reached."""
         reachable = self.context.reachable_blocks()
+        starts = Starts(self.context, self.explored)
         for block in self.context.flow.blocks:
-            if block.index in reachable:
+            if block.index in reachable and any(isinstance(op, ops.MemoryOperation) for op in block.ops):
+                environments = starts.of(block)
                 for gap, op in enumerate(block.ops):
                     if isinstance(op, ops.MemoryOperation):
-                        self.start(block, gap, op)
+                        self.start(block, gap, op, environments)
         if self.context.cut:
             self.explored.cut("loops of unknown length were followed for a bounded number of iterations")
 
-    def start(self, block: Block, gap: int, op: ops.MemoryOperation) -> None:
+    def start(self, block: Block, gap: int, op: ops.MemoryOperation, environments: list[Env]) -> None:
         """Follow one operation from each iteration and wave that it has to be followed from."""
         effect = effect_of(op)
         if effect is None:
             return
-        loops = list(self.context.flow.loops_around(block.index))
-        followed = [loop for loop in reversed(loops) if loop.index in self.context.followed and loop.op]
-        choices = []
-        for loop in followed:
-            values, everything = start_values(self.context, loop, STARTS[min(len(followed), 3)])
-            if not everything:
-                self.explored.cut(f"only the first and last iterations of %{loop.op.var if loop.op else ''}")
-            choices.append([(loop.op.var if loop.op else "", value) for value in values])
-        for number, env in enumerate(product(*choices)):
-            if number >= MOST_STARTS:
-                self.explored.cut(f"only {MOST_STARTS} combinations of iterations")
-                return
-            if not runs_in(op, dict(env)):
-                continue
+        loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
+        status = Status(later=-1) if effect.counter in self.grouped and effect.engine else Status()
+        for env in environments:
             for wave in self.context.waves:
-                if not self.reachable_under(block, env, wave):
+                if not self.context.admits(block, env, wave):
                     continue
                 if self.explored.steps > self.budget:
                     self.explored.cut(f"stopped after {self.budget} steps")
                     return
                 self.explored.accesses += 1
-                places = [self.place(op, index, env, wave) for index in range(len(op.views))]
-                status = Status()
-                tracked = Tracked(
-                    op, effect, block, env, wave, places, {loop.index for loop in loops}, status
-                )
-                self.follow(tracked, gap)
+                places = self.places_of(op, block, env, wave)
+                self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
 
-    def reachable_under(self, block: Block, env: Env, wave: int) -> bool:
-        """Whether `wave` can take part in `block` in this iteration."""
-        values = dict(env)
-        return all(guard.admits(wave, values) for guard in block.guards)
-
-    def demanded_under(self, block: Block, env: Env, wave: int) -> bool:
-        """Whether `wave` is certain to take part in `block` in this iteration."""
-        values = dict(env)
-        return all(guard.demands(wave, values) for guard in block.guards)
-
-    def place(self, op: ops.MemoryOperation, index: int, env: Env, wave: int) -> Bytes:
-        """The bytes of one view; remembers an access that leaves its buffer."""
-        bytes_, sound = touched(op.views[index], dict(env), wave)
-        if not sound:
-            self.out_of_range.setdefault(
-                id(op), OutOfRange(op, env, f"{op.views[index]} lies outside %{op.views[index].buffer.name}")
-            )
-        return bytes_
+    def places_of(self, op: ops.MemoryOperation, block: Block, env: Env, wave: int) -> list[Bytes]:
+        """The bytes that an access can touch; remembers one that leaves its buffer."""
+        places = self.context.places(op, block, env[-1], wave)
+        for place in places:
+            if not place.inside and id(op) not in self.out_of_range:
+                self.out_of_range[id(op)] = self.context.out_of_range(place, op, block, env[-1])
+        return [place.bytes for place in places]
 
     # ------------------------------------------------------------ the walk
 
@@ -196,9 +173,9 @@ class Tracker:
     def pass_block(self, tracked: Tracked, block: Block, step: _Step) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
-        taking_part = not block.guards or self.reachable_under(block, step.env, tracked.wave)
+        taking_part = self.context.admits(block, step.env, tracked.wave)
         # Touching is a matter of what can happen, completing of what must.
-        certain = not block.guards or self.demanded_under(block, step.env, tracked.wave)
+        certain = self.context.demands(block, step.env, tracked.wave)
         places = self.places_that_matter(block, tracked.effect)
         for number in range(bisect_left(places, step.gap), len(places)):
             op = block.ops[places[number]]
@@ -207,7 +184,7 @@ class Tracker:
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
                 if certain:
-                    status = self.wait_counted(tracked, op, status)
+                    status = self.waited(tracked, op, status)
             elif isinstance(op, ops.SyncOperation):
                 advanced = self.synchronize(tracked, op, status)
                 if advanced is None:
@@ -222,6 +199,11 @@ class Tracker:
                     return None
                 if certain and self.completion_matters and not status.complete:
                     status = self.issued(tracked, op, status)
+            elif isinstance(op, ops.CommitGroup) and certain and op.counter == tracked.effect.counter:
+                status = self.counted(status)
+        holders = self.context.environments.value_holders
+        if holders and block.index in holders and taking_part and not status.complete:
+            status = self.hand_on(tracked, block, status, certain)
         return status
 
     def places_that_matter(self, block: Block, effect: Effect) -> list[int]:
@@ -243,12 +225,13 @@ class Tracker:
 
     def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
         """What a synchronization operation does for the tracked access; None: every wave can see it now."""
-        own = tracked.effect.counter
         if isinstance(op, ops.WorkgroupBarrier):
             return None if status.complete else status
-        fenced = status.complete or own == LDS
         if isinstance(op, ops.SharedMemoryBarrier):
-            return None if fenced or op.wait_async_ops else status
+            status = self.waited(tracked, op, status)
+        fenced = status.complete or not tracked.effect.engine
+        if isinstance(op, ops.SharedMemoryBarrier):
+            return None if fenced else status
         if isinstance(op, ops.SharedMemoryBarrierSignal):
             if not fenced:
                 return status
@@ -257,15 +240,19 @@ class Tracker:
             return None if op.bar_id in status.signalled else status
         return status
 
-    def wait_counted(self, tracked: Tracked, op: ops.MemoryCounterWait, status: Status) -> Status:
+    def waited(
+        self, tracked: Tracked, op: ops.MemoryCounterWait | ops.SharedMemoryBarrier, status: Status
+    ) -> Status:
         """A wait that leaves at most N outstanding completes what has N later ones on its counter.
 
         Shared memory is stricter: what was written there, others can rely on only once nothing is outstanding.
         """
-        allowed = op.counts.get(tracked.effect.counter)
-        if allowed is None or status.complete or status.later < allowed:
+        if status.complete:
             return status
-        if allowed and tracked.effect.needs_fence:
+        if op.drains:
+            return replace(status, complete=True) if tracked.effect.engine else status
+        allowed = op.counts.get(tracked.effect.counter)
+        if allowed is None or status.later < allowed or (allowed and tracked.effect.needs_fence):
             return status
         return replace(status, complete=True)
 
@@ -273,19 +260,36 @@ class Tracker:
         """A read whose result is used is complete, and so are the wave's reads before it: they return in order."""
         if tracked.effect.engine or tracked.effect.needs_fence:
             return status
-        for value in op.uses:
-            if value is tracked.op or id(value) in status.reads:
-                return replace(status, complete=True)
+        if any(self.holds(tracked, value, status) for value in op.uses):
+            return replace(status, complete=True)
         return status
+
+    def holds(self, tracked: Tracked, value: ops.ValueOperation, status: Status) -> bool:
+        """Whether a value is the result of the tracked read, or of a later one."""
+        return value is shown(tracked.op) or id(value) in status.reads
 
     def issued(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
         """The tracked access's own wave issues another operation."""
         counter = counted_on(op)
-        if counter == tracked.effect.counter and status.later <= self.most_waited:
-            status = replace(status, later=status.later + 1)
-        if isinstance(op, ops.Read | ops.AtomicOp) and op.name and not tracked.effect.engine:
-            status = replace(status, reads=status.reads | {id(op)})
+        if counter == tracked.effect.counter and (counter == LDS or counter not in self.grouped):
+            status = self.counted(status)
+        if isinstance(op, ops.Read | ops.AtomicOp) and not tracked.effect.engine:
+            result = shown(op)
+            if isinstance(result, ops.ValueOperation) and result.name:
+                status = replace(status, reads=status.reads | {id(result)})
         return status
+
+    def counted(self, status: Status) -> Status:
+        """One more on the counter of the tracked access; more than any wait asks about need not be told apart."""
+        return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
+
+    def hand_on(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:
+        """At the end of a block, names come to hold what was read, or something else."""
+        if tracked.effect.engine or tracked.effect.needs_fence or not self.completion_matters:
+            return status
+        handed = values_handed_on(block.anchor)
+        held = {id(name) for name, value in handed if certain and self.holds(tracked, value, status)}
+        return replace(status, reads=status.reads - {id(name) for name, _ in handed} | held)
 
     # ------------------------------------------------------------ meeting another access
 
@@ -302,32 +306,35 @@ class Tracker:
         effect = effect_of(op)
         if effect is None or not tracked.effect.conflicts(effect):
             return False
-        if op.group and op.group == tracked.op.group and self.one_instance(block, status):
+        if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
             return False
         if taking_part and not status.complete and (tracked.effect.engine or effect.engine):
-            place = self.overlap(tracked, op, step.env, tracked.wave)
+            place = self.overlap(tracked, op, block, step.env, tracked.wave)
             if place is not None:
                 self.record(tracked, op, effect, tracked.wave, place, step, status)
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
         for wave in others:
-            if block.guards and not self.reachable_under(block, step.env, wave):
+            if not self.context.admits(block, step.env, wave):
                 continue
-            place = self.overlap(tracked, op, step.env, wave)
+            place = self.overlap(tracked, op, block, step.env, wave)
             if place is not None:
                 self.record(tracked, op, effect, wave, place, step, status)
                 return True
         return False
 
-    def one_instance(self, block: Block, status: Status) -> bool:
-        """Whether no loop around both accesses has gone round in between."""
+    def one_instance(self, tracked: Tracked, block: Block, status: Status) -> bool:
+        """Whether both are made in one run of their function, and no loop around both has gone round in between."""
+        if block.calls != tracked.block.calls:
+            return False
         return not any(loop.index in status.rounds for loop in self.context.flow.loops_around(block.index))
 
-    def overlap(self, tracked: Tracked, op: ops.MemoryOperation, env: Env, wave: int) -> Bytes | None:
+    def overlap(
+        self, tracked: Tracked, op: ops.MemoryOperation, block: Block, env: Env, wave: int
+    ) -> Bytes | None:
         """The bytes of `op` in `wave` that meet the tracked ones."""
-        for index in range(len(op.views)):
-            place = self.place(op, index, env, wave)
+        for place in self.places_of(op, block, env, wave):
             if any(place.meets(mine) for mine in tracked.bytes):
                 return place
         return None
@@ -346,14 +353,14 @@ class Tracker:
         hazard = tracked.effect.hazard_with(effect)
         around = {loop.index for loop in self.context.flow.loops_around(step.block)}
         rounds = tuple(loop for loop in self.rounds(tracked, step) if loop in around)
-        key = (id(tracked.op), id(op), min(len(rounds), 1), hazard)
+        key = (id(shown(tracked.op)), id(shown(op)), min(len(rounds), 1), hazard)
         if key in self.races:
             return
         path = self.path_to(tracked, step, op)
         mine = next(mine for mine in tracked.bytes if mine.meets(place))
-        first = Touch(tracked.op, tracked.wave, tracked.env, mine, tracked.effect.verb, tracked.effect.engine)
-        second = Touch(op, wave, step.env, place, effect.verb, effect.engine)
-        why = _why(tracked, wave, status, path)
+        first = self.context.touch(tracked.op, tracked.block, tracked.wave, tracked.env[-1], mine)
+        second = self.context.touch(op, self.context.flow.blocks[step.block], wave, step.env[-1], place)
+        why = why_racing(first, second, path, status.complete, bool(status.signalled), status.later < 0)
         self.races[key] = Race(
             "race", hazard, first, second, rounds, why, tuple(path), status.complete, bool(status.signalled)
         )
@@ -384,19 +391,3 @@ class Tracker:
             else:
                 path += passed[here.gap : end]
         return path
-
-
-def _why(tracked: Tracked, wave: int, status: Status, path: list[ops.Operation]) -> str:
-    if tracked.effect.engine and not status.complete:
-        return f"nothing has waited for the copy: counter {tracked.effect.counter!r} is never brought down in between"
-    if wave == tracked.wave:
-        return "the operation may still be outstanding when the engine starts to copy"
-    if status.signalled:
-        return "the barrier was signalled in between, but not waited for"
-    if tracked.effect.engine:
-        return "the copy was waited for, but no barrier after that wait tells the other waves"
-    if any(isinstance(op, ops.WorkgroupBarrier) for op in path):
-        return (
-            "the workgroup barrier between them has no fence, and the first access may still be outstanding"
-        )
-    return "no barrier lies between them"

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     """Before, hazards, barriers and why, after."""
     from fencepost.analysis.hazards import hazards
-    from fencepost.analysis.program import read_program
+    from fencepost.analysis.read import read_program
     from fencepost.check import check
     from fencepost.insertion import insert_barriers
     from fencepost.ir.printer import locate

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import print_json, print_styled
+from fencepost.commands.output import add_slots_argument, print_json, print_styled
 
 SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
@@ -16,6 +16,7 @@ SHOWN = 6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    add_slots_argument(parser)
     parser.add_argument(
         "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
     )
@@ -23,16 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Explain the barriers of every kernel of the file."""
-    from fencepost.insertion import explain_barriers
+    from fencepost.explanation import explain_barriers
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.hazards import hazard_json
+    from fencepost.report.slots import apart_sentence
     from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
     for kernel in read_kernels(options.file):
         source, spans = spans_of(kernel)
-        explained = explain_barriers(kernel)
+        explained = explain_barriers(kernel, slots=options.slots)
         if options.json:
             barriers = [
                 op_json(entry.op, spans)
@@ -43,7 +45,27 @@ def run(options: argparse.Namespace) -> int:
                 for entry in explained.barriers
             ]
             uncovered = [hazard_json(hazard, spans) for hazard in explained.uncovered]
-            found.append({"kernel": kernel.name, "barriers": barriers, "uncovered": uncovered})
+            apart = [
+                {
+                    "first": op_json(pair.first, spans),
+                    "second": op_json(pair.second, spans),
+                    "loop": pair.loop.var,
+                    "distances": list(pair.distances),
+                    "barrier": op_json(pair.barrier, spans) if pair.barrier else None,
+                    "why": apart_sentence(pair, spans),
+                }
+                for pair in explained.apart
+            ]
+            solver = {"questions": explained.questions, "solved": explained.solved}
+            found.append(
+                {
+                    "kernel": kernel.name,
+                    "barriers": barriers,
+                    "uncovered": uncovered,
+                    "apart": apart,
+                    "solver": solver,
+                }
+            )
             continue
         if not explained.barriers:
             sys.stdout.write(f"{source.name}: @{kernel.name} has no barriers\n")
@@ -58,6 +80,13 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write(f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}\n")
             if len(entry.hazards) > len(shown):
                 sys.stdout.write(f"  and {len(entry.hazards) - len(shown)} more (--all shows them)\n")
+        if explained.apart:
+            sys.stdout.write("accesses to different slots:\n")
+            shown_pairs = explained.apart if options.all else explained.apart[:SHOWN]
+            for pair in shown_pairs:
+                sys.stdout.write(f"  {apart_sentence(pair, spans)}\n")
+            if len(explained.apart) > len(shown_pairs):
+                sys.stdout.write(f"  and {len(explained.apart) - len(shown_pairs)} more (--all shows them)\n")
         if explained.uncovered:
             text = f"{plural(len(explained.uncovered), 'hazard')} of @{kernel.name} that no barrier covers"
             note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
+from fencepost.commands.output import (
+    add_analysis_arguments,
+    add_output_arguments,
+    print_json,
+    put_kernels,
+    say,
+)
+
+if TYPE_CHECKING:
+    from fencepost.insertion import Barrier
+    from fencepost.ir.ops import Operation
+    from fencepost.ir.source import Span
 
 SUMMARY = "add the barriers that a kernel lacks"
 
@@ -15,12 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.insertion import DEFAULT_STRATEGY
     from fencepost.placement import STRATEGIES
-    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    parser.add_argument(
-        "-t", "--target", default=DEFAULT_TARGET, help=f"the GPU: {', '.join(TARGETS)} (default: %(default)s)"
-    )
+    add_analysis_arguments(parser)
     names = "; ".join(f"{name}: {strategy.summary}" for name, strategy in STRATEGIES.items())
     parser.add_argument(
         "-s", "--strategy", default=DEFAULT_STRATEGY, metavar="NAME", help=f"{names} (default: %(default)s)"
@@ -31,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
     from fencepost.insertion import Inserted, insert_barriers
+    from fencepost.ir.ops import MemoryCounterWait
     from fencepost.ir.printer import locate
-    from fencepost.report.hazards import hazard_json
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
     results: list[Inserted] = [
-        insert_barriers(kernel, options.target, options.strategy) for kernel in kernels
+        insert_barriers(kernel, options.target, options.strategy, slots=options.slots) for kernel in kernels
     ]
     put_kernels(options, kernels)
     if options.json:
@@ -51,15 +59,9 @@ def run(options: argparse.Namespace) -> int:
                     "instruction": result.instruction,
                     "strategy": result.strategy,
                     "executed": result.executed,
-                    "barriers": [
-                        {
-                            "line": spans[barrier.op].line,
-                            "executed": barrier.executed,
-                            "wait_async_ops": barrier.op.wait_async_ops,
-                            "hazards": [hazard_json(hazard, spans) for hazard in barrier.hazards],
-                        }
-                        for barrier in result.barriers
-                    ],
+                    "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
+                    "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
+                    "solver": {"questions": result.questions, "solved": result.solved},
                     "text": str(kernel),
                 }
             )
@@ -67,5 +69,26 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for kernel, result in zip(kernels, results, strict=True):
         many = plural(len(result.barriers), "barrier")
+        if any(isinstance(barrier.op, MemoryCounterWait) for barrier in result.barriers):
+            many = plural(len(result.barriers), "barrier or wait", "barriers and waits")
         say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
+        if result.upgraded:
+            _, spans = locate(kernel)
+            lines = ", ".join(str(spans[barrier.op].line) for barrier in result.upgraded)
+            waits = "now waits" if len(result.upgraded) == 1 else "now wait"
+            say(
+                f"  {plural(len(result.upgraded), 'barrier')} of the kernel {waits} for copies (line {lines})"
+            )
     return 0
+
+
+def _barrier_json(barrier: Barrier, spans: dict[Operation, Span]) -> dict[str, Any]:
+    from fencepost.ir.printer import statement
+    from fencepost.report.hazards import hazard_json
+
+    return {
+        "line": spans[barrier.op].line,
+        "operation": statement(barrier.op),
+        "executed": barrier.executed,
+        "hazards": [hazard_json(hazard, spans) for hazard in barrier.hazards],
+    }

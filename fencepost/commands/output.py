@@ -39,6 +39,26 @@ def say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
+def add_analysis_arguments(parser: argparse.ArgumentParser) -> None:
+    """The target, and how closely to look."""
+    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
+
+    parser.add_argument(
+        "-t", "--target", default=DEFAULT_TARGET, help=f"the GPU: {', '.join(TARGETS)} (default: %(default)s)"
+    )
+    add_slots_argument(parser)
+
+
+def add_slots_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether slots are told apart."""
+    parser.add_argument(
+        "--no-slots",
+        dest="slots",
+        action="store_false",
+        help="take what depends on a loop's numbers for the whole allocation, for comparison",
+    )
+
+
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Where a changed kernel goes."""
     where = parser.add_mutually_exclusive_group()

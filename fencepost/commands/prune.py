@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
+from fencepost.commands.output import (
+    add_analysis_arguments,
+    add_output_arguments,
+    print_json,
+    put_kernels,
+    say,
+)
 
 SUMMARY = "remove barriers that no hazard needs"
 
@@ -13,12 +19,15 @@ SUMMARY = "remove barriers that no hazard needs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    add_analysis_arguments(parser)
     add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prune every kernel of the file."""
-    from fencepost.insertion import prune_barriers
+    from fencepost.ir.ops import MemoryCounterWait
+    from fencepost.ir.printer import statement
+    from fencepost.pruning import prune_barriers
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.words import plural
 
@@ -26,24 +35,37 @@ def run(options: argparse.Namespace) -> int:
     found = []
     for kernel in kernels:
         _, spans = spans_of(kernel)
-        removed, kept = prune_barriers(kernel)
-        found.append((kernel, spans, removed, kept))
+        others = [other for other in kernels if other is not kernel]
+        shared = {function.name for other in others for function in other.functions()}
+        found.append(
+            (kernel, spans, prune_barriers(kernel, options.target, shared=shared, slots=options.slots))
+        )
     put_kernels(options, kernels)
     if options.json:
         print_json(
             [
                 {
                     "kernel": kernel.name,
-                    "removed": [op_json(op, spans) for op in removed],
-                    "kept": [op_json(op, spans) for op in kept],
+                    "removed": [op_json(op, spans) for op in pruned.removed],
+                    "weakened": [
+                        op_json(entry.op, spans) | {"before": entry.before} for entry in pruned.weakened
+                    ],
+                    "kept": [op_json(op, spans) for op in pruned.kept],
                     "text": str(kernel),
                 }
-                for kernel, spans, removed, kept in found
+                for kernel, spans, pruned in found
             ]
         )
         return 0
-    for kernel, spans, removed, kept in found:
+    for kernel, spans, pruned in found:
+        removed, kept = pruned.removed, pruned.kept
         lines = ", ".join(str(spans[op].line) for op in removed)
         where = f" (line {lines})" if len(removed) == 1 else f" (lines {lines})" if removed else ""
-        say(f"@{kernel.name}: {plural(len(removed), 'barrier')} removed{where}, {len(kept)} kept")
+        waits = sum(isinstance(op, MemoryCounterWait) for op in (*removed, *kept))
+        what = "barrier or wait" if waits else "barrier"
+        many = "barriers and waits" if waits else "barriers"
+        say(f"@{kernel.name}: {plural(len(removed), what, many)} removed{where}, {len(kept)} kept")
+        for entry in pruned.weakened:
+            span = spans.get(entry.op) or entry.op.span
+            say(f"  line {span.line if span else '?'}: `{entry.before}` became `{statement(entry.op)}`")
     return 0

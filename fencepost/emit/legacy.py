@@ -1,13 +1,13 @@
-"""Monolithic barriers: one SharedMemoryBarrier before the consumer."""
+"""Monolithic barriers: one SharedMemoryBarrier before the consumer, a wait where nobody has to be met."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.analysis.program import ASYNC, Placement
+from fencepost.analysis.covers import Cover, Placement
 from fencepost.flow import Flow, Position
-from fencepost.ir.ops import SharedMemoryBarrier
+from fencepost.ir import ops
 from fencepost.targets import TargetConfig
 
 
@@ -24,11 +24,44 @@ class LegacyBarrierEmitter:
 
     def emit(
         self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
-    ) -> dict[Position, SharedMemoryBarrier]:
-        """Put a barrier at every chosen position, with its reason as comment."""
-        emitted: dict[Position, SharedMemoryBarrier] = {}
+    ) -> dict[Position, ops.SyncOperation]:
+        """Put a barrier or wait at every chosen position, with its reason as comment."""
+        emitted: dict[Position, ops.SyncOperation] = {}
         for position in sorted(placement):
-            barrier = SharedMemoryBarrier(placement[position] == ASYNC, comment=comments.get(position, ""))
-            flow.insert(position, barrier)
-            emitted[position] = barrier
+            made = operation_for(placement[position], flow.trace.waves)
+            made.comment = comments.get(position, "")
+            flow.insert(position, made)
+            emitted[position] = made
         return emitted
+
+
+def operation_for(cover: Cover, waves: int) -> ops.SyncOperation:
+    """The operation that does what `cover` says."""
+    counts = dict(cover.counts)
+    if waves == 1 and not cover.drains:
+        # Nobody to meet: it is enough that nothing is outstanding.
+        return ops.MemoryCounterWait(counts | ({ops.LDS_COUNTER: 0} if cover.rendezvous else {}))
+    if cover.rendezvous or cover.drains:
+        return ops.SharedMemoryBarrier(cover.drains, counts)
+    return ops.MemoryCounterWait(counts)
+
+
+def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
+    """Make a standing barrier or wait do what `cover` says; returns the operation that stands there now."""
+    if isinstance(op, ops.SharedMemoryBarrier) and (cover.rendezvous or cover.drains):
+        op.wait_async_ops = cover.drains
+        op.counts = dict(cover.counts)
+        if not (cover.drains or op.counts):
+            op.uses = ()
+        return op
+    if isinstance(op, ops.MemoryCounterWait) and not cover.drains:
+        op.counts = dict(cover.counts)
+        return op
+    assert op.graph is not None
+    made: ops.SyncOperation = ops.MemoryCounterWait(dict(cover.counts))
+    if cover.drains:
+        made = ops.SharedMemoryBarrier(True)
+    made.comment, made.heading, made.span = op.comment, op.heading, op.span
+    op.graph.insert_before(op, made)
+    op.graph.remove(op)
+    return made

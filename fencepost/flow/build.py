@@ -11,6 +11,7 @@ from fencepost.flow.graph import TAKEN, UNKNOWN_TRIP, Block, Flow, Guard, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.graph import Graph
+from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.ir.verify import verify_trace
 
@@ -25,6 +26,8 @@ class _Open:
     """The block in front of the loop or conditional."""
     first: int = -1
     then_end: int = -1
+    call: ops.Call | None = None
+    """For the body of a function: the call that it is read for."""
 
 
 def build_flow(trace: CapturedTrace) -> Flow:
@@ -32,12 +35,16 @@ def build_flow(trace: CapturedTrace) -> Flow:
     verify_trace(trace)
     flow = Flow(trace)
     if len(trace.blocks) == 1:
-        _add_graph(flow, trace.blocks[0], -1, 1.0)
+        _add_graph(flow, trace.blocks[0], -1, 1.0, {})
     else:
         _add_blocks(flow, trace)
     for block in flow.blocks:
         for successor in block.successors:
             flow.blocks[successor].predecessors.append(block.index)
+        if block.origin != block.index:
+            so_far = flow.expanded.get(block.origin, flow.blocks[block.origin].frequency)
+            flow.expanded[block.origin] = so_far + block.frequency
+    flow.sealed = {block.origin for block in flow.blocks if block.guards}
     flow.order = unstructured.reverse_postorder([block.successors for block in flow.blocks])
     return flow
 
@@ -48,9 +55,10 @@ def _add_blocks(flow: Flow, trace: CapturedTrace) -> None:
     flow.loops += shape.loops
     ends: list[int] = []
     starts: list[int] = []
+    expanded: Expanded = {}
     for number, graph in enumerate(trace.blocks):
         starts.append(len(flow.blocks))
-        ends.append(_add_graph(flow, graph, shape.loop_of[number], shape.frequency[number]))
+        ends.append(_add_graph(flow, graph, shape.loop_of[number], shape.frequency[number], expanded))
     for number, targets in enumerate(shape.successors):
         flow.blocks[ends[number]].successors = [starts[target] for target in targets]
     for loop in shape.loops:
@@ -59,14 +67,30 @@ def _add_blocks(flow: Flow, trace: CapturedTrace) -> None:
     linearize_divergent_branches(flow, trace, shape, starts, ends)
 
 
-def _new_block(flow: Flow, graph: Graph, loop: int, frequency: float, guards: tuple[Guard, ...]) -> Block:
-    block = Block(len(flow.blocks), graph, loop, frequency, guards)
+Expanded = dict[str, tuple[int, int]]
+"""For each function: its first block, and how many it has, where it was expanded first."""
+MOST_BLOCKS = 4_000_000
+
+
+def _new_block(
+    flow: Flow,
+    graph: Graph,
+    loop: int,
+    frequency: float,
+    guards: tuple[Guard, ...],
+    like: Block | None = None,
+) -> Block:
+    """A block, for the same call as `like`."""
+    number = len(flow.blocks)
+    block = Block(number, graph, loop, frequency, guards, origin=number)
+    if like is not None:
+        block.frame, block.calls = like.frame, like.calls
     flow.blocks.append(block)
     return block
 
 
-def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
-    """Add the blocks of `graph` and of everything nested in it; returns the last one."""
+def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: Expanded) -> int:
+    """Add the blocks of `graph`, of everything nested in it and of the functions it calls; returns the last one."""
     here = _new_block(flow, graph, loop, frequency, ())
     todo = [_Open(graph, iter(graph))]
     while todo:
@@ -74,7 +98,9 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
         op = next(region.rest, None)
         if op is None:
             todo.pop()
-            if todo:
+            if todo and region.call is not None:
+                here = _return_from(flow, region, todo[-1], here, expanded)
+            elif todo:
                 here = _close(flow, region, todo[-1], here)
                 owner = region.graph.owner
                 if isinstance(owner, ops.Conditional) and region.graph is owner.then:
@@ -84,7 +110,7 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
         elif isinstance(op, ops.Iterate):
             here.anchor = op
             inner = _new_loop(flow, op, here)
-            body = _new_block(flow, op.body, inner.index, here.frequency * _times(op.trip), here.guards)
+            body = _new_block(flow, op.body, inner.index, here.frequency * _times(op.trip), here.guards, here)
             inner.header = body.index
             todo.append(_Open(op.body, iter(op.body), here.index, body.index))
             here = body
@@ -93,16 +119,46 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float) -> int:
             before = here
             if is_divergent(op.condition):
                 guards = (*before.guards, Guard(op, True))
-                here = _new_block(flow, op.then, before.loop, before.frequency, guards)
+                here = _new_block(flow, op.then, before.loop, before.frequency, guards, before)
             else:
-                here = _new_block(flow, op.then, before.loop, before.frequency * TAKEN, before.guards)
+                here = _new_block(flow, op.then, before.loop, before.frequency * TAKEN, before.guards, before)
             before.successors.append(here.index)
             todo.append(_Open(op.then, iter(op.then), before.index, here.index))
-        elif isinstance(op, ops.Branch | ops.CondBranch | ops.Return):
+        elif isinstance(op, ops.Call):
             here.anchor = op
+            before, called = here, op.function.blocks[0]
+            here = _new_block(flow, called, before.loop, before.frequency, before.guards)
+            here.frame, here.calls = before.frame + op.frame, (*before.calls, op)
+            before.successors.append(here.index)
+            todo.append(_Open(called, iter(called), before.index, here.index, call=op))
+        elif isinstance(op, ops.Branch | ops.CondBranch | ops.Return | ops.Next | ops.Give):
+            here.anchor = op
+        elif isinstance(op, ops.Exchange):
+            here.ops += op.parts()
         else:
             here.ops.append(op)
     return here.index
+
+
+def _return_from(flow: Flow, region: _Open, around: _Open, last: Block, expanded: Expanded) -> Block:
+    """`last` ends a function: connect it, and tie its blocks to those of the first call."""
+    assert region.call is not None
+    if len(flow.blocks) > MOST_BLOCKS:
+        raise FencepostError(
+            f"calls of functions expand to more than {MOST_BLOCKS} blocks",
+            [Mark(region.call.span)],
+            code="FP108",
+            source=flow.trace.source,
+        )
+    size = len(flow.blocks) - region.first
+    first, known = expanded.setdefault(region.call.function.name, (region.first, size))
+    assert known == size, "a function has the same blocks each time"
+    for place in range(size):
+        flow.blocks[region.first + place].origin = flow.blocks[first + place].origin
+    before = flow.blocks[region.before]
+    after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
+    last.successors.append(after.index)
+    return after
 
 
 def _new_loop(flow: Flow, op: ops.Iterate, before: Block) -> Loop:
@@ -122,7 +178,7 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
     before = flow.blocks[region.before]
     owner = region.graph.owner
     if isinstance(owner, ops.Iterate):
-        after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards)
+        after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
         trip = owner.trip
         if trip != 0:
             before.successors.append(region.first)
@@ -138,14 +194,16 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
     if region.graph is owner.then:
         if divergent:
             guards = (*before.guards, Guard(owner, False))
-            other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards)
+            other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards, before)
             last.successors.append(other.index)
         else:
-            other = _new_block(flow, owner.orelse, before.loop, before.frequency * TAKEN, before.guards)
+            other = _new_block(
+                flow, owner.orelse, before.loop, before.frequency * TAKEN, before.guards, before
+            )
             before.successors.append(other.index)
         region.then_end = last.index
         return other
-    after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards)
+    after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
     last.successors.append(after.index)
     if not divergent:
         flow.blocks[region.then_end].successors.append(after.index)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fencepost.ir.expr import Condition, decide
 from fencepost.ir.graph import Graph
-from fencepost.ir.ops import CondBranch, Conditional, Iterate, Operation
+from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
 from fencepost.ir.trace import CapturedTrace
 
 UNKNOWN_TRIP = 100
@@ -60,9 +60,15 @@ class Block:
     frequency: float
     """How often the block runs for each run of the kernel, estimated."""
     guards: tuple[Guard, ...] = ()
+    frame: int = 0
+    """How far on the allocations of the function that it belongs to stand."""
+    calls: tuple[Call, ...] = ()
+    """The calls that it is executed for, outermost first."""
+    origin: int = -1
+    """The first block made from the same operations: a function is expanded for each call of it."""
     ops: list[Operation] = field(default_factory=list)
     anchor: Operation | None = None
-    """What the block's end stands before: a loop, a conditional, a branch, or nothing (the end of its graph)."""
+    """What the block's end stands before: a loop, a conditional, a call, a branch, what ends a region, or nothing."""
     successors: list[int] = field(default_factory=list)
     predecessors: list[int] = field(default_factory=list)
 
@@ -91,6 +97,10 @@ class Flow:
     loops: list[Loop] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     """The blocks that can be reached, each before its successors except along edges back."""
+    sealed: set[int] = field(default_factory=set)
+    """Blocks, by origin, where no barrier can stand: only some waves come by for some call."""
+    expanded: dict[int, float] = field(default_factory=dict)
+    """For the origin of blocks that stand for several calls: how often they run together."""
 
     def loops_around(self, block: int) -> Iterator[Loop]:
         """The loops that a block lies in, innermost first."""
@@ -109,13 +119,19 @@ class Flow:
         return -1
 
     def frequency(self, position: Position) -> float:
-        """How often a position is passed."""
-        return self.blocks[position.block].frequency
+        """How often a position is passed, for all calls together."""
+        return self.expanded.get(position.block, self.blocks[position.block].frequency)
+
+    def position(self, block: int, gap: int) -> Position:
+        """The place in the kernel's text that a gap of a block stands for."""
+        return Position(self.blocks[block].origin, gap)
 
     def insert(self, position: Position, op: Operation) -> None:
         """Put `op` into the kernel at `position`. The flow itself stays as it was."""
         block = self.blocks[position.block]
         anchor = block.ops[position.gap] if position.gap < len(block.ops) else block.anchor
+        if anchor is not None and anchor.owner is not None:
+            anchor = anchor.owner
         if anchor is None:
             block.graph.append(op)
         else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fencepost.ir.expr import Expr, Operand, as_expr, evaluate
 from fencepost.ir.source import FencepostError, Mark, Span
@@ -24,6 +25,8 @@ class Buffer:
     host: object = None
     comment: str = ""
     heading: tuple[str, ...] = ()
+    number: int = 0
+    """Its place among the buffers of its kernel or function."""
 
     @property
     def size(self) -> int:
@@ -47,6 +50,16 @@ class Buffer:
         return f"shared %{self.name} : {shape}{place}"
 
 
+@dataclass(slots=True, eq=False)
+class BufferArg(Buffer):
+    """A name that stands for one buffer or another, as loops and conditionals hand them on."""
+
+    choices: tuple[Buffer, ...] = ()
+    """The buffers that it can stand for."""
+    heirs: list[BufferArg] = field(default_factory=list, repr=False)
+    """The names that can be handed what this one stands for."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A part of a buffer: one slot or (slot None) all of them, and of that all bytes or lo to hi."""
@@ -55,6 +68,14 @@ class View:
     slot: Expr | None = None
     lo: Expr | None = None
     hi: Expr | None = None
+
+    def buffers(self, env: Mapping[str, int]) -> tuple[Buffer, ...]:
+        """The buffers that it can be a part of; the values of names that stand for buffers are their numbers."""
+        buffer = self.buffer
+        if not isinstance(buffer, BufferArg):
+            return (buffer,)
+        number = env.get(buffer.name)
+        return tuple(choice for choice in buffer.choices if number is None or choice.number == number)
 
     def bytes(self, lo: Operand, hi: Operand) -> View:
         """Bytes lo to hi (exclusive) of this view."""
@@ -73,7 +94,7 @@ def check_view(view: View, span: Span | None) -> None:
     if slot is not None and not 0 <= slot < buffer.slots:
         raise FencepostError(
             f"slot {slot} of %{buffer.name}, which has {_slots(buffer.slots)}",
-            [Mark(span), Mark(buffer.span, "allocated here")],
+            [Mark(span), *_allocated(buffer)],
             code="FP103",
         )
     if view.lo is None or view.hi is None:
@@ -84,11 +105,16 @@ def check_view(view: View, span: Span | None) -> None:
         raise FencepostError(
             f"bytes {view.lo}..{view.hi} lie outside the {room} bytes of %{buffer.name}"
             + ("" if view.slot is None else f"[{view.slot}]"),
-            [Mark(span), Mark(buffer.span, "allocated here")],
+            [Mark(span), *_allocated(buffer)],
             code="FP103",
         )
     if lo is not None and hi is not None and lo >= hi:
         raise FencepostError(f"empty byte range {view.lo}..{view.hi}", [Mark(span)], code="FP103")
+
+
+def _allocated(buffer: Buffer) -> list[Mark]:
+    what = "named here" if isinstance(buffer, BufferArg) else "allocated here"
+    return [Mark(buffer.span, what)] if buffer.span is not None else []
 
 
 def _slots(count: int) -> str:

@@ -13,13 +13,11 @@ from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Operation
 from fencepost.ir.source import Source
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import Body
 
 
-def attach_file_comments(
-    source: Source, kernels: list[CapturedTrace], extents: list[tuple[int, int]]
-) -> None:
-    """Give each kernel the lines between it and the one before, and the last one those below it."""
+def attach_file_comments(source: Source, kernels: list[Body], extents: list[tuple[int, int]]) -> None:
+    """Give each kernel or function the lines between it and the one before, and the last one those below it."""
     above = 0
     for kernel, (first, last) in zip(kernels, extents, strict=True):
         kernel.heading = _between(source, above, first)
@@ -33,7 +31,7 @@ def _between(source: Source, above: int, below: int) -> tuple[str, ...]:
     return tuple(text.strip().split("\n")) if text.strip() else ()
 
 
-def attach_comments(trace: CapturedTrace, extent: tuple[int, int], ends: list[tuple[int, Graph]]) -> None:
+def attach_comments(trace: Body, extent: tuple[int, int], ends: list[tuple[int, Graph]]) -> None:
     """Hang the comments on the lines of `extent` onto operations; `ends` tells on which line graphs end."""
     source = trace.source
     if source is None or "#" not in source.text:

@@ -8,7 +8,7 @@ expression has to treat None as "could be anything".
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
@@ -18,6 +18,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "*": operator.mul,
     "//": operator.floordiv,
     "%": operator.mod,
+    "^": operator.xor,
 }
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
@@ -27,7 +28,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
+PRECEDENCE = {"^": 0, "+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
 
 Operand: TypeAlias = Union["Expr", int]
 
@@ -67,6 +68,12 @@ class Expr:
     def __rmod__(self, other: Operand) -> Expr:
         return Binary("%", as_expr(other), self)
 
+    def __xor__(self, other: Operand) -> Expr:
+        return Binary("^", self, as_expr(other))
+
+    def __rxor__(self, other: Operand) -> Expr:
+        return Binary("^", as_expr(other), self)
+
     def __lt__(self, other: Operand) -> Compare:
         return Compare("<", self, as_expr(other))
 
@@ -100,7 +107,7 @@ class Const(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Var(Expr):
-    """The variable of an enclosing loop, by name; a kernel never uses one name twice."""
+    """A number that a loop or conditional hands on, by name. A kernel never uses one name twice."""
 
     name: str
 
@@ -116,6 +123,20 @@ class Wave(Expr):
         return "wave"
 
 
+LANE = "lane of the wave"
+"""What evaluation is told the number of a lane under: no name is spelled like this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane(Expr):
+    """The number of a lane in its wave, from 0: a view that depends on it is all that the wave's lanes touch."""
+
+    count: int = 64
+
+    def __str__(self) -> str:
+        return "lane" if self.count == 64 else f"lane{self.count}"
+
+
 @dataclass(frozen=True, slots=True)
 class Unknown(Expr):
     """A value that the kernel does not tell."""
@@ -126,7 +147,7 @@ class Unknown(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Expr):
-    """`lhs op rhs` with op one of `+ - * // %`."""
+    """`lhs op rhs` with op one of `+ - * // % ^`; `^` is exclusive or."""
 
     op: str
     lhs: Expr
@@ -192,6 +213,8 @@ def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int
         return env.get(expr.name)
     if isinstance(expr, Wave):
         return wave
+    if isinstance(expr, Lane):
+        return env.get(LANE)
     if isinstance(expr, Binary):
         left, right = evaluate(expr.lhs, env, wave), evaluate(expr.rhs, env, wave)
         if left is None or right is None or (right == 0 and expr.op in ("//", "%")):
@@ -249,6 +272,12 @@ def can_be_unknown(condition: Condition) -> bool:
 def is_divergent(condition: Condition) -> bool:
     """Whether two waves can decide `condition` differently."""
     return any(isinstance(leaf, Wave) for leaf in leaves(condition))
+
+
+def lanes_in(parts: Iterable[Expr | None]) -> int:
+    """How many lanes some expressions are about; 0 if they do not depend on the lane."""
+    found = (leaf for part in parts if part is not None for leaf in leaves(part))
+    return max((leaf.count for leaf in found if isinstance(leaf, Lane)), default=0)
 
 
 def depth(expr: Expr | Condition) -> int:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from fencepost.ir.buffers import View
+from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Condition, Expr, Var
 from fencepost.ir.source import FencepostError, Span
 
 if TYPE_CHECKING:
     from fencepost.ir.graph import Graph
+    from fencepost.ir.trace import Function
 
 LDS_COUNTER = "lds"
 """The counter of plain shared-memory operations."""
@@ -36,6 +37,8 @@ class Operation:
     """Comment lines that the text form prints above the operation."""
     host: object = field(default=None, kw_only=True, repr=False)
     graph: Graph | None = field(default=None, init=False, repr=False)
+    owner: Operation | None = field(default=None, init=False, repr=False)
+    """For a part of an operation that does several things in turn: that operation."""
     prev: Operation | None = field(default=None, init=False, repr=False)
     next: Operation | None = field(default=None, init=False, repr=False)
 
@@ -87,8 +90,32 @@ class AtomicOp(MemoryOperation):
 
 
 @dataclass(slots=True, eq=False)
-class AsyncCopy(MemoryOperation):
-    """A copy into shared memory that runs on its own engine and completes in the order of its counter."""
+class Exchange(MemoryOperation):
+    """Values handed from wave to wave through scratch memory: a write, a barrier inside, a read.
+
+    What layout conversions, reductions and scans do. Nothing can be put between its parts.
+    """
+
+    mnemonic: ClassVar[str] = "exchange"
+
+    def parts(self) -> tuple[Operation, ...]:
+        """What is executed, one after the other."""
+        steps = (
+            Write(self.views, uses=self.uses, span=self.span),
+            SharedMemoryBarrier(span=self.span),
+            Read(self.views, span=self.span),
+        )
+        for step in steps:
+            step.owner, step.graph = self, self.graph
+        return steps
+
+
+@dataclass(slots=True, eq=False)
+class AsyncOperation(MemoryOperation):
+    """An access by an engine of its own, which completes in the order of its counter.
+
+    Its value, if it is named, stands for its being complete: a barrier can be told to come `after` it.
+    """
 
     counter: str = field(default="", kw_only=True)
     default_counter: ClassVar[str] = ""
@@ -96,10 +123,15 @@ class AsyncCopy(MemoryOperation):
     def __post_init__(self) -> None:
         self.counter = self.counter or self.default_counter
         if self.counter == LDS_COUNTER:
-            # Nothing would tell such a copy from what the wave does itself.
+            # Nothing would tell such an access from what the wave does itself.
             raise FencepostError(
-                f"{LDS_COUNTER!r} counts plain accesses; an async copy needs a counter of its own"
+                f"{LDS_COUNTER!r} counts plain accesses; an engine needs a counter of its own"
             )
+
+
+@dataclass(slots=True, eq=False)
+class AsyncCopy(AsyncOperation):
+    """A copy into shared memory."""
 
 
 @dataclass(slots=True, eq=False)
@@ -118,6 +150,27 @@ class TensorLoadToLDS(AsyncCopy):
     default_counter: ClassVar[str] = "tensor"
 
 
+@dataclass(slots=True, eq=False)
+class AsyncRead(AsyncOperation):
+    """An engine that reads shared memory some time after it was told to."""
+
+
+@dataclass(slots=True, eq=False)
+class AsyncMMA(AsyncRead):
+    """A matrix multiplication whose operands stay in shared memory (warp-group MMA)."""
+
+    mnemonic: ClassVar[str] = "async_mma"
+    default_counter: ClassVar[str] = "mma"
+
+
+@dataclass(slots=True, eq=False)
+class TensorStoreFromLDS(AsyncRead):
+    """A tile stored to global memory by a tensor engine."""
+
+    mnemonic: ClassVar[str] = "tensor_store_from_lds"
+    default_counter: ClassVar[str] = "tensor"
+
+
 # ---------------------------------------------------------------- everything else that computes
 
 
@@ -126,7 +179,8 @@ class GlobalRead(ValueOperation):
     """Global memory to registers; counts on the `load` counter."""
 
     mnemonic: ClassVar[str] = "global_read"
-    counter: ClassVar[str] = "load"
+    default_counter: ClassVar[str] = "load"
+    counter: str = field(default="load", kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -134,7 +188,8 @@ class GlobalWrite(ValueOperation):
     """Registers to global memory; counts on the `store` counter."""
 
     mnemonic: ClassVar[str] = "global_write"
-    counter: ClassVar[str] = "store"
+    default_counter: ClassVar[str] = "store"
+    counter: str = field(default="store", kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -151,20 +206,44 @@ class Compute(ValueOperation):
     mnemonic: ClassVar[str] = "compute"
 
 
+@dataclass(slots=True, eq=False)
+class NullAsyncDep(ValueOperation):
+    """The dependency on no async operation at all: what a path without one hands on."""
+
+    mnemonic: ClassVar[str] = "null_async_dep"
+
+
+@dataclass(slots=True, eq=False)
+class CommitGroup(Operation):
+    """Ends a group of async operations of a counter that counts groups (cp.async.commit_group)."""
+
+    mnemonic: ClassVar[str] = "commit"
+    counter: str = ""
+
+
 # ---------------------------------------------------------------- synchronization
 
 
 @dataclass(slots=True, eq=False)
-class SyncOperation(Operation):
-    """An operation that orders others."""
+class SyncOperation(ValueOperation):
+    """An operation that orders others. `uses` are the async operations that it is told to come after."""
 
 
 @dataclass(slots=True, eq=False)
 class SharedMemoryBarrier(SyncOperation):
-    """Fence, then rendezvous of all waves; with `wait_async_ops` it drains the async copies first."""
+    """Waits, fence, then rendezvous of all waves.
+
+    It waits as `counts` says; without counts, and with `wait_async_ops` or dependencies, it drains every counter.
+    """
 
     mnemonic: ClassVar[str] = "barrier"
     wait_async_ops: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def drains(self) -> bool:
+        """Whether it waits for everything that is in flight."""
+        return not self.counts and (self.wait_async_ops or bool(self.uses))
 
 
 @dataclass(slots=True, eq=False)
@@ -192,13 +271,59 @@ class SharedMemoryBarrierWait(SyncOperation):
 
 @dataclass(slots=True, eq=False)
 class MemoryCounterWait(SyncOperation):
-    """Block until at most `counts[c]` operations of counter c are outstanding in this wave."""
+    """Block until at most `counts[c]` operations of counter c are outstanding in this wave.
+
+    With dependencies and without counts it waits for everything that is in flight.
+    """
 
     mnemonic: ClassVar[str] = "wait_count"
     counts: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def drains(self) -> bool:
+        """Whether it waits for everything that is in flight."""
+        return not self.counts
+
 
 # ---------------------------------------------------------------- control flow
+
+
+Handed = Expr | ValueOperation | Buffer
+"""What regions hand on: a number, a value (the completion of an async operation), or a buffer."""
+
+
+NUMBER, VALUE, BUFFER = "a number", "a value", "a buffer"
+
+
+@dataclass(slots=True, eq=False)
+class Carried(ValueOperation):
+    """A name that a region hands on: an argument of a loop, or a result of a conditional.
+
+    An argument of a loop begins as `init`, becomes what `next` says after each iteration, and keeps its last value
+    behind the loop. A result of a conditional has what the side that was taken `give`s; it has no `init`.
+    """
+
+    init: Handed | None = None
+    kind: str = ""
+    """What it stands for: NUMBER, VALUE or BUFFER."""
+    buffer: BufferArg | None = None
+    """For a name that stands for buffers: what views of it refer to."""
+
+
+@dataclass(slots=True, eq=False)
+class Next(Operation):
+    """The end of a loop's body: what its arguments are in the next iteration."""
+
+    mnemonic: ClassVar[str] = "next"
+    values: tuple[Handed, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Give(Operation):
+    """The end of a conditional's side: what its results are."""
+
+    mnemonic: ClassVar[str] = "give"
+    values: tuple[Handed, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -210,6 +335,7 @@ class Iterate(Operation):
     start: int = 0
     stop: int | None = None
     step: int = 1
+    carried: tuple[Carried, ...] = ()
     body: Graph = field(kw_only=True)
 
     @property
@@ -229,8 +355,18 @@ class Conditional(Operation):
 
     mnemonic: ClassVar[str] = "if"
     condition: Condition
+    gives: tuple[Carried, ...] = ()
     then: Graph = field(kw_only=True)
     orelse: Graph = field(kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Call(Operation):
+    """Runs a function; its allocations stand `frame` bytes further on than the function says."""
+
+    mnemonic: ClassVar[str] = "call"
+    function: Function
+    frame: int = 0
 
 
 @dataclass(slots=True, eq=False)

@@ -6,24 +6,36 @@ from collections.abc import Iterator, Sequence
 
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
+from fencepost.ir.handing import spelled
 from fencepost.ir.source import Source, Span
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import Body, CapturedTrace
 
 INDENT = "  "
 
 
 def print_kernel(trace: CapturedTrace) -> str:
-    """The kernel as text, one statement a line, ending in a newline."""
-    return "\n".join(line for line, _ in _lines(trace)) + "\n"
+    """The kernel as text, one statement a line, ending in a newline; the functions that it calls come first."""
+    return "\n".join(_text(body) for body in (*trace.functions(), trace))
+
+
+def _text(body: Body) -> str:
+    return "\n".join(line for line, _ in _lines(body)) + "\n"
 
 
 def print_file(traces: Sequence[CapturedTrace]) -> str:
-    """The kernels as one file, with the comments that stood around them in theirs."""
-    parts = []
+    """The kernels as one file, with the functions and comments that stood around them in theirs."""
+    placed = {function for trace in traces for function in (*trace.above, *trace.below)}
+    bodies: dict[Body, None] = {}
     for trace in traces:
-        parts.append("".join(f"{line}\n" for line in trace.heading) + print_kernel(trace))
-        if trace.closing:
-            parts.append("".join(f"{line}\n" for line in trace.closing))
+        for body in (*trace.above, trace, *trace.below):
+            # Functions that came from elsewhere stand above what calls them.
+            bodies.update((function, None) for function in body.functions() if function not in placed)
+            bodies[body] = None
+    parts = []
+    for body in bodies:
+        parts.append("".join(f"{line}\n" for line in body.heading) + _text(body))
+        if body.closing:
+            parts.append("".join(f"{line}\n" for line in body.closing))
     return "\n".join(parts)
 
 
@@ -31,17 +43,23 @@ def locate(trace: CapturedTrace, name: str = "") -> tuple[Source, dict[ops.Opera
     """The kernel's text and where in it each operation stands: for kernels that came from no file."""
     lines: list[str] = []
     spans: dict[ops.Operation, Span] = {}
-    for line, op in _lines(trace):
-        lines.append(line)
-        if op is not None:
-            column = len(line) - len(line.lstrip()) + 1
-            end = len(line.split("  #")[0].rstrip("{").rstrip()) + 1
-            spans[op] = Span(len(lines), column, len(lines), end)
+    for number, body in enumerate((*trace.functions(), trace)):
+        if number:
+            lines.append("")
+        for line, op in _lines(body):
+            lines.append(line)
+            if op is not None:
+                column = len(line) - len(line.lstrip()) + 1
+                end = len(line.split("  #")[0].rstrip("{").rstrip()) + 1
+                spans[op] = Span(len(lines), column, len(lines), end)
     return Source(name or f"@{trace.name}", "\n".join(lines) + "\n"), spans
 
 
-def _lines(trace: CapturedTrace) -> Iterator[tuple[str, ops.Operation | None]]:
-    yield f"kernel @{trace.name} waves={trace.waves} {{", None
+def _lines(trace: Body) -> Iterator[tuple[str, ops.Operation | None]]:
+    if isinstance(trace, CapturedTrace):
+        yield f"kernel @{trace.name} waves={trace.waves} {{", None
+    else:
+        yield f"func @{trace.name} {{", None
     for buffer in trace.buffers.values():
         for text in buffer.heading:
             yield _comment_line(text, 1), None
@@ -97,26 +115,45 @@ def _comment_line(text: str, depth: int) -> str:
 
 def statement(op: ops.Operation) -> str:
     """One operation without what is nested in it."""
-    if isinstance(op, ops.ValueOperation):
-        return _value_statement(op)
     if isinstance(op, ops.SharedMemoryBarrier):
-        return "barrier async" if op.wait_async_ops else "barrier"
+        return " ".join([op.mnemonic, *(["async"] if op.wait_async_ops else []), *_waits(op, op.counts)])
     if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
         return op.mnemonic if op.bar_id == ops.WORKGROUP else f"{op.mnemonic} {op.bar_id}"
     if isinstance(op, ops.MemoryCounterWait):
-        return " ".join([op.mnemonic, *(f"{counter}={count}" for counter, count in op.counts.items())])
+        result = f"%{op.name} = " if op.name else ""
+        return result + " ".join([op.mnemonic, *_waits(op, op.counts)])
     if isinstance(op, ops.Iterate):
         stop = "?" if op.stop is None else str(op.stop)
         step = "" if op.step == 1 else f" step {op.step}"
-        return f"loop %{op.var} in {op.start}..{stop}{step} {{"
+        carried = ", ".join(
+            f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
+        )
+        carry = f" carry {carried}" if carried else ""
+        return f"loop %{op.var} in {op.start}..{stop}{step}{carry} {{"
     if isinstance(op, ops.Conditional):
-        return f"if {op.condition} {{"
+        names = ", ".join(f"%{name.name}" for name in op.gives)
+        gives = f" gives {names}" if names else ""
+        return f"if {op.condition}{gives} {{"
+    if isinstance(op, ops.Next | ops.Give):
+        return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
+    if isinstance(op, ops.CommitGroup):
+        return f"{op.mnemonic} {op.counter}"
+    if isinstance(op, ops.Call):
+        frame = f" at {op.frame}" if op.frame else ""
+        return f"{op.mnemonic} @{op.function.name}{frame}"
     if isinstance(op, ops.Branch):
         return f"br ^{op.target}"
     if isinstance(op, ops.CondBranch):
         trip = "" if op.trip is None else f" trip={op.trip}"
         return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}"
+    if isinstance(op, ops.ValueOperation) and not isinstance(op, ops.SyncOperation):
+        return _value_statement(op)
     return op.mnemonic
+
+
+def _waits(op: ops.SyncOperation, counts: dict[str, int]) -> list[str]:
+    after = [f"after {', '.join(f'%{used.name}' for used in op.uses)}"] if op.uses else []
+    return after + [f"{counter}={count}" for counter, count in counts.items()]
 
 
 def _value_statement(op: ops.ValueOperation) -> str:
@@ -127,7 +164,10 @@ def _value_statement(op: ops.ValueOperation) -> str:
         operands = [str(view) for view in op.views] + operands
         if op.group:
             attributes += f" group={op.group}"
-        if isinstance(op, ops.AsyncCopy) and op.counter != op.default_counter:
-            attributes += f" counter={op.counter}"
+    if (
+        isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite)
+        and op.counter != op.default_counter
+    ):
+        attributes += f" counter={op.counter}"
     arguments = f" {', '.join(operands)}" if operands else ""
     return f"{result}{op.mnemonic}{arguments}{attributes}"

@@ -11,7 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from fencepost.ir.expr import Binary, Compare, Const, Expr, Flag, Select, Unknown, Var, Wave
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Flag, Lane, Select, Unknown, Var, Wave
+from fencepost.ir.limits import MOST_DIGITS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.syntax_errors import token_span, unexpected_character, unexpected_token
 
@@ -40,9 +41,17 @@ class Operand:
     span: Span
 
 
+def opening(source: Source, statement: Statement) -> Span:
+    """The first line of a statement, without the brace that opens its body."""
+    code = source.line(statement.line).partition("#")[0].rstrip()
+    if code.endswith("{"):
+        code = code[:-1].rstrip()
+    return Span(statement.line, statement.column, statement.line, max(len(code), statement.column) + 1)
+
+
 def integer(token: Token) -> int:
     """The number that a token spells; anything no GPU has room for is refused."""
-    if len(token.lstrip("0")) > 18:
+    if len(token.lstrip("0")) > MOST_DIGITS:
         raise FencepostError("the number is too large", [Mark(token_span(token))])
     return int(token.lstrip("0") or "0")
 
@@ -72,6 +81,18 @@ class _Actions:
     def count(self, parts: list[Any]) -> tuple[str, int, Span]:
         return str(parts[0]), integer(parts[1]), token_span(parts[0])
 
+    def after(self, parts: list[Any]) -> list[Operand]:
+        return parts
+
+    def carry(self, parts: list[Any]) -> list[tuple[Token, Expr]]:
+        return parts
+
+    def binding(self, parts: list[Any]) -> tuple[Token, Expr]:
+        return parts[0], parts[1]
+
+    def gives(self, parts: list[Any]) -> list[Token]:
+        return parts
+
     def signed(self, parts: list[Any]) -> int:
         return -integer(parts[1]) if parts[0] is not None else integer(parts[1])
 
@@ -96,6 +117,9 @@ class _Actions:
     def wave(self, parts: list[Any]) -> Expr:
         return Wave()
 
+    def lane(self, parts: list[Any]) -> Expr:
+        return Lane(32 if parts[0].endswith("32") else 64)
+
     def unknown(self, parts: list[Any]) -> Expr:
         return Unknown()
 
@@ -106,6 +130,7 @@ class _Actions:
 STATEMENT_RULES = (
     *("kernel", "labelled", "buffer", "memory", "value", "loop", "conditional", "br", "cond_br", "return"),
     *("barrier", "workgroup_barrier", "signal", "wait", "wait_count"),
+    *("func", "commit", "call", "next", "give"),
 )
 
 

@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
     from lark.lexer import Token
 
-MEMORY_WORDS = ("read", "write", "atomic", "gather_to_lds", "tensor_load_to_lds")
-COMPUTE_WORDS = ("global_read", "global_write", "mma", "compute")
-SYNC_WORDS = ("barrier", "workgroup_barrier", "signal", "wait", "wait_count")
+MEMORY_WORDS = (
+    *("read", "write", "atomic", "exchange", "gather_to_lds", "tensor_load_to_lds"),
+    *("async_mma", "tensor_store_from_lds"),
+)
+COMPUTE_WORDS = ("global_read", "global_write", "mma", "compute", "null_async_dep")
+SYNC_WORDS = ("barrier", "workgroup_barrier", "signal", "wait", "wait_count", "commit")
 STATEMENT_WORDS = (
     *(*MEMORY_WORDS, *COMPUTE_WORDS, *SYNC_WORDS),
-    *("loop", "if", "br", "cond_br", "return"),
+    *("loop", "next", "if", "give", "call", "br", "cond_br", "return"),
 )
 TERMINALS = {
     "_NL": ("the end of the line",),
     "VALUE": ("a name such as %a",),
     "LABEL": ("a block such as ^exit",),
     "KERNEL": ("a kernel name such as @gemm",),
+    "FUNCTION": ("a function name such as @scan",),
     "NAME": ("a name such as load",),
     "INT": ("a number",),
     "MEMORY": MEMORY_WORDS,
@@ -32,9 +36,10 @@ TERMINALS = {
     "COMPARE": ("a comparison",),
     "BRACKET": ("']'",),
     "KERNEL_WORD": ("'kernel'",),
+    "FUNC": ("'func'",),
     "$END": ("the end of the text",),
 }
-OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "DIVIDE", "MOD"})
+OPERATORS = frozenset({"XOR", "PLUS", "MINUS", "TIMES", "DIVIDE", "MOD"})
 CHARACTER_HINTS = {
     "/": "division is written //, and comments begin with #",
     ";": "each statement stands on a line of its own",
@@ -111,9 +116,12 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
     """What somebody who wrote `text` here most likely meant; empty if there is no telling."""
     if "LOOP" in expected:
         return _meaning_of_statement(text, following)
+    if "MEMORY" in expected and _is_word(text):
+        return f"{text} yields no value" if text in STATEMENT_WORDS else _similar(text)
     if "KERNEL_WORD" in expected:
-        closing = "every `{` before this is closed already" if text == "}" else ""
-        return closing or "a file holds kernels, each `kernel @name waves=4 {` ... `}`"
+        if text == "}":
+            return "every `{` before this is closed already"
+        return "a file holds kernels, `kernel @name waves=4 {` ... `}`, and functions, `func @name {` ... `}`"
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
     if _is_word(text) and "VALUE" in expected and not following.startswith("="):
@@ -128,8 +136,12 @@ def _meaning_of_statement(text: str, following: str) -> str:
         return "`else` stands on the line of the brace before it: `} else {`"
     if text == "//":
         return "comments begin with #"
+    if text.startswith("^"):
+        return "blocks stand in kernels only: functions, loops and conditionals have none"
+    if text in ("kernel", "func"):
+        return "kernels and functions do not stand in each other; is a `}` missing above?"
     if text == "shared":
-        return "buffers are declared at the top of the kernel, before its first statement"
+        return "buffers are declared at the top of the kernel or function, before its first statement"
     if _is_word(text):
         return _meaning_of_word(text) if following.startswith("=") else _similar(text)
     return ""
@@ -176,7 +188,8 @@ def _words(expected: set[str]) -> list[str]:
         # The end of the text and of the line are always fine between kernels.
         expected -= {"$END", "_NL"}
     words: list[str] = []
-    if "PLUS" in expected:
+    # Where an operator can follow, `^` can; the parser may have ruled out those that bind tighter already.
+    if "XOR" in expected:
         expected -= OPERATORS
         words.append("an operator")
     for name in sorted(expected):

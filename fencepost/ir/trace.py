@@ -7,27 +7,26 @@ from dataclasses import dataclass, field
 
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph
-from fencepost.ir.ops import Operation, regions
-from fencepost.ir.source import Source
+from fencepost.ir.ops import Call, Operation, regions
+from fencepost.ir.source import FencepostError, Mark, Source
 
 
 @dataclass(slots=True, eq=False)
-class CapturedTrace:
-    """One kernel.
+class Body:
+    """Allocations and operations under one name: a kernel or a function.
 
-    `blocks` is its body: a single graph for a kernel of loops and conditionals, several that end in
-    branches for unstructured control flow. Blocks may hold loops and conditionals, these hold none.
+    `blocks` is a single graph for a body of loops and conditionals, several that end in branches for
+    unstructured control flow. Blocks may hold loops and conditionals, these hold none.
     """
 
     name: str
-    waves: int
     buffers: dict[str, Buffer] = field(default_factory=dict)
     blocks: list[Graph] = field(default_factory=lambda: [Graph("entry")])
     source: Source | None = None
     heading: tuple[str, ...] = ()
-    """The lines of the file above the kernel: comments, and empty lines between them."""
+    """The lines of the file above it: comments, and empty lines between them."""
     closing: tuple[str, ...] = ()
-    """The lines of the file below the last kernel."""
+    """The lines of the file below the last one."""
 
     def get_root_graph(self) -> Graph:
         """The graph that execution starts in."""
@@ -58,6 +57,51 @@ class CapturedTrace:
         yield from self.blocks
         for op in self.preorder_walk():
             yield from regions(op)
+
+    def functions(self) -> list[Function]:
+        """The functions that it calls, itself or through others, each before those that call it."""
+        finished: dict[Function, None] = {}
+        met: dict[str, Body] = {self.name: self}
+        todo: list[tuple[Body, Iterator[Operation]]] = [(self, self.preorder_walk())]
+        while todo:
+            body, rest = todo[-1]
+            call = next((op for op in rest if isinstance(op, Call)), None)
+            if call is None:
+                todo.pop()
+                if todo and isinstance(body, Function):
+                    finished[body] = None
+                continue
+            function = call.function
+            if met.setdefault(function.name, function) is not function:
+                raise FencepostError(
+                    f"@{function.name} is the name of two things that this kernel is made of",
+                    [Mark(call.span)],
+                    code="FP102",
+                    source=body.source,
+                )
+            if any(function is around for around, _ in todo):
+                raise FencepostError(
+                    f"@{function.name} calls itself", [Mark(call.span)], code="FP108", source=body.source
+                )
+            if function not in finished:
+                todo.append((function, function.preorder_walk()))
+        return list(finished)
+
+
+@dataclass(slots=True, eq=False)
+class Function(Body):
+    """What `call` runs: loops and conditionals, without branches between blocks."""
+
+
+@dataclass(slots=True, eq=False)
+class CapturedTrace(Body):
+    """One kernel and how many waves run it."""
+
+    waves: int = field(default=1, kw_only=True)
+    above: tuple[Function, ...] = ()
+    """The functions that stand above it in its file."""
+    below: tuple[Function, ...] = ()
+    """For the last kernel of a file: those that stand below it."""
 
     def __str__(self) -> str:
         from fencepost.ir.printer import print_kernel

@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
+from fencepost.analysis.covers import ALL, Cover, Placement
 from fencepost.analysis.pending import solve
-from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program, Step
+from fencepost.analysis.program import Program, Step
+from fencepost.analysis.units import with_call_entries
 from fencepost.flow import Position
+from fencepost.ir import ops
+from fencepost.placement.prune import prune
 
 
 def complete(program: Program, placement: Placement) -> Placement:
     """`placement` and, in program order, a barrier before each access that it leaves uncovered.
 
-    Inside a divergent conditional no barrier can stand: what conflicts there stays (see `program`).
+    What is in flight is waited for; whether other waves have to be told is another question: where each wave
+    reads just what it has copied itself, a wait is enough. Inside a divergent conditional nothing can stand: what
+    conflicts there stays (see `program`).
     """
     chosen = dict(placement)
-    blocks = program.flow.blocks
+    sealed = program.flow.sealed
 
-    def put_barrier(block: int, step: Step, pending: int, flying: int) -> int:
-        if blocks[block].guards:
-            return 0
-        position = Position(block, step.gap)
-        strength = max(chosen.get(position, 0), ASYNC if flying else PLAIN)
-        chosen[position] = strength
-        return strength
+    def put_barrier(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
+        position = Position(program.places[phase], step.gap)
+        if position.block in sealed:
+            return None
+        meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
+        needed = _waiting_for(program, flying)._replace(rendezvous=meets_others)
+        if position in chosen:
+            needed = needed.joined(chosen[position])
+        chosen[position] = needed
+        return needed
 
     solve(program, chosen, put_barrier)
     return chosen
+
+
+def complete_in_front_of_calls(program: Program, placement: Placement) -> Placement:
+    """The same, with barriers that only one call of a function needs in front of that call."""
+    with_entries = with_call_entries(program)
+    if with_entries is program:
+        return complete(program, placement)
+    chosen = complete(program, complete(with_entries, placement))
+    ends = {
+        Position(block.origin, len(block.ops))
+        for block in program.flow.blocks
+        if isinstance(block.anchor, ops.Call)
+    }
+    # What the function does behind a barrier of its own is no reason for one in front of it.
+    return prune(program, chosen, {at for at in chosen if at in placement or at not in ends})
+
+
+def _waiting_for(program: Program, flying: int) -> Cover:
+    """A barrier that waits for some bits in flight: for everything, or just for them, as the program says."""
+    if not flying:
+        return Cover()
+    if program.drains:
+        return Cover(ALL)
+    counts: dict[str, int] = {}
+    for counter, classes in program.table.engines.items():
+        bits = flying & program.on_levels(classes)
+        if bits:
+            level = ((bits & -bits).bit_length() - 1) // program.width
+            counts[counter] = level - (counter in program.groups)
+    if min(counts.values()) < 0:
+        return Cover(ALL)  # a group that is still open: no count waits for that
+    return program.waiting(counts)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fencepost.analysis.program import Placement, Program
-from fencepost.placement.complete import complete
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.program import Program
+from fencepost.placement.complete import complete_in_front_of_calls
 from fencepost.placement.strategy import Strategy
 
 
@@ -23,4 +24,4 @@ class Eager(Strategy):
 
     def choose(self, program: Program) -> Placement:
         """See the module."""
-        return complete(program, {})
+        return complete_in_front_of_calls(program, program.standing)

@@ -18,10 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from fencepost.analysis.program import Placement, Program, Step
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.program import Program, Step
 from fencepost.flow import Flow
 from fencepost.ir import ops
-from fencepost.placement.complete import complete
+from fencepost.placement.complete import complete, complete_in_front_of_calls
 from fencepost.placement.prune import prune
 from fencepost.placement.strategy import Strategy, cost
 
@@ -31,16 +32,17 @@ class Minimize(Strategy):
     """The fewest barriers executed, by stabbing windows at their ends."""
 
     name: ClassVar[str] = "minimize"
+    improves: ClassVar[bool] = True
     summary: ClassVar[str] = "the fewest barriers, by stabbing hazard windows at their right end (Wave)"
 
     def choose(self, program: Program) -> Placement:
         """See the module."""
-        eager = complete(program, {})
+        eager = complete_in_front_of_calls(program, program.standing)
         if len(program.flow.blocks) == 1:
             # Without control flow nothing can be closed earlier for less, and the sweep leaves nothing redundant.
             return eager
         loops, conditionals = _loop_entries(program), _conditional_entries(program)
-        candidates = [prune(program, eager)]
+        candidates = [prune(program, eager, program.standing)]
         if loops:
             candidates.append(_closing_early(program, loops))
         if conditionals:
@@ -57,21 +59,23 @@ NOTHING: Conflicts = (0, 0)
 def _closing_early(program: Program, entries: dict[int, Conflicts]) -> Placement:
     """Stab windows with steps at the ends of some blocks that conflict with all that lies in the region behind."""
     steps = list(program.steps)
-    for block, (conflicts, flying) in entries.items():
-        entry = Step(len(program.flow.blocks[block].ops), conflicts=conflicts, flying=flying)
-        steps[block] = [*steps[block], entry]
-    stabbed = complete(replace(program, steps=steps), {})
-    return prune(program, complete(program, stabbed))
+    for phase, node in enumerate(program.phases.nodes):
+        if node.block in entries:
+            conflicts, flying = entries[node.block]
+            entry = Step(len(program.flow.blocks[node.block].ops), conflicts=conflicts, flying=flying)
+            steps[phase] = [*steps[phase], entry]
+    stabbed = complete(replace(program, steps=steps), program.standing)
+    return prune(program, complete(program, stabbed), program.standing)
 
 
 def _loop_entries(program: Program) -> dict[int, Conflicts]:
     """For each block right in front of a loop: everything that the loop conflicts with."""
     flow = program.flow
     hot = [NOTHING] * len(flow.loops)
-    for index in flow.order:
-        loop = flow.blocks[index].loop
+    for phase in program.order:
+        loop = flow.blocks[program.phases.nodes[phase].block].loop
         if loop >= 0:
-            hot[loop] = _both(hot[loop], _conflicts(program, index))
+            hot[loop] = _both(hot[loop], _conflicts(program, phase))
     for inner in sorted(flow.loops, key=lambda loop: -loop.depth):
         if inner.parent >= 0:
             hot[inner.parent] = _both(hot[inner.parent], hot[inner.index])
@@ -88,9 +92,9 @@ def _conditional_entries(program: Program) -> dict[int, Conflicts]:
     """For each block right in front of a uniform conditional: everything that its sides conflict with."""
     flow = program.flow
     hot: dict[ops.Operation, Conflicts] = {}
-    for index in flow.order:
-        here = _conflicts(program, index)
-        owner = flow.blocks[index].graph.owner
+    for phase in program.order:
+        here = _conflicts(program, phase)
+        owner = flow.blocks[program.phases.nodes[phase].block].graph.owner
         while owner is not None and here != NOTHING:
             if isinstance(owner, ops.Conditional):
                 hot[owner] = _both(hot.get(owner, NOTHING), here)
@@ -102,10 +106,10 @@ def _conditional_entries(program: Program) -> dict[int, Conflicts]:
     }
 
 
-def _conflicts(program: Program, block: int) -> Conflicts:
-    """Everything that the operations of a block conflict with."""
+def _conflicts(program: Program, phase: int) -> Conflicts:
+    """Everything that the operations of a phase conflict with."""
     conflicts = flying = 0
-    for step in program.steps[block]:
+    for step in program.steps[phase]:
         conflicts |= step.conflicts
         flying |= step.flying
     return conflicts, flying
@@ -119,6 +123,6 @@ def _in_front(flow: Flow, header: int, latches: set[int]) -> list[int]:
     """The blocks from which a loop is entered; none if a barrier could not stand in one of them."""
     before = [block for block in flow.blocks[header].predecessors if block not in latches]
     blocks = [flow.blocks[block] for block in before]
-    if any(block.guards for block in blocks):
+    if any(block.origin in flow.sealed for block in blocks):
         return []
     return before

@@ -1,28 +1,32 @@
-"""Take away barriers until each one left is the only cover of some hazard.
+"""Take away barriers and waits until each one left is needed.
 
-A barrier is redundant if nothing that is pending in front of it conflicts with anything that can be reached
-behind it before the next barrier. The most expensive ones are tried first. When one goes, what was pending in
-front of it becomes pending in front of the barriers that follow: only these are updated, so the whole costs
-little more than one walk over the kernel.
+One is redundant if nothing that is pending (or, where it waits, in flight) in front of it conflicts with
+anything that can be reached behind it before the next barrier. The most expensive ones are tried first. When
+one goes, what was pending in front of it becomes pending in front of those that follow: only these are updated,
+so the whole costs little more than one walk over the kernel.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 
-from fencepost.analysis.pending import State, by_block, states_before
-from fencepost.analysis.program import ASYNC, Placement, Program, moved
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.pending import Spot, State, by_block, states_before
+from fencepost.analysis.program import Program, moved
 from fencepost.flow import Position
 
 
-def prune(program: Program, placement: Placement) -> Placement:
-    """The barriers of `placement` that are needed, given that those not in `placement` stay."""
+def prune(program: Program, placement: Placement, keep: Collection[Position] = ()) -> Placement:
+    """The barriers and waits of `placement` that are needed, given that those in `keep` stay."""
     pruning = Pruning(program, placement)
     flow = program.flow
     order = sorted(placement, key=lambda position: (-flow.frequency(position), position))
     kept = dict(placement)
     for position in order:
-        if position.block not in pruning.reachable or pruning.remove_if_redundant(position):
+        if position not in keep and (
+            position.block not in program.siblings or pruning.remove_if_redundant(position)
+        ):
             del kept[position]
     return kept
 
@@ -32,9 +36,8 @@ class Pruning:
 
     def __init__(self, program: Program, placement: Placement) -> None:
         self.program = program
-        self.reachable = set(program.flow.order)
-        self.strength = dict(placement)
-        self.before: dict[Position, State] = states_before(program, placement)
+        self.cover = dict(placement)
+        self.before: dict[Spot, State] = states_before(program, placement)
         # In each block the barriers form a chain, so that taking one out is cheap.
         self.first: dict[int, Position] = {}
         self.after: dict[Position, Position | None] = {}
@@ -48,60 +51,100 @@ class Pruning:
                     self.previous[other] = one
             self.previous[chain[0]] = None
 
+    def spots(self, position: Position) -> list[Spot]:
+        """Where a barrier stands, in each phase."""
+        return [(phase, position.gap) for phase in self.program.siblings.get(position.block, ())]
+
     def remove_if_redundant(self, position: Position) -> bool:
         """Take the barrier at `position` out unless a hazard needs it."""
-        pending, flying = self.before[position]
-        if self.strength[position] != ASYNC:
-            # Copies in flight pass a plain barrier anyway.
-            flying = 0
-        reached = self.reach(position, (pending, flying))
+        reached = self.reach_without(position)
         if reached is None:
             return False
-        for other, (more, more_flying) in reached.items():
-            known, known_flying = self.before[other]
-            self.before[other] = (known | more, known_flying | more_flying)
+        self.note(reached)
         self.unlink(position)
         return True
 
-    def reach(self, position: Position, state: State) -> dict[Position, State] | None:
-        """Where `state` gets to from `position` on: the barriers it meets. None if it meets a conflict first."""
-        reached: dict[Position, State] = {}
+    def reach_without(self, position: Position) -> dict[Spot, State] | None:
+        """Where what a barrier holds back would get to without it; None if it would meet a conflict."""
+        return self.reach(
+            position, [self.held_back(self.cover[position], spot) for spot in self.spots(position)], position
+        )
+
+    def held_back(self, cover: Cover, spot: Spot) -> tuple[Spot, State]:
+        """What comes up to a barrier and not through it."""
+        pending, flying = self.before[spot]
+        # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending.
+        return spot, (pending if cover.rendezvous else 0, flying & cover.lands)
+
+    def weaken(self, position: Position, weaker: Cover) -> bool:
+        """Put a weaker barrier or wait in the place of one, if nothing needs more."""
+        stronger = self.cover[position]
+        starts = []
+        for spot in self.spots(position):
+            pending, flying = self.before[spot]
+            through = self.program.passed(stronger, pending, flying)
+            more = self.program.passed(weaker, pending, flying)
+            starts.append((spot, (more[0] & ~through[0], more[1] & ~through[1])))
+        # What gets through can come round to this very place again: it then meets what will stand here.
+        self.cover[position] = weaker
+        reached = self.reach(position, starts, None)
+        if reached is None:
+            self.cover[position] = stronger
+            return False
+        self.note(reached)
+        return True
+
+    def note(self, reached: dict[Spot, State]) -> None:
+        """More comes up to these barriers than before."""
+        for spot, (pending, flying) in reached.items():
+            known, known_flying = self.before[spot]
+            self.before[spot] = (known | pending, known_flying | flying)
+
+    def reach(
+        self, position: Position, starts: list[tuple[Spot, State]], gone: Position | None
+    ) -> dict[Spot, State] | None:
+        """Where states get to from `position` on: the barriers they meet. None if one meets a conflict first."""
+        reached: dict[Spot, State] = {}
         seen: dict[int, State] = {}
-        todo = [(position.block, position.gap, self.after[position], state)]
+        todo = [
+            (phase, gap, self.after[position], state)
+            for (phase, gap), state in starts
+            if state[0] or state[1]
+        ]
         while todo:
-            block, gap, barrier, here = todo.pop()
-            out = self.through(block, gap, barrier, here, reached, position)
+            phase, gap, barrier, here = todo.pop()
+            out = self.through(phase, gap, barrier, here, reached, gone)
             if out is None:
                 return None
             pending, flying = out
             if not (pending or flying):
                 continue
-            for target, moves, _, flying_moves in self.program.edges[block]:
+            for target, moves, _, flying_moves in self.program.edges[phase]:
                 after, after_flying = moved(pending, moves), moved(flying, flying_moves)
                 known, known_flying = seen.get(target, (0, 0))
                 if after & ~known or after_flying & ~known_flying:
                     seen[target] = (known | after, known_flying | after_flying)
-                    todo.append((target, 0, self.first.get(target), seen[target]))
+                    todo.append((target, 0, self.first.get(self.program.places[target]), seen[target]))
         return reached
 
     def through(
         self,
-        block: int,
+        phase: int,
         gap: int,
         barrier: Position | None,
         state: State,
-        reached: dict[Position, State],
-        gone: Position,
+        reached: dict[Spot, State],
+        gone: Position | None,
     ) -> State | None:
-        """The state at the end of a block; None on a conflict. The barrier at `gone` is not there."""
+        """The state at the end of a phase; None on a conflict. The barrier at `gone` is not there."""
         pending, flying = state
-        steps = self.program.steps[block]
+        steps = self.program.steps[phase]
         for number in range(bisect_left(steps, gap, key=lambda step: step.gap), len(steps)):
             step = steps[number]
             here = step.gap
             while barrier is not None and barrier.gap <= here:
                 if barrier != gone:
-                    pending, flying = self.pass_barrier(barrier, (pending, flying), reached)
+                    pending, flying = self.pass_barrier(phase, barrier, (pending, flying), reached)
                 barrier = self.after[barrier]
             if not (pending or flying):
                 return (0, 0)
@@ -111,20 +154,23 @@ class Pruning:
                 pending, flying = self.program.followed(step, pending, flying)
         while barrier is not None:
             if barrier != gone:
-                pending, flying = self.pass_barrier(barrier, (pending, flying), reached)
+                pending, flying = self.pass_barrier(phase, barrier, (pending, flying), reached)
             barrier = self.after[barrier]
         return pending, flying
 
-    def pass_barrier(self, barrier: Position, state: State, reached: dict[Position, State]) -> State:
+    def pass_barrier(self, phase: int, barrier: Position, state: State, reached: dict[Spot, State]) -> State:
         """What comes through a barrier; what came up to it is noted."""
-        known, known_flying = reached.get(barrier, (0, 0))
-        reached[barrier] = (known | state[0], known_flying | state[1])
-        return (0, 0) if self.strength[barrier] == ASYNC else (0, state[1])
+        spot = (phase, barrier.gap)
+        known, known_flying = reached.get(spot, (0, 0))
+        reached[spot] = (known | state[0], known_flying | state[1])
+        return self.program.passed(self.cover[barrier], *state)
 
     def unlink(self, position: Position) -> None:
         """Take a barrier out of its chain."""
         before, after = self.previous.pop(position), self.after.pop(position)
-        del self.strength[position], self.before[position]
+        del self.cover[position]
+        for spot in self.spots(position):
+            del self.before[spot]
         if before is not None:
             self.after[before] = after
         elif after is not None:

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fencepost.analysis.program import Placement, Program
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.program import Program
 from fencepost.flow import Flow
 
 
@@ -16,12 +17,14 @@ class Strategy(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    improves: ClassVar[bool] = False
+    """Whether other positions may be tried where barriers have to wait for copies."""
 
     @abstractmethod
     def choose(self, program: Program) -> Placement:
-        """Barriers that leave no hazard uncovered, except where no barrier could."""
+        """Barriers that leave no hazard uncovered, except where no barrier could; those that stand are among them."""
 
 
 def cost(flow: Flow, placement: Placement) -> float:
-    """How many barriers are executed in one run of the kernel, estimated."""
-    return sum(flow.frequency(position) for position in placement)
+    """How many barriers are executed in one run of the kernel, estimated. A wait that nobody meets at is a tenth."""
+    return sum(flow.frequency(at) * (1 if cover.rendezvous else 0.1) for at, cover in placement.items())

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from fencepost.analysis.access import MemoryAccessType, access_type
-from fencepost.analysis.program import ASYNC, PLAIN, Placement, Program
+from fencepost.analysis.covers import DRAIN, PLAIN, Cover, Placement
+from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
-from fencepost.placement.complete import complete
+from fencepost.placement.complete import complete_in_front_of_calls
 from fencepost.placement.strategy import Strategy
 
 
@@ -32,7 +33,7 @@ class Walk(Strategy):
         """See the module."""
         walk = _Walking(program)
         walk.over_kernel()
-        return complete(program, walk.chosen)
+        return complete_in_front_of_calls(program, program.standing | walk.chosen)
 
 
 @dataclass(slots=True)
@@ -76,17 +77,18 @@ class _Walking:
         for gap, op in enumerate(block.ops):
             # Two ticks: a barrier put in front of an operation is passed on the first, the operation on the second.
             self.clock += 2
-            position = Position(index, gap)
+            position = Position(block.origin, gap)
             if position in self.chosen:
                 self.pass_barrier(self.chosen[position])
             if isinstance(op, ops.SharedMemoryBarrier):
-                self.pass_barrier(ASYNC if op.wait_async_ops else PLAIN)
+                self.pass_barrier(DRAIN if op.drains else PLAIN)
             elif isinstance(op, ops.MemoryOperation):
-                self.access(op, None if block.guards else position)
+                closed = block.origin in self.program.flow.sealed or op.owner is not None
+                self.access(op, None if closed else position)
 
-    def pass_barrier(self, strength: int) -> None:
+    def pass_barrier(self, cover: Cover) -> None:
         self.barrier = self.clock - 1
-        if strength == ASYNC:
+        if cover.drains:
             self.async_barrier = self.clock - 1
 
     def access(self, op: ops.MemoryOperation, position: Position | None) -> None:
@@ -95,14 +97,14 @@ class _Walking:
         alone = self.program.flow.trace.waves == 1
         for view in op.views:
             last = self.last.get(view.buffer)
-            if last is not None and alone and not (last.flying or isinstance(op, ops.AsyncCopy)):
+            if last is not None and alone and not (last.flying or isinstance(op, ops.AsyncOperation)):
                 continue
             if last is not None and position is not None and self.needs_barrier(last, used):
-                strength = max(self.chosen.get(position, 0), ASYNC if last.flying else PLAIN)
-                self.chosen[position] = strength
-                self.pass_barrier(strength)
+                cover = (DRAIN if last.flying else PLAIN).joined(self.chosen.get(position, PLAIN))
+                self.chosen[position] = cover
+                self.pass_barrier(cover)
         for view in op.views:
-            self.last[view.buffer] = _Last(used, self.clock, isinstance(op, ops.AsyncCopy))
+            self.last[view.buffer] = _Last(used, self.clock, isinstance(op, ops.AsyncOperation))
 
     def needs_barrier(self, last: _Last, used: MemoryAccessType) -> bool:
         if last.type is used and used is not MemoryAccessType.READ_WRITE:

@@ -22,8 +22,9 @@ Spans = dict[ops.Operation, Span]
 def spans_of(trace: CapturedTrace) -> tuple[Source, Spans]:
     """The text that messages about `trace` refer to: the user's, or else the kernel printed."""
     if trace.source is not None:
-        spans = {op: op.span for op in trace.preorder_walk() if op.span is not None}
-        return trace.source, spans
+        bodies = (trace, *trace.functions())
+        operations = (op for body in bodies for op in body.preorder_walk())
+        return trace.source, {op: op.span for op in operations if op.span is not None}
     return locate(trace)
 
 
@@ -38,17 +39,40 @@ def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
 
 def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
     marks = (
-        Mark(spans.get(race.first.op), _touch(race.first)),
-        Mark(spans.get(race.second.op), _touch(race.second, race)),
+        Mark(spans.get(_shown(race.first.op)), _touch(race.first)),
+        Mark(spans.get(_shown(race.second.op)), _touch(race.second, race)),
     )
     path = _lines(race.path, spans)
     if path and race.why.endswith("between them"):
         notes = [("why", f"{race.why} on the path {path}")]
     else:
         notes = [("why", race.why), *([("path", path)] if path else [])]
+    if race.first.calls or race.second.calls:
+        notes.append(
+            ("calls", f"the first {_called(race.first.calls)}, the second {_called(race.second.calls)}")
+        )
     if race.fix is not None:
         notes.append(("fix", fix_text(race.fix, spans)))
     return Diagnostic(CODES[race.kind], _title(race), marks, tuple(notes), source)
+
+
+def _shown(op: ops.Operation) -> ops.Operation:
+    """The operation that stands in the text: itself, or the one that it is a part of."""
+    return op.owner or op
+
+
+def _called(calls: tuple[ops.Call, ...]) -> str:
+    """How execution came to where an access stands."""
+    if not calls:
+        return "in the kernel itself"
+    steps = [f"@{call.function.name}" + (f" (line {call.span.line})" if call.span else "") for call in calls]
+    return "in " + " → ".join(steps)
+
+
+def _both_called(first: tuple[ops.Call, ...], second: tuple[ops.Call, ...]) -> str:
+    if first == second:
+        return f"both {_called(first)}"
+    return f"the first {_called(first)}, the second {_called(second)}"
 
 
 def _title(race: Race) -> str:
@@ -57,12 +81,22 @@ def _title(race: Race) -> str:
     if race.kind == "wrong order":
         late = f"{two}'s {access(second.op)}"
         return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
-    if first.by_engine:
-        return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
     same = place(first.op) == place(second.op)
     what = "it" if same else f"{place(first.op)}, which shares bytes with it"
+    if _engine_reads(second):
+        two += "'s engine"
+    if _engine_reads(first):
+        return (
+            f"{two} can {_verb(second)} {place(second.op)} while {one}'s engine may still be reading {what}"
+        )
+    if first.by_engine:
+        return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
     done = "read" if race.hazard == "WAR" else _participle(first)
     return f"{two} can {_verb(second)} {place(second.op)} before {one} has {done} {what}"
+
+
+def _engine_reads(touch: Touch) -> bool:
+    return touch.by_engine and touch.verb == "reads"
 
 
 def _verb(touch: Touch) -> str:
@@ -82,15 +116,15 @@ def _touch(touch: Touch, race: Race | None = None) -> str:
     elif race is not None and race.distance:
         when = ", in the next iteration" if race.distance == 1 else f", {race.distance} iterations later"
     bytes_ = f"bytes {touch.bytes.lo}..{touch.bytes.hi}"
-    verb = "copies into" if touch.by_engine else touch.verb
-    return f"wave {touch.wave} {verb} {bytes_}{when}"
+    who = f"wave {touch.wave}'s engine" if _engine_reads(touch) else f"wave {touch.wave}"
+    return f"{who} {touch.verb} {bytes_}{when}"
 
 
 def fix_text(fix: Fix, spans: Spans) -> str:
     """The fix as a sentence."""
     if fix.before is None:
         return fix.what
-    span = spans.get(fix.before)
+    span = spans.get(_shown(fix.before))
     where = f"line {span.line}" if span else f"the {fix.before.mnemonic}"
     text = f"{fix.what} before {where}"
     if fix.also:
@@ -103,14 +137,23 @@ def fix_text(fix: Fix, spans: Spans) -> str:
 
 
 def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
-    lines = [str(spans[op].line) for op in path if op in spans]
+    lines = [str(spans[op].line) for op in _steps(path) if op in spans]
     if len(lines) > most:
         lines = [*lines[: most - 4], "…", *lines[-3:]]
     return " → ".join(lines)
 
 
+def _steps(path: tuple[ops.Operation, ...]) -> list[ops.Operation]:
+    """A path as the text has it: the parts of one operation are one step."""
+    return [
+        _shown(op)
+        for number, op in enumerate(path)
+        if op.owner is None or number == 0 or path[number - 1].owner is not op.owner
+    ]
+
+
 def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
-    marks = tuple(Mark(spans.get(op), text) for op, text in deadlock.ops)
+    marks = tuple(Mark(spans.get(_shown(op)), text) for op, text in deadlock.ops)
     path = _lines(deadlock.path, spans)
     notes = (("path", path),) if path else ()
     return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, notes, source)
@@ -118,13 +161,9 @@ def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
 
 def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnostic:
     when = ", ".join(f"{name} = {value}" for name, value in finding.iteration)
-    return Diagnostic(
-        CODES["out of range"],
-        finding.message,
-        (Mark(spans.get(finding.op), when and f"with {when}"),),
-        (),
-        source,
-    )
+    mark = Mark(spans.get(_shown(finding.op)), when and f"with {when}")
+    notes = (("calls", _called(finding.calls)),) if finding.calls else ()
+    return Diagnostic(CODES["out of range"], finding.message, (mark,), notes, source)
 
 
 # ---------------------------------------------------------------- JSON
@@ -166,18 +205,20 @@ def op_json(op: ops.Operation, spans: Spans) -> dict[str, Any]:
     """An operation: what it is and where it stands."""
     from fencepost.ir.printer import statement
 
+    op = _shown(op)
     span = spans.get(op)
     place_ = {"line": span.line, "column": span.column} if span else {"line": None, "column": None}
     return {"text": statement(op).removesuffix(" {"), **place_}
 
 
 def _touch_json(touch: Touch, spans: Spans) -> dict[str, Any]:
-    return op_json(touch.op, spans) | {
+    found = op_json(touch.op, spans) | {
         "wave": touch.wave,
         "iteration": dict(touch.iteration),
         "bytes": [touch.bytes.lo, touch.bytes.hi],
         "by_engine": touch.by_engine,
     }
+    return found | {"calls": [op_json(call, spans) for call in touch.calls]} if touch.calls else found
 
 
 def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
@@ -195,4 +236,4 @@ def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
 
 
 def _path_json(path: tuple[ops.Operation, ...], spans: Spans) -> list[int]:
-    return [spans[op].line for op in path if op in spans]
+    return [spans[op].line for op in _steps(path) if op in spans]

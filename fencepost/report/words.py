@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from fencepost.analysis.hazards import Hazard
 from fencepost.ir import ops
-from fencepost.ir.buffers import View
-from fencepost.ir.expr import Unknown, Var, leaves
 from fencepost.ir.source import Span
 
 NAMES = {"RAW": "read-after-write", "WAR": "write-after-read", "WAW": "write-after-write"}
@@ -19,6 +17,8 @@ def noun(op: ops.MemoryOperation) -> str:
         return "update"
     if isinstance(op, ops.AsyncCopy):
         return "copy"
+    if isinstance(op, ops.AsyncRead):
+        return "async read"
     return op.mnemonic
 
 
@@ -36,7 +36,9 @@ def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
     """The reason for a barrier, short enough to stand behind it."""
     shown: dict[str, None] = {}
     for hazard in hazards:
-        again = ", next iteration" if hazard.is_loop else ""
+        again = ""
+        if hazard.is_loop:
+            again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
         shown.setdefault(f"{noun(hazard.producer)} → {noun(hazard.consumer)} {_buffers(hazard)}{again}")
     texts = list(shown)
     if not texts:
@@ -58,30 +60,23 @@ def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) 
     """What can happen without a barrier, as a sentence without its beginning."""
     producer, consumer = hazard.producer, hazard.consumer
     one, other = hazard.waves
-    first = f"wave {one}'s {access(producer)}{_line(producer, spans)}"
-    second = f"wave {other}'s {access(consumer)}{_line(consumer, spans)}"
+    first = f"wave {one}'s {access(producer)}{line_of(producer, spans)}"
+    second = f"wave {other}'s {access(consumer)}{line_of(consumer, spans)}"
     if hazard.is_loop:
         loop = hazard.loops[0].op
-        second += f" in iteration {loop.var}+1" if loop else " the next time round"
+        ahead = max(1, hazard.distance)
+        second += f" in iteration {loop.var}+{ahead}" if loop else " the next time round"
     if hazard.kind == "RAW":
         text = f"{second} can miss {first}"
     elif hazard.kind == "WAR":
         text = f"{second} can overwrite what {first} has yet to read"
     else:
         text = f"{second} can be overwritten by {first}, which should come before it"
-    coarse = sorted({view.buffer.name for op in (producer, consumer) for view in op.views if _coarse(view)})
-    if coarse:
-        text += f" (parts that depend on a loop are taken as all of %{' and %'.join(coarse)})"
     return text
 
 
-def _coarse(view: View) -> bool:
-    """Whether the analysis takes the view for more than it is in one iteration."""
-    parts = (view.slot, view.lo, view.hi)
-    return any(isinstance(leaf, Var | Unknown) for part in parts if part is not None for leaf in leaves(part))
-
-
-def _line(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
+def line_of(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
+    """Where an operation stands, in brackets; nothing if that is not known."""
     span = (spans or {}).get(op) or op.span
     return f" (line {span.line})" if span else ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fencepost.ir.ops import GatherToLDS, GlobalRead, GlobalWrite, TensorLoadToLDS, TensorStoreFromLDS
 from fencepost.ir.source import FencepostError
 
 
@@ -26,7 +27,19 @@ class TargetConfig:
     """Barriers with a number besides the workgroup's own."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """Counter widths in bits. NVIDIA counts commit groups; a wait takes any number of them."""
+    counted_on: Mapping[str, str] = field(default_factory=dict)
+    """The counter that each kind of operation touches, by its name in the text form."""
     facts: tuple[str, ...] = ()
+
+    def widest_waits(self) -> dict[str, int]:
+        """For each counter, the greatest count that a wait can be given; a kernel's own names are known, too."""
+        found = {name: 2**bits - 1 for name, bits in self.counters.items()}
+        for op in (GatherToLDS, TensorLoadToLDS, TensorStoreFromLDS, GlobalRead, GlobalWrite):
+            hardware = self.counted_on.get(op.mnemonic)
+            if hardware is not None:
+                name = op.default_counter
+                found[name] = min(found[hardware], found.get(name, found[hardware]))
+        return found
 
     def __str__(self) -> str:
         return self.name
@@ -34,45 +47,56 @@ class TargetConfig:
 
 _GFX9 = {"vmcnt": 6, "lgkmcnt": 4}
 _GFX12 = {"loadcnt": 6, "storecnt": 6, "dscnt": 6}
+_ON_GFX9 = {
+    "gather_to_lds": "vmcnt", "global_read": "vmcnt", "global_write": "vmcnt",
+    "read": "lgkmcnt", "write": "lgkmcnt", "atomic": "lgkmcnt",
+}  # fmt: skip
+_ON_GFX12 = {
+    "gather_to_lds": "loadcnt", "global_read": "loadcnt", "global_write": "storecnt",
+    "read": "dscnt", "write": "dscnt", "atomic": "dscnt",
+}  # fmt: skip
+_ON_GFX1250 = {
+    **_ON_GFX12, "gather_to_lds": "asynccnt", "tensor_load_to_lds": "tensorcnt", "tensor_store_from_lds": "tensorcnt",
+}  # fmt: skip
 
 _ENTRIES = (
     TargetConfig(
-        "gfx90a", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        "gfx90a", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9, _ON_GFX9,
         ("CDNA2: s_barrier neither waits for memory nor can be split; vmcnt counts loads and stores together",),
     ),
     TargetConfig(
-        "gfx942", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        "gfx942", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9, _ON_GFX9,
         ("CDNA3: as gfx90a; global loads can write LDS directly (4 bytes a lane), counted on vmcnt",),
     ),
     TargetConfig(
-        "gfx950", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9,
+        "gfx950", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9, _ON_GFX9,
         ("CDNA4: as gfx942; direct loads to LDS of 12 and 16 bytes a lane",),
     ),
     TargetConfig(
-        "gfx1200", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12,
+        "gfx1200", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12, _ON_GFX12,
         ("RDNA4: the barrier instruction is split; -1 names the workgroup's barrier", "LDS has dscnt of its own"),
     ),
     TargetConfig(
-        "gfx1201", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12,
+        "gfx1201", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12, _ON_GFX12,
         ("RDNA4: as gfx1200",),
     ),
     TargetConfig(
         "gfx1250", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 16,
-        {**_GFX12, "asynccnt": 6, "tensorcnt": 6},
+        {**_GFX12, "asynccnt": 6, "tensorcnt": 6}, _ON_GFX1250,
         ("split barriers as gfx1200, and up to 16 named ones",
          "async loads to LDS count on asynccnt, TDM on tensorcnt; both taken to be as wide as the other counters"),
     ),
     TargetConfig(
-        "sm_80", "nvidia", "bar.sync 0", False, 15, {},
+        "sm_80", "nvidia", "bar.sync 0", False, 15, {}, {},
         ("Ampere: bar.sync also orders shared memory among its threads; barriers 0 to 15, 0 is the block's",
          "cp.async completes by commit groups"),
     ),
     TargetConfig(
-        "sm_90", "nvidia", "bar.sync 0", True, 15, {},
+        "sm_90", "nvidia", "bar.sync 0", True, 15, {}, {},
         ("Hopper: as sm_80; an mbarrier in shared memory splits arrive and wait; TMA signals one when it is done",),
     ),
     TargetConfig(
-        "sm_100", "nvidia", "bar.sync 0", True, 15, {},
+        "sm_100", "nvidia", "bar.sync 0", True, 15, {}, {},
         ("Blackwell: as sm_90",),
     ),
 )  # fmt: skip

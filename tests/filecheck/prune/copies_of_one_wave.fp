@@ -14,4 +14,4 @@ kernel @copies_of_one_wave waves=2 {
 # CHECK:      wait_count load=1
 # CHECK-NEXT: barrier
 # CHECK-NEXT: read %a
-# CHECK:      0 barriers removed, 1 kept
+# CHECK:      0 barriers and waits removed, 2 kept

@@ -14,4 +14,4 @@ kernel @prefetch_into_another_slot waves=4 {
 # CHECK-NEXT:   read %a[0]
 # CHECK-NEXT:   gather_to_lds %a[1]
 # CHECK-NEXT: }
-# CHECK:      1 barrier removed (line 9), 1 kept
+# CHECK:      1 barrier or wait removed (line 9), 2 kept

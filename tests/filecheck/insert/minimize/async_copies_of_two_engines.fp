@@ -8,6 +8,6 @@ kernel @async_copies_of_two_engines waves=4 {
   tensor_load_to_lds %a
 }
 # CHECK:        gather_to_lds %a
-# CHECK-NEXT:   barrier async  # copy → copy %a
+# CHECK-NEXT:   barrier load=0  # copy → copy %a
 # CHECK-NEXT:   tensor_load_to_lds %a
 # CHECK-NEXT: }

@@ -1,4 +1,4 @@
-# Nothing but a wait completes an async copy: its barrier drains the counters first.
+# Nothing but a wait completes an async copy: its barrier waits for the counter first.
 # RUN: fencepost insert %s --target gfx942 --strategy minimize
 # RUN: fencepost insert %s --target gfx942 --strategy eager
 # RUN: fencepost insert %s --target gfx942 --strategy walk
@@ -8,6 +8,6 @@ kernel @async_copy waves=4 {
   read %a
 }
 # CHECK:        gather_to_lds %a
-# CHECK-NEXT:   barrier async  # copy → read %a
+# CHECK-NEXT:   barrier load=0  # copy → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }

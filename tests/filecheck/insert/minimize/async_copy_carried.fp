@@ -10,7 +10,7 @@ kernel @async_copy_carried waves=4 {
   }
 }
 # CHECK:        loop %i in 0..8 {
-# CHECK-NEXT:     barrier async  # copy → read %a, next iteration
+# CHECK-NEXT:     barrier load=0  # copy → read %a, next iteration
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:     barrier  # read → copy %a
 # CHECK-NEXT:     gather_to_lds %a

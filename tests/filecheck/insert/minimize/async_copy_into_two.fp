@@ -10,7 +10,7 @@ kernel @async_copy_into_two waves=4 {
   read %a
 }
 # CHECK:        tensor_load_to_lds %a, %b
-# CHECK-NEXT:   barrier async  # copy → read %b; copy → read %a
+# CHECK-NEXT:   barrier tensor=0  # copy → read %b; copy → read %a
 # CHECK-NEXT:   read %b
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }

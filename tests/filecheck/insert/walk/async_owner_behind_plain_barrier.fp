@@ -1,4 +1,4 @@
-# A plain barrier between an async copy and its reader is not enough, and a draining one joins it.
+# A plain barrier between an async copy and its reader is not enough: it is told to wait.
 # RUN: fencepost insert %s --target gfx942 --strategy walk
 # RUN: fencepost insert %s --target gfx942 --strategy minimize
 # RUN: fencepost insert %s --target gfx942 --strategy eager
@@ -9,7 +9,6 @@ kernel @async_owner_behind_plain_barrier waves=4 {
   read %a
 }
 # CHECK:        gather_to_lds %a
-# CHECK-NEXT:   barrier  # mine
-# CHECK-NEXT:   barrier async  # copy → read %a
+# CHECK-NEXT:   barrier load=0  # mine
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }

@@ -1,4 +1,4 @@
-# Only a wait completes a copy: a barrier that drains the counters is put in before the read.
+# Only a wait completes a copy: the barrier is told to wait for it.
 # RUN: fencepost insert %s --strategy minimize
 # RUN: fencepost insert %s --strategy eager
 # RUN: fencepost insert %s --strategy walk
@@ -10,8 +10,7 @@ kernel @plain_barrier_after_copy waves=4 {
   read %a
 }
 # CHECK:        gather_to_lds %a
-# CHECK-NEXT:   barrier
-# CHECK-NEXT:   barrier async  # copy → read %a
+# CHECK-NEXT:   barrier load=0
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

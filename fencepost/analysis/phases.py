@@ -1,0 +1,368 @@
+"""A kernel's blocks, once for every combination of the numbers that slots and branches depend on.
+
+In a loop over a ring of three slots every third iteration touches the same slot. So the loop's body is looked at
+three times, as three *phases* that follow each other round and round; in each of them every slot is a plain
+number. The same goes for numbers and buffers that loops carry (`carry %x = 0`, rotated buffers): they are
+followed from what they begin as. Numbers with too many values are not followed, and what depends on them is
+unknown. Placement does not see phases: a barrier stands in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of
+from fencepost.flow import Block, Flow
+from fencepost.flow.unstructured import reverse_postorder
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer, BufferArg
+from fencepost.ir.expr import Compare, Condition, Expr, Var, decide, evaluate, is_divergent, leaves
+from fencepost.ir.graph import Graph
+from fencepost.ir.handing import names_of
+from fencepost.ir.trace import Body
+
+Name = tuple[str, str]
+"""A function (or "" for the kernel) and a name in it."""
+Env = tuple[tuple[int, str, int], ...]
+"""What is known: how many calls deep, name, value."""
+EXACT_ROUNDS = 16
+"""A loop that carries numbers, or issues copies, and goes round no more often is followed from beginning to end."""
+MOST_PHASES = 4096
+"""Blocks times phases that a kernel may have, or four times its blocks if that is more."""
+
+
+class Phase(NamedTuple):
+    """A block with the numbers that it is executed with."""
+
+    block: int
+    env: Env
+
+
+@dataclass(slots=True)
+class Phases:
+    """The phases of a kernel and the edges between them. Phase 0 is where execution starts."""
+
+    nodes: list[Phase] = field(default_factory=list)
+    edges: list[list[tuple[int, int]]] = field(default_factory=list)
+    """For each phase: where execution can go, and the loop that goes round or -1."""
+    order: list[int] = field(default_factory=list)
+
+
+def values_in(phase: Phase, flow: Flow) -> dict[str, int]:
+    """The numbers that the operations of a phase see."""
+    depth = len(flow.blocks[phase.block].calls)
+    return {name: value for deep, name, value in phase.env if deep == depth}
+
+
+def find_phases(flow: Flow, slots: bool = True) -> Phases:
+    """The phases of a kernel; one for each block if nothing depends on a number, or `slots` is off."""
+    names = _Names.of(flow) if slots else _Names()
+    while names.followed:
+        found = _Exploration(flow, names).run()
+        if isinstance(found, Phases):
+            return found
+        # Too much to follow: without the number that has most values it is less.
+        names.followed.discard(found)
+    return _one_for_each_block(flow)
+
+
+def _one_for_each_block(flow: Flow) -> Phases:
+    edges = [
+        [(target, flow.crossed_loop(block.index, target)) for target in block.successors]
+        for block in flow.blocks
+    ]
+    return Phases([Phase(block.index, ()) for block in flow.blocks], edges, flow.order)
+
+
+# ---------------------------------------------------------------- which names matter
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names that slots, ranges and branches depend on."""
+
+    followed: set[Name] = field(default_factory=set)
+    home: dict[Name, Graph] = field(default_factory=dict)
+    """The region in which each can be named."""
+    rounds: dict[ops.Iterate, Rounds | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, flow: Flow) -> _Names:
+        names = cls()
+        bodies: list[tuple[str, Body]] = [("", flow.trace)]
+        bodies += [(function.name, function) for function in flow.trace.functions()]
+        asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
+        for function, body in bodies:
+            names.read(function, body, asynchronous)
+        return names
+
+    @staticmethod
+    def loops_that_issue(body: Body, loops: list[ops.Iterate]) -> set[ops.Iterate]:
+        """The loops around operations that are counted: how many are in flight depends on how often they go round."""
+        found: set[ops.Iterate] = set()
+        for op in body.preorder_walk() if loops else ():
+            if isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite | ops.CommitGroup):
+                graph = op.graph
+                while graph is not None and graph.owner is not None:
+                    if isinstance(graph.owner, ops.Iterate):
+                        found.add(graph.owner)
+                    graph = graph.owner.graph
+        return found
+
+    def read(self, function: str, body: Body, asynchronous: bool) -> None:
+        """Find what matters in one kernel or function."""
+        wanted: dict[str, list[Expr | Condition]] = {}
+        outside: dict[str, list[Graph]] = {}
+        loops: list[ops.Iterate] = []
+        sources: dict[str, list[tuple[ops.Handed, Graph]]] = {}
+        for op in body.preorder_walk():
+            for part in _decisive(op):
+                for name in _named(part):
+                    if isinstance(part, Expr | Compare):
+                        wanted.setdefault(name, []).append(part)
+                    else:
+                        wanted.setdefault(name, [])
+                    assert op.graph is not None
+                    outside.setdefault(name, []).append(op.graph)
+            if isinstance(op, ops.Iterate):
+                loops.append(op)
+            if isinstance(op, ops.Iterate | ops.Conditional):
+                for number, carried in enumerate(names_of(op)):
+                    sources[carried.name] = list(_handed_on(op, carried, number))
+        issuing = self.loops_that_issue(body, loops) if asynchronous else set()
+        if not (wanted or issuing):
+            return
+        _close_over(wanted, sources, outside)
+        numbered = {loop.var for loop in loops}
+        self.followed |= {(function, name) for name in wanted if name not in numbered}
+        for op in body.preorder_walk():
+            if isinstance(op, ops.Iterate):
+                self.home[function, op.var] = op.body
+                for carried in op.carried:
+                    used = outside.get(carried.name, [])
+                    assert op.graph is not None
+                    self.home[function, carried.name] = (
+                        op.body if all(_is_inside(graph, op.body) for graph in used) else op.graph
+                    )
+            elif isinstance(op, ops.Conditional):
+                for given in op.gives:
+                    assert op.graph is not None
+                    self.home[function, given.name] = op.graph
+        for loop in loops:
+            counted = loop in issuing or any(name.name in wanted for name in loop.carried)
+            if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
+                # What its arguments are, or how much is in flight, depends on how often it has gone round: each
+                # iteration by itself.
+                wanted.setdefault(loop.var, []).append(loop.index)
+            if loop.var in wanted:
+                parts = wanted[loop.var]
+                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
+                if self.rounds[loop] is not None:
+                    self.followed.add((function, loop.var))
+
+
+def _close_over(
+    wanted: dict[str, list[Expr | Condition]],
+    sources: dict[str, list[tuple[ops.Handed, Graph]]],
+    outside: dict[str, list[Graph]],
+) -> None:
+    """What a wanted name is made from is wanted, too."""
+    todo = list(wanted)
+    while todo:
+        name = todo.pop()
+        for value, graph in sources.get(name, ()):
+            for other in _named(value):
+                outside.setdefault(other, []).append(graph)
+                if other not in wanted:
+                    wanted[other] = []
+                    todo.append(other)
+                if isinstance(value, Expr):
+                    wanted[other].append(value)
+
+
+def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
+    """What decides which bytes an operation touches or which way it branches."""
+    if isinstance(op, ops.MemoryOperation):
+        for view in op.views:
+            if isinstance(view.buffer, BufferArg):
+                yield view.buffer
+            for part in (view.slot, view.lo, view.hi):
+                if part is not None:
+                    yield part
+    elif isinstance(op, ops.Conditional | ops.CondBranch):
+        yield op.condition
+
+
+def _named(value: ops.Handed | Condition) -> list[str]:
+    """The names in an expression; the name of a buffer that is handed on."""
+    if isinstance(value, Buffer):
+        return [value.name] if isinstance(value, BufferArg) else []
+    if isinstance(value, Expr | Compare):
+        return [leaf.name for leaf in leaves(value) if isinstance(leaf, Var)]
+    return []
+
+
+def _handed_on(
+    op: ops.Iterate | ops.Conditional, carried: ops.Carried, number: int
+) -> Iterator[tuple[ops.Handed, Graph]]:
+    """What a name can become, and where that is said."""
+    if carried.init is not None and op.graph is not None:
+        yield carried.init, op.graph
+    for graph in ops.regions(op):
+        if isinstance(graph.last, ops.Next | ops.Give):
+            yield graph.last.values[number], graph
+
+
+def _is_inside(graph: Graph | None, region: Graph) -> bool:
+    while graph is not None:
+        if graph is region:
+            return True
+        graph = graph.owner.graph if graph.owner is not None else None
+    return False
+
+
+# ---------------------------------------------------------------- following them
+
+
+class _Exploration:
+    """Every phase that can be reached."""
+
+    def __init__(self, flow: Flow, names: _Names) -> None:
+        self.flow = flow
+        self.names = names
+        self.found = Phases()
+        self.number: dict[Phase, int] = {}
+        self.values: dict[Name, set[int]] = {}
+        self.most = max(MOST_PHASES, 4 * len(flow.blocks))
+
+    def run(self) -> Phases | Name:
+        """All phases, or the name that has too many values."""
+        self.enter(Phase(0, ()))
+        for number, phase in enumerate(self.found.nodes):  # grows on the way
+            for target, env, loop in self.successors(phase):
+                self.found.edges[number].append((self.enter(Phase(target, env)), loop))
+            if len(self.found.nodes) > self.most or self.overgrown():
+                return max(self.values, key=lambda name: len(self.values[name]))
+        self.found.order = reverse_postorder([[target for target, _ in edges] for edges in self.found.edges])
+        return self.found
+
+    def enter(self, phase: Phase) -> int:
+        number = self.number.get(phase)
+        if number is None:
+            number = self.number[phase] = len(self.found.nodes)
+            self.found.nodes.append(phase)
+            self.found.edges.append([])
+            calls = self.flow.blocks[phase.block].calls
+            for depth, name, value in phase.env:
+                self.values.setdefault((_function(calls, depth), name), set()).add(value)
+        return number
+
+    def overgrown(self) -> bool:
+        return any(len(values) > MOST_ROUNDS for values in self.values.values())
+
+    def successors(self, phase: Phase) -> Iterator[tuple[int, Env, int]]:
+        """Where a phase leads: the next block, what is known there, the loop that goes round."""
+        block = self.flow.blocks[phase.block]
+        depth = len(block.calls)
+        here = values_in(phase, self.flow)
+        for target in block.successors:
+            around = self.flow.crossed_loop(block.index, target)
+            following = self.flow.blocks[target]
+            if _ruled_out(block, following, here):
+                continue
+            for after in self.step(block, following, around, dict(here)):
+                known = {(deep, name): value for deep, name, value in phase.env if deep < depth}
+                known.update({(depth, name): value for name, value in after.items()})
+                yield target, self.kept(known, following), around
+
+    def step(self, block: Block, target: Block, around: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
+        """What the names stand for behind an edge."""
+        function = _function(block.calls, len(block.calls))
+        anchor = block.anchor
+        if isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
+            owner = anchor.graph.owner
+            assert isinstance(owner, ops.Iterate | ops.Conditional)
+            self.hand_on(function, owner, anchor.values, env)
+        loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
+        if loop is not None and (function, loop.var) in self.names.followed:
+            rounds = self.names.rounds[loop]
+            assert rounds is not None
+            again, leaves_ = rounds.following(env[loop.var])
+            if around >= 0:
+                for value in again:
+                    yield env | {loop.var: value}
+                return
+            if not leaves_:
+                return
+        if isinstance(anchor, ops.Iterate):
+            inits = (carried.init for carried in anchor.carried)
+            self.hand_on(function, anchor, tuple(init for init in inits if init is not None), env)
+            if target.graph is anchor.body and (function, anchor.var) in self.names.followed:
+                env[anchor.var] = anchor.start
+        yield env
+
+    def left_loop(self, block: Block, target: Block) -> ops.Iterate | None:
+        """The loop that an edge leaves; structured loops are left one at a time."""
+        if block.loop < 0 or block.loop == target.loop:
+            return None
+        if any(loop.index == block.loop for loop in self.flow.loops_around(target.index)):
+            return None
+        return self.flow.loops[block.loop].op
+
+    def hand_on(
+        self,
+        function: str,
+        owner: ops.Iterate | ops.Conditional,
+        values: tuple[ops.Handed, ...],
+        env: dict[str, int],
+    ) -> None:
+        """Give the names of a region their new values, all at once; what is not known is forgotten."""
+        numbers = [_value(value, env) for value in values]
+        for carried, number in zip(names_of(owner), numbers, strict=True):
+            if (function, carried.name) not in self.names.followed:
+                continue
+            env.pop(carried.name, None)
+            if number is not None:
+                env[carried.name] = number
+
+    def kept(self, known: dict[tuple[int, str], int], target: Block) -> Env:
+        """What can still be named at `target`."""
+        depth = len(target.calls)
+        found: list[tuple[int, str, int]] = []
+        for (deep, name), value in known.items():
+            if deep > depth:
+                continue
+            home = self.names.home.get((_function(target.calls, deep), name))
+            graph = target.graph if deep == depth else target.calls[deep].graph
+            if home is not None and _is_inside(graph, home):
+                found.append((deep, name, value))
+        return tuple(sorted(found))
+
+
+def _function(calls: tuple[ops.Call, ...], depth: int) -> str:
+    return calls[depth - 1].function.name if depth else ""
+
+
+def _value(value: ops.Handed, env: Mapping[str, int]) -> int | None:
+    if isinstance(value, BufferArg):
+        return env.get(value.name)
+    if isinstance(value, Buffer):
+        return value.number
+    return evaluate(value, env) if isinstance(value, Expr) else None
+
+
+def _ruled_out(block: Block, target: Block, env: dict[str, int]) -> bool:
+    """Whether a uniform branch on known numbers goes the other way."""
+    branch = block.anchor
+    if not isinstance(branch, ops.Conditional | ops.CondBranch) or len(block.successors) < 2:
+        return False
+    if is_divergent(branch.condition):
+        return False
+    holds = decide(branch.condition, env)
+    if holds is None:
+        return False
+    if isinstance(branch, ops.Conditional):
+        return target.graph is not (branch.then if holds else branch.orelse)
+    return target.graph.name != (branch.then if holds else branch.orelse)

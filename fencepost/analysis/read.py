@@ -1,0 +1,114 @@
+"""From a kernel to its program."""
+
+from __future__ import annotations
+
+from fencepost.analysis.classes import ClassTable, Filter, classify, width
+from fencepost.analysis.covers import ALL, Cover
+from fencepost.analysis.phases import find_phases
+from fencepost.analysis.program import MOST_COUNTED, Program
+from fencepost.analysis.steps import edge_to, steps_of
+from fencepost.analysis.units import add_entries
+from fencepost.flow import Flow, Position, build_flow
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+
+
+def read_program(trace: CapturedTrace, *, slots: bool = True, ignore: Filter | None = None) -> Program:
+    """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown."""
+    flow = build_flow(trace)
+    _refuse_split_phases(flow)
+    phases = find_phases(flow, slots)
+    table = classify(flow, phases, ignore, slots=slots)
+    groups = _grouped(flow, table)
+    program = Program(flow, table, phases, width(table), _levels(flow, table, groups), groups)
+    _find_standing(program)
+    for phase, node in enumerate(phases.nodes):
+        block = flow.blocks[node.block]
+        program.places.append(block.origin)
+        program.steps.append(steps_of(program, phase, block))
+        program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
+    for phase in phases.order:
+        program.siblings.setdefault(program.places[phase], []).append(phase)
+    add_entries(program)
+    return program
+
+
+def _grouped(flow: Flow, table: ClassTable) -> frozenset[str]:
+    """The counters that count groups."""
+    if not table.engines:
+        return frozenset()
+    return frozenset(
+        op.counter for block in flow.blocks for op in block.ops if isinstance(op, ops.CommitGroup)
+    )
+
+
+def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
+    """Copies that any wait could tell apart are on different levels; without copies there are none."""
+    if not table.engines:
+        return 0
+    asked = counted = 0
+    for block in flow.blocks:
+        for op in block.ops:
+            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
+                asked = max([asked, *(count for name, count in op.counts.items() if name in table.engines)])
+            elif isinstance(op, ops.CommitGroup):
+                counted += op.counter in table.engines
+            else:
+                counted += getattr(op, "counter", "") in table.engines
+    # A wait that is put in can leave what a few iterations have issued; more than that helps nobody.
+    useful = min(4 * counted, MOST_COUNTED)
+    return 1 + max(min(asked, MOST_COUNTED), useful) + bool(groups)
+
+
+def _find_standing(program: Program) -> None:
+    """Barriers and waits that can be taken away or changed: not those under divergence, not parts of operations."""
+    alone = program.flow.trace.waves == 1
+    reachable = {program.phases.nodes[phase].block for phase in program.order}
+    for block in program.flow.blocks:
+        if block.origin != block.index or block.origin in program.flow.sealed:
+            continue
+        for gap, op in enumerate(block.ops):
+            if op.owner is not None:
+                continue
+            if isinstance(op, ops.SharedMemoryBarrier):
+                cover = Cover(ALL) if op.drains else program.waiting(op.counts)
+            elif isinstance(op, ops.MemoryCounterWait):
+                # For a single wave, nothing outstanding is as good as a barrier.
+                fence = alone and op.counts.get(ops.LDS_COUNTER) == 0
+                cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
+                if not (cover.lands or fence) and block.index in reachable:
+                    continue
+            else:
+                continue
+            position = Position(block.index, gap)
+            program.standing[position] = cover
+            program.standing_ops[position] = op
+
+
+def _refuse_split_phases(flow: Flow) -> None:
+    """Placement reasons about waves that meet the same barriers; say so where they do not."""
+    help_ = ("help", "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet")
+    for block in flow.blocks:
+        for op in block.ops:
+            if (
+                block.guards
+                and isinstance(op, ops.SyncOperation)
+                and not isinstance(op, ops.MemoryCounterWait)
+            ):
+                shown = op.owner or op
+                raise FencepostError(
+                    f"{shown.mnemonic} inside a divergent conditional: not all waves meet it",
+                    [Mark(shown.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
+                    code="FP201",
+                    notes=[help_],
+                    source=flow.trace.source,
+                )
+            if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
+                raise FencepostError(
+                    f"the kernel has a split barrier ({op.mnemonic})",
+                    [Mark(op.span)],
+                    code="FP202",
+                    notes=[help_],
+                    source=flow.trace.source,
+                )

@@ -1,0 +1,191 @@
+"""Which iterations of a loop look alike: a few of them stand for all.
+
+Everything that a loop's variable decides (slots, byte ranges, branches) is looked at. If it repeats after P
+iterations, following P of them round and round is following the loop. A comparison of the variable with a
+number holds up to some iteration and not from there on, or the other way round: between such breaks the rest
+repeats, so each stretch between two breaks is followed round and round by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import gcd, lcm
+from typing import NamedTuple
+
+from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Flag, Select, Var, evaluate
+
+MOST_ROUNDS = 64
+"""A loop of which more iterations differ is not followed: what depends on its variable is unknown."""
+
+
+class Shift(NamedTuple):
+    """How a value changes with the iteration: `rounds` iterations further it is greater by exactly `delta`."""
+
+    rounds: int
+    delta: int
+
+
+class Stretch(NamedTuple):
+    """Iterations `first` up to, not including, `end` (None: without end), alike if `period` apart."""
+
+    first: int
+    end: int | None
+    period: int
+
+    @property
+    def folded(self) -> bool:
+        """Whether its first `period` iterations stand for all."""
+        return self.end is None or self.end - self.first > self.period
+
+    @property
+    def followed(self) -> int:
+        """How many iterations are looked at."""
+        return self.period if self.end is None else min(self.period, self.end - self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The iterations of a loop that are followed, by the value of its variable."""
+
+    start: int
+    step: int
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def count(self) -> int:
+        """How many iterations are looked at."""
+        return sum(stretch.followed for stretch in self.stretches)
+
+    def following(self, value: int) -> tuple[list[int], bool]:
+        """The values that the variable can have in the next iteration, and whether the loop can be left now."""
+        here = (value - self.start) // self.step
+        number = next(
+            number
+            for number, stretch in enumerate(self.stretches)
+            if stretch.first <= here < stretch.first + stretch.followed
+        )
+        stretch = self.stretches[number]
+        again: list[int] = []
+        if here + 1 < stretch.first + stretch.followed:
+            again.append(here + 1)
+        elif stretch.folded:
+            again.append(stretch.first)
+        if stretch.end is None:
+            leaves = True
+        else:
+            left = stretch.end - 1 - here
+            # The last iteration of the stretch, or one that looks just like it.
+            last = left % stretch.period == 0 if stretch.folded else left == 0
+            leaves = last and number + 1 == len(self.stretches)
+            if last and not leaves:
+                again.append(self.stretches[number + 1].first)
+        return [self.start + self.step * k for k in dict.fromkeys(again)], leaves
+
+
+def rounds_of(
+    var: str, start: int, step: int, trip: int | None, parts: Iterable[Expr | Condition]
+) -> Rounds | None:
+    """The iterations that stand for all as far as `parts` goes; None if too many differ."""
+    breaks: set[int] = set()
+    period: int | None = 1
+    for part in parts:
+        shift = _shift(part, _Loop(var, start, step), breaks)
+        if shift is None or shift.delta or shift.rounds > MOST_ROUNDS:
+            period = None
+            break
+        period = lcm(period or 1, shift.rounds)
+    if trip is not None and (period is None or trip <= 2 * period):
+        # Each iteration by itself.
+        found = Rounds(start, step, (Stretch(0, trip, max(trip, 1)),))
+    elif period is None:
+        return None
+    else:
+        inside = sorted(at for at in breaks if at > 0 and (trip is None or at < trip))
+        edges: list[int | None] = [0, *inside, trip]
+        stretches = [
+            Stretch(first, end, period)
+            for first, end in pairwise(edges)
+            if first is not None and (end is None or first < end)
+        ]
+        found = Rounds(start, step, tuple(stretches))
+    return found if found.count <= MOST_ROUNDS else None
+
+
+class _Loop(NamedTuple):
+    var: str
+    start: int
+    step: int
+
+
+def _shift(expr: Expr | Condition, loop: _Loop, breaks: set[int]) -> Shift | None:
+    """How `expr` changes between two breaks; None if nothing can be said."""
+    if isinstance(expr, Var):
+        return Shift(1, loop.step) if expr.name == loop.var else Shift(1, 0)
+    if isinstance(expr, Flag) or not isinstance(expr, Binary | Compare | Select):
+        return Shift(1, 0)
+    if isinstance(expr, Select):
+        condition = _shift(expr.condition, loop, breaks)
+        then, orelse = _shift(expr.then, loop, breaks), _shift(expr.orelse, loop, breaks)
+        if condition is None or then is None or orelse is None:
+            return None
+        rounds = lcm(condition.rounds, then.rounds, orelse.rounds)
+        grown = _grown(then, rounds)
+        return Shift(rounds, grown) if grown == _grown(orelse, rounds) else None
+    left, right = _shift(expr.lhs, loop, breaks), _shift(expr.rhs, loop, breaks)
+    if left is None or right is None:
+        return None
+    if isinstance(expr, Compare):
+        return _shift_of_comparison(expr, left, right, loop, breaks)
+    return _shift_of_arithmetic(expr, left, right)
+
+
+def _grown(shift: Shift, rounds: int) -> int:
+    return shift.delta * (rounds // shift.rounds)
+
+
+def _shift_of_comparison(
+    expr: Compare, left: Shift, right: Shift, loop: _Loop, breaks: set[int]
+) -> Shift | None:
+    rounds = lcm(left.rounds, right.rounds)
+    apart = _grown(left, rounds) - _grown(right, rounds)
+    if apart == 0:
+        return Shift(rounds, 0)
+    if rounds != 1:
+        return None
+    env = {loop.var: loop.start}
+    lhs, rhs = evaluate(expr.lhs, env), evaluate(expr.rhs, env)
+    if lhs is None or rhs is None:
+        return None
+    # The difference is a line; it is zero at this iteration or between two of them.
+    at = (rhs - lhs) // apart
+    breaks.update((at, at + 1))
+    return Shift(1, 0)
+
+
+def _shift_of_arithmetic(expr: Binary, left: Shift, right: Shift) -> Shift | None:
+    rounds = lcm(left.rounds, right.rounds)
+    one, other = _grown(left, rounds), _grown(right, rounds)
+    if expr.op == "+":
+        return Shift(rounds, one + other)
+    if expr.op == "-":
+        return Shift(rounds, one - other)
+    if not (one or other):
+        return Shift(rounds, 0)
+    number = expr.rhs.value if isinstance(expr.rhs, Const) else None
+    if expr.op == "*":
+        if number is None and isinstance(expr.lhs, Const):
+            number, one = expr.lhs.value, other
+        return None if number is None else Shift(rounds, one * number)
+    if number is None or number <= 0:
+        return None
+    if expr.op == "^":
+        # Adding a multiple of a power of two that is greater than `number` leaves the bits below alone.
+        number = 1 << number.bit_length()
+        times = number // gcd(number, one)
+        return Shift(rounds * times, one * times)
+    times = number // gcd(number, one)
+    if expr.op == "//":
+        return Shift(rounds * times, one * times // number)
+    return Shift(rounds * times, 0)

@@ -1,0 +1,96 @@
+"""The steps of each phase, and how bits change along edges."""
+
+from __future__ import annotations
+
+from fencepost.analysis.classes import all_ages
+from fencepost.analysis.covers import ALL
+from fencepost.analysis.phases import values_in
+from fencepost.analysis.program import Edge, Program, Step
+from fencepost.flow import Block
+from fencepost.ir import ops
+
+
+def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
+    """The steps of a phase, in order."""
+    table = program.table
+    accesses = table.accesses[phase]
+    if not table.engines:
+        # By far the most frequent case.
+        steps = [
+            Step(gap, table.bit[number], table.conflicts[number], number=number) for gap, number in accesses
+        ]
+        inner = [gap for gap, op in enumerate(block.ops) if op.owner is not None]
+        if inner:
+            clears = (
+                Step(gap, clears=True) for gap in inner if isinstance(block.ops[gap], ops.SyncOperation)
+            )
+            steps = sorted([*steps, *clears], key=lambda step: step.gap)
+        return steps
+    certain = _certain(program, phase, block)
+    number_at = dict(accesses)
+    found = (
+        _step(program, gap, op, number_at.get(gap, -1), certain, block.origin in program.flow.sealed)
+        for gap, op in enumerate(block.ops)
+    )
+    return [step for step in found if step is not None]
+
+
+def _certain(program: Program, phase: int, block: Block) -> int:
+    """The bits of copies all of whose waves are certain to come by a block."""
+    table = program.table
+    env = values_in(program.phases.nodes[phase], program.flow)
+    waves = range(program.flow.trace.waves)
+    here = sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
+    certain = 0
+    for number, made in enumerate(table.classes):
+        if made.engine and not made.waves & ~here:
+            certain |= all_ages(table, number)
+    return certain
+
+
+def _step(
+    program: Program, gap: int, op: ops.Operation, number: int, certain: int, guarded: bool
+) -> Step | None:
+    table, levels = program.table, program.levels
+    counts = may_count = 0
+    counter = getattr(op, "counter", "")
+    if counter in table.engines and (isinstance(op, ops.CommitGroup) or counter not in program.groups):
+        counted = table.engines[counter]
+        counts = program.on_levels(counted & certain, 0, levels - 1)
+        may_count = program.on_levels(counted & ~certain, 0, levels - 1)
+    if number >= 0:
+        flying = program.on_levels(table.flying[number])
+        in_flight = bool(table.classes[number].engine)
+        adds, conflicts = table.bit[number], table.conflicts[number]
+        return Step(gap, adds, conflicts, flying, in_flight, number, counts=counts, may_count=may_count)
+    if isinstance(op, ops.SharedMemoryBarrier) and op.owner is not None:
+        return Step(gap, clears=True)
+    if isinstance(op, ops.MemoryCounterWait) and guarded:
+        lands = ALL if op.drains else program.waiting(op.counts).lands
+        everything = program.on_levels(certain)
+        return Step(gap, lands=lands & everything, may_land=lands & ~everything)
+    # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
+    return Step(gap, counts=counts, may_count=may_count) if counts or may_count else None
+
+
+def edge_to(program: Program, target: int, loop: int) -> Edge:
+    """The edge to a phase, along which `loop` goes round."""
+    flow, table = program.flow, program.table
+    if not table.grouped:
+        return Edge(target, (), loop)
+    inside = {other.index for other in flow.loops_around(program.phases.nodes[target].block)}
+    masks: dict[int, int] = {}
+    for number in table.grouped:
+        loops = table.classes[number].loops
+        for age in range(len(loops) + 1):
+            # An access is as old as the outermost loop that has gone round since; 0 is young.
+            here = age
+            if here and loops[here - 1] not in inside:
+                here = 0
+            if loop in loops:
+                round_ = loops.index(loop) + 1
+                here = round_ if here == 0 else min(here, round_)
+            if here != age:
+                masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
+    moves = tuple((mask, places) for places, mask in masks.items())
+    return Edge(target, moves, loop, tuple((program.on_levels(mask), places) for mask, places in moves))

@@ -1,0 +1,189 @@
+"""The values of names, as far as they decide anything, and how they change from block to block.
+
+A function knows its own names only, so an environment has one frame for the kernel and one for each function
+that is being run. Names that nothing asks for any more are left out: states that differ in them are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fencepost.check.access import view_names
+from fencepost.check.names import Names, Value, condition_of, hands_on, values_handed_on, variables
+from fencepost.flow import Block, Flow, Guard
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer, BufferArg
+from fencepost.ir.expr import evaluate, is_divergent
+from fencepost.ir.graph import Graph
+from fencepost.ir.trace import Body
+
+Frame = tuple[tuple[str, int], ...]
+"""Names and their values: variables of the loops that are followed, and numbers and buffers that are handed on."""
+Env = tuple[Frame, ...]
+"""One frame for the kernel and one for each function that is being run, outermost first."""
+START: Env = ((),)
+
+LARGEST = 2**64
+"""Numbers beyond this are taken as unknown: no address is that large."""
+
+
+def value_of(value: Value, values: Mapping[str, int], modulus: int | None = None) -> int | None:
+    """What a name becomes that is given `value`; buffers are known by their number."""
+    if isinstance(value, BufferArg):
+        return values.get(value.name)
+    if isinstance(value, Buffer):
+        return value.number
+    number = evaluate(value, values)
+    if number is None or abs(number) > LARGEST:
+        return None
+    return number if modulus is None else number % modulus
+
+
+def bodies_of(flow: Flow) -> list[Body]:
+    """The kernel and the functions that it runs."""
+    functions = dict.fromkeys(call.function for block in flow.blocks for call in block.calls)
+    return [flow.trace, *functions]
+
+
+def body_of(flow: Flow, block: Block) -> Body:
+    """The kernel or function that a block belongs to."""
+    return block.calls[-1].function if block.calls else flow.trace
+
+
+@dataclass(slots=True)
+class Environments:
+    """How names change along the edges of a flow."""
+
+    flow: Flow
+    names: dict[Body, Names]
+    given: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
+    """What the end of each block hands on."""
+    live: list[set[tuple[int, str]]] = field(default_factory=list)
+    """For each block: the handed-on names, with their depth, that may still be asked for."""
+    value_holders: set[int] = field(default_factory=set)
+    """Blocks whose end hands on results of operations."""
+    guards_at: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, flow: Flow, names: dict[Body, Names]) -> Environments:
+        """Read the kernel."""
+        found = cls(flow, names)
+        found.value_holders = {block.index for block in flow.blocks if values_handed_on(block.anchor)}
+        if found.hands_on:
+            for block in flow.blocks:
+                handed = names[body_of(flow, block)].handed
+                given = [(name.name, value) for name, value in hands_on(block.anchor) if name.name in handed]
+                # What the sides of a divergent conditional give differs from wave to wave: it stays unknown.
+                if given and not _gives_divergently(block.anchor):
+                    found.given[block.index] = given
+            found.live = _liveness(found)
+        return found
+
+    @property
+    def hands_on(self) -> bool:
+        """Whether any name that decides something is handed on."""
+        return any(names.handed for names in self.names.values())
+
+    def after(self, block: Block, values: dict[str, int]) -> dict[str, int]:
+        """The names of the block's body behind its end."""
+        given = self.given.get(block.index)
+        if given is None:
+            return values
+        modulus = self.names[body_of(self.flow, block)].modulus
+        after = dict(values)
+        for name, value in given:
+            number = value_of(value, values, modulus.get(name))
+            if number is None:
+                after.pop(name, None)
+            else:
+                after[name] = number
+        return after
+
+    def enter(self, env: Env, values: dict[str, int], block: Block, target: Block) -> Env:
+        """The environment at `target`; `values` are the names of the block's body behind the edge."""
+        deeper = len(target.calls) - len(block.calls)
+        if deeper > 0:
+            return (*env[:-1], self.frame(values, target, len(block.calls)), ())
+        if deeper < 0:
+            return (*env[:-2], self.frame(dict(env[-2]), target, len(target.calls)))
+        return (*env[:-1], self.frame(values, target, len(block.calls)))
+
+    def frame(self, values: dict[str, int], target: Block, depth: int) -> Frame:
+        """The names that matter from `target` on, in the order of the text."""
+        body = target.calls[depth - 1].function if depth else self.flow.trace
+        handed = self.names[body].handed
+        if not handed:
+            return tuple(values.items())
+        live = self.live[target.index]
+        kept = [item for item in values.items() if item[0] not in handed or (depth, item[0]) in live]
+        order = self.names[body].order
+        return tuple(sorted(kept, key=lambda item: order[item[0]]))
+
+    # ------------------------------------------------------------ divergent conditionals
+
+    def guards(self, block: Block) -> list[tuple[int, Guard]]:
+        """The guards of a block, each with the frame that its condition is asked in."""
+        found = self.guards_at.get(block.index)
+        if found is None:
+            depths = _depths(self.flow, block)
+            found = [(depths[_root(guard.branch)] if depths else 0, guard) for guard in block.guards]
+            self.guards_at[block.index] = found
+        return found
+
+
+def _gives_divergently(op: ops.Operation | None) -> bool:
+    owner = op.graph.owner if isinstance(op, ops.Give) and op.graph is not None else None
+    return isinstance(owner, ops.Conditional) and is_divergent(owner.condition)
+
+
+def _root(op: ops.Operation) -> Graph | None:
+    """The outermost graph around an operation."""
+    graph = op.graph
+    while graph is not None and graph.owner is not None:
+        graph = graph.owner.graph
+    return graph
+
+
+def _depths(flow: Flow, block: Block) -> dict[Graph | None, int]:
+    """The depth of each outermost graph that is being run; empty without calls, where there is but one."""
+    if not block.calls:
+        return {}
+    depths: dict[Graph | None, int] = dict.fromkeys(flow.trace.blocks, 0)
+    for depth, call in enumerate(block.calls, 1):
+        depths |= dict.fromkeys(call.function.blocks, depth)
+    return depths
+
+
+def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
+    """Which names can still be asked for at the start of each block."""
+    flow = found.flow
+    asked = [_asked(found, block) for block in flow.blocks]
+    live = [set(names) for names in asked]
+    changed = True
+    while changed:
+        changed = False
+        for index in reversed(flow.order):
+            block, depth = flow.blocks[index], len(flow.blocks[index].calls)
+            names = set().union(*(live[target] for target in block.successors))
+            given = [(name, value) for name, value in found.given.get(index, ()) if (depth, name) in names]
+            names -= {(depth, name) for name, _ in given}
+            names |= {(depth, used) for _, value in given for used in variables(value)}
+            names |= asked[index]
+            if names != live[index]:
+                live[index] = names
+                changed = True
+    return live
+
+
+def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
+    """The names that a block itself asks for."""
+    depth = len(block.calls)
+    names: set[str] = set().union(*(view_names(op) for op in block.ops))
+    condition = None if block.anchor is None else condition_of(block.anchor)
+    if condition is not None:
+        names |= variables(condition)
+    asked = {(depth, name) for name in names}
+    for at, guard in found.guards(block):
+        asked |= {(at, name) for name in variables(guard.condition)}
+    return asked

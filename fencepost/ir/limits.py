@@ -1,0 +1,88 @@
+"""What a kernel can say: the range of each number and the spelling of names. Parser and builder both ask here."""
+
+from __future__ import annotations
+
+import re
+
+from fencepost.ir.expr import Const, Expr
+from fencepost.ir.ops import LDS_COUNTER, WORKGROUP
+from fencepost.ir.source import FencepostError, Mark, Span
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
+MOST_DIGITS = 18
+"""Numbers with more digits than this are refused: no GPU has room for them."""
+MOST_DEPTH = 64
+"""Expressions nested deeper than this are refused rather than risked on Python's stack."""
+MOST_BYTES = 2**40
+MOST_WAVES = 64
+
+
+def check_name(name: str) -> str:
+    """`name`, if the text form can spell it."""
+    if not NAME.fullmatch(name):
+        raise FencepostError(
+            f"{name!r} is no name: letters, digits, _ and single dots between them, with a letter or _ first"
+        )
+    return name
+
+
+def check_number(number: int, span: Span | None = None) -> int:
+    """`number`, if it is not too large."""
+    if not -(10**MOST_DIGITS) < number < 10**MOST_DIGITS:
+        raise FencepostError("the number is too large", [Mark(span)])
+    return number
+
+
+def check_constants(leaves: list[Expr]) -> None:
+    """Refuse constants that are too large among the leaves of an expression."""
+    for leaf in leaves:
+        if isinstance(leaf, Const):
+            check_number(leaf.value)
+
+
+def check_waves(waves: int, span: Span | None = None) -> int:
+    """`waves`, if a workgroup can have so many."""
+    if not 1 <= waves <= MOST_WAVES:
+        raise FencepostError(f"{waves} waves; a workgroup has 1 to {MOST_WAVES}", [Mark(span)])
+    return waves
+
+
+def check_size(name: str, size: int, span: Span | None = None) -> None:
+    """Refuse a buffer of `size` bytes that is larger than any memory."""
+    if size > MOST_BYTES:
+        raise FencepostError(f"%{name} has {size} bytes, more than a terabyte", [Mark(span)])
+
+
+def check_step(step: int, span: Span | None = None) -> int:
+    """`step`, if a loop can count by it."""
+    if step < 1:
+        raise FencepostError("a loop's step is at least 1", [Mark(span)])
+    return check_number(step, span)
+
+
+def check_barrier(number: int, span: Span | None = None) -> int:
+    """`number`, if a split barrier can have it."""
+    if number < WORKGROUP:
+        raise FencepostError("barrier ids are -1 (the workgroup's) and up", [Mark(span)])
+    return check_number(number, span)
+
+
+def check_engine(counter: str, span: Span | None = None) -> str:
+    """`counter`, if an engine can count on it."""
+    if counter == LDS_COUNTER:
+        # Nothing would tell such an access from what the wave does itself.
+        raise FencepostError(
+            f"{LDS_COUNTER!r} counts plain accesses; an engine needs a counter of its own",
+            [Mark(span)],
+            code="FP105",
+        )
+    return counter
+
+
+def check_frame(frame: int, span: Span | None = None) -> int:
+    """`frame`, if the buffers of a function can stand so far on."""
+    if frame < 0:
+        raise FencepostError(f"a frame at {frame}; addresses begin at 0", [Mark(span)])
+    if frame > MOST_BYTES:
+        raise FencepostError(f"a frame at {frame}, more than a terabyte on", [Mark(span)])
+    return frame

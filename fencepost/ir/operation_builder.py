@@ -1,0 +1,142 @@
+"""One method per operation of the text form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fencepost.ir import ops
+from fencepost.ir.body_writer import BodyWriter
+from fencepost.ir.buffers import Buffer, View
+from fencepost.ir.limits import check_barrier, check_engine, check_name, check_number, check_size
+from fencepost.ir.source import FencepostError
+
+Place = Buffer | View
+Value = ops.ValueOperation
+
+
+class OperationBuilder(BodyWriter):
+    """Writes operations that stand on a line of their own."""
+
+    # ------------------------------------------------------------ memory
+
+    def shared(self, name: str, *, bytes: int, slots: int = 1, offset: int | None = None) -> Buffer:
+        """An allocation of `slots` slots of `bytes` each, at address `offset` if one is given."""
+        if bytes < 1 or slots < 1:
+            raise FencepostError("a buffer has at least one slot of at least one byte")
+        check_size(check_name(name), slots * bytes)
+        if offset is not None and check_number(offset) < 0:
+            raise FencepostError(f"address {offset} of %{name}; addresses begin at 0")
+        buffer = Buffer(name, bytes, slots, offset, number=len(self._body.buffers))
+        self._names.define_buffer(buffer)
+        return buffer
+
+    def read(self, place: Place, *uses: Value, group: str = "") -> ops.Read:
+        """Shared memory to registers."""
+        return self._access(ops.Read(_views(place), group=group), uses)
+
+    def write(self, place: Place, *uses: Value, group: str = "") -> ops.Write:
+        """Registers to shared memory."""
+        return self._access(ops.Write(_views(place), group=group), uses)
+
+    def atomic(self, place: Place, *uses: Value, group: str = "") -> ops.AtomicOp:
+        """A read-modify-write of shared memory."""
+        return self._access(ops.AtomicOp(_views(place), group=group), uses)
+
+    def exchange(self, place: Place, *uses: Value) -> ops.Exchange:
+        """Values handed from wave to wave through scratch memory: a write, a barrier inside, a read."""
+        return self._access(ops.Exchange(_views(place)), uses)
+
+    def gather_to_lds(
+        self, place: Place, *uses: Value, group: str = "", counter: str = ""
+    ) -> ops.GatherToLDS:
+        """An async copy from global memory straight to shared memory."""
+        return self._access(ops.GatherToLDS(_views(place), group=group, counter=counter), uses)
+
+    def tensor_load_to_lds(
+        self, *operands: Place | Value, group: str = "", counter: str = ""
+    ) -> ops.TensorLoadToLDS:
+        """An async copy of a tile by a tensor engine, into one or more buffers."""
+        views, uses = _sorted(operands)
+        return self._access(ops.TensorLoadToLDS(views, group=group, counter=counter), uses)
+
+    def async_mma(self, *operands: Place | Value, group: str = "", counter: str = "") -> ops.AsyncMMA:
+        """A matrix multiplication that reads operands from shared memory some time later."""
+        views, uses = _sorted(operands)
+        return self._access(ops.AsyncMMA(views, group=group, counter=counter), uses)
+
+    def tensor_store_from_lds(
+        self, place: Place, *uses: Value, group: str = "", counter: str = ""
+    ) -> ops.TensorStoreFromLDS:
+        """A tile stored to global memory by a tensor engine, which reads it some time later."""
+        return self._access(ops.TensorStoreFromLDS(_views(place), group=group, counter=counter), uses)
+
+    # ------------------------------------------------------------ registers
+
+    def global_read(self, *uses: Value, counter: str = "load") -> ops.GlobalRead:
+        """Global memory to registers."""
+        return self._value(ops.GlobalRead(counter=check_engine(check_name(counter))), uses)
+
+    def global_write(self, *uses: Value, counter: str = "store") -> ops.GlobalWrite:
+        """Registers to global memory."""
+        return self._value(ops.GlobalWrite(counter=check_engine(check_name(counter))), uses)
+
+    def mma(self, *uses: Value) -> ops.MMA:
+        """A matrix multiply-accumulate."""
+        return self._value(ops.MMA(), uses)
+
+    def compute(self, *uses: Value) -> ops.Compute:
+        """Anything that touches registers only."""
+        return self._value(ops.Compute(), uses)
+
+    def null_async_dep(self) -> ops.NullAsyncDep:
+        """The dependency on no async operation at all."""
+        return self._value(ops.NullAsyncDep(), ())
+
+    # ------------------------------------------------------------ synchronization
+
+    def commit(self, counter: str) -> ops.CommitGroup:
+        """Ends a group of async operations of `counter`, which thereby counts groups."""
+        return self._put(ops.CommitGroup(check_engine(check_name(counter))))
+
+    def barrier(
+        self, *, wait_async_ops: bool = False, after: Sequence[Value] = (), **counts: int
+    ) -> ops.SharedMemoryBarrier:
+        """Fence and rendezvous; it waits for async operations first if it is told to."""
+        return self._value(ops.SharedMemoryBarrier(wait_async_ops, _counts(counts)), after)
+
+    def workgroup_barrier(self) -> ops.WorkgroupBarrier:
+        """Rendezvous without a fence."""
+        return self._put(ops.WorkgroupBarrier())
+
+    def signal(self, bar_id: int = ops.WORKGROUP) -> ops.SharedMemoryBarrierSignal:
+        """Fence, then arrive."""
+        return self._put(ops.SharedMemoryBarrierSignal(check_barrier(bar_id)))
+
+    def wait(self, bar_id: int = ops.WORKGROUP) -> ops.SharedMemoryBarrierWait:
+        """Block until all waves have arrived."""
+        return self._put(ops.SharedMemoryBarrierWait(check_barrier(bar_id)))
+
+    def wait_count(self, *, after: Sequence[Value] = (), **counts: int) -> ops.MemoryCounterWait:
+        """Block until at most the given number of operations of each counter is outstanding.
+
+        With `after` alone it waits for everything in flight. It is a value: what uses it comes after it.
+        """
+        if not counts and not after:
+            raise FencepostError("wait_count takes counters, each with a number from 0: wait_count(load=0)")
+        return self._value(ops.MemoryCounterWait(_counts(counts)), after)
+
+
+def _counts(counts: Mapping[str, int]) -> dict[str, int]:
+    if min(counts.values(), default=0) < 0:
+        raise FencepostError("a counter has a number from 0: wait_count(load=0)")
+    return {check_name(name): check_number(count) for name, count in counts.items()}
+
+
+def _views(*places: Place) -> tuple[View, ...]:
+    return tuple(place.whole() if isinstance(place, Buffer) else place for place in places)
+
+
+def _sorted(operands: Sequence[Place | Value]) -> tuple[tuple[View, ...], list[Value]]:
+    """The views and the values among operands."""
+    values = [operand for operand in operands if isinstance(operand, ops.ValueOperation)]
+    return _views(*(place for place in operands if not isinstance(place, ops.ValueOperation))), values

@@ -1,0 +1,112 @@
+"""What a strategy chooses, with waits that are worth their price.
+
+A strategy says where barriers go. How long those that follow copies wait can be decided in several ways, and no one
+of them is best everywhere, so all are tried and the cheapest is taken (strategies that stand for an algorithm of
+someone else keep its positions; only their waits are worked out):
+
+* a barrier that has to wait drains every counter (later copies then need no barrier of their own), or it waits for
+  just what is needed (copies for the iterations to come stay in flight);
+* barriers that are there for other reasons, those that stand in the kernel included, wait as well, and what that
+  makes redundant goes: a barrier that stands between a copy and its reader is upgraded rather than doubled;
+* a barrier behind each loop waits for what the loop leaves in flight, so that no iteration has to;
+* a barrier that is executed often is left out, the others wait for everything, and what is missing then is put in
+  elsewhere, where it may be executed less often.
+
+In the end every wait that was put in, or added to, gets the largest count that is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fencepost.analysis.covers import DRAIN, Cover, Placement
+from fencepost.analysis.program import Program
+from fencepost.flow import Position
+from fencepost.placement.complete import complete
+from fencepost.placement.prune import prune
+from fencepost.placement.strategy import Strategy, cost
+from fencepost.placement.waits import relax
+
+WAIT_COST = 5.0
+"""What it costs to wait for a copy that has just been issued, in barriers; one with n later ones costs a 1+n-th."""
+
+MOST_TRIES = 24
+"""Barriers that are left out to see what that gives."""
+
+
+def choose(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
+    """Where barriers go and how long they wait; `widest` is the greatest count of each counter."""
+    first = strategy.choose(program)
+    if not program.table.engines:
+        return first
+    candidates: list[Placement] = []
+    firsts = [first, strategy.choose(replace(program, drains=False))] if strategy.improves else [first]
+    for chosen in firsts:
+        added = chosen.keys() - program.standing.keys()
+        candidates.append(relax(program, chosen, added, widest))
+        if any(chosen[at].lands for at in added):
+            candidates.append(_all_waiting(program, chosen, widest))
+            if strategy.improves:
+                candidates.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
+    candidates.sort(key=lambda placement: price(program, placement))
+    if strategy.improves:
+        candidates = [_improved(program, candidate, widest) for candidate in candidates[:2]]
+    return min(candidates, key=lambda placement: price(program, placement))
+
+
+def _improved(program: Program, placement: Placement, widest: Mapping[str, int]) -> Placement:
+    """`placement` as long as leaving out one barrier, and repairing what that breaks, makes it cheaper."""
+    best, least = placement, price(program, placement)
+    tries = MOST_TRIES
+    improving = True
+    while improving and tries > 0:
+        improving = False
+        added = [at for at in best if at not in program.standing]
+        for position in sorted(added, key=lambda at: (-program.flow.frequency(at), at))[:tries]:
+            tries -= 1
+            without = {at: cover for at, cover in best.items() if at != position}
+            repaired = _all_waiting(program, complete(program, _draining(without)), widest)
+            if (paid := price(program, repaired)) < least:
+                best, least, improving = repaired, paid, True
+                break
+    return best
+
+
+def _behind_loops(program: Program) -> Placement:
+    """A barrier that drains wherever a loop is left."""
+    flow = program.flow
+    found: Placement = {}
+    for block in flow.blocks:
+        inside = {loop.index for loop in flow.loops_around(block.index)}
+        for target in block.successors:
+            left = inside - {loop.index for loop in flow.loops_around(target)}
+            origin = flow.blocks[target].origin
+            if left and origin not in flow.sealed:
+                found[Position(origin, 0)] = DRAIN
+    return found
+
+
+def _draining(placement: Placement) -> Placement:
+    return {at: DRAIN if cover.rendezvous else cover for at, cover in placement.items()}
+
+
+def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int]) -> Placement:
+    """`chosen` with every barrier waiting, without those that are redundant then, and relaxed again."""
+    standing = program.standing
+    kept = prune(program, _draining(chosen), standing)
+    changeable = [at for at in kept if at not in standing or standing[at].rendezvous]
+    return relax(program, kept, changeable, widest, least=standing)
+
+
+def price(program: Program, placement: Placement) -> float:
+    """Barriers executed, and what the waits cost that were not in the kernel."""
+    return cost(program.flow, placement) + sum(
+        program.flow.frequency(at) * _wait_cost(cover)
+        for at, cover in placement.items()
+        if cover.lands & ~program.standing.get(at, Cover()).lands
+    )
+
+
+def _wait_cost(cover: Cover) -> float:
+    return WAIT_COST / (1 + min((count for _, count in cover.counts), default=0))

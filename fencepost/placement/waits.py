@@ -1,0 +1,81 @@
+"""How long each wait has to be: the largest count that still completes everything that is needed.
+
+A barrier that is put in front of a copy's consumer first drains every counter. Then each counter is let go as
+far as possible: not waited for at all if nothing needs it, else the most later operations that may stay
+outstanding. A larger count lets more copies pass, so the largest safe one is found by halving. Each try
+follows only the copies that it would let pass, up to where they are waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.program import MOST_COUNTED, Program
+from fencepost.flow import Position
+from fencepost.placement.prune import Pruning
+
+
+def relax(
+    program: Program,
+    placement: Placement,
+    positions: Iterable[Position],
+    widest: Mapping[str, int],
+    least: Placement | None = None,
+) -> Placement:
+    """`placement` with the waits at `positions` as short as possible.
+
+    `widest` is the greatest count that each counter can be waited for with; `least` is what must stay.
+    """
+    if not program.table.engines:
+        return placement
+    pruning = Pruning(program, placement)
+    relaxed = dict(placement)
+    flow = program.flow
+    for position in sorted(positions, key=lambda at: (-flow.frequency(at), at)):
+        if relaxed[position].lands and position.block in program.siblings:
+            _relax_at(pruning, position, widest, (least or {}).get(position))
+            relaxed[position] = pruning.cover[position]
+            if not relaxed[position].does_anything:
+                del relaxed[position]
+    return relaxed
+
+
+def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Cover | None) -> None:
+    program = pruning.program
+    if least is not None and pruning.weaken(position, least):
+        return
+    cover = pruning.cover[position]
+    floor = dict(least.counts) if least is not None else {}
+    if cover.drains:
+        counts = dict.fromkeys(program.table.engines, 0)
+        counts.update((name, count) for name, count in floor.items() if name not in counts)
+        if not pruning.weaken(position, program.waiting(counts, rendezvous=cover.rendezvous)):
+            # Something has not even been put into a group yet: only draining waits for that.
+            return
+    else:
+        counts = dict(cover.counts)
+    for counter in list(counts):
+        if counter in program.table.engines:
+            _relax_counter(
+                pruning, position, counts, counter, widest.get(counter, MOST_COUNTED), floor.get(counter)
+            )
+
+
+def _relax_counter(
+    pruning: Pruning, position: Position, counts: dict[str, int], counter: str, most: int, floor: int | None
+) -> None:
+    """Make one count as large as possible, or drop it; what must stay of it is at most `floor`."""
+    program, rendezvous = pruning.program, pruning.cover[position].rendezvous
+    if floor is None:
+        without = {name: count for name, count in counts.items() if name != counter}
+        if pruning.weaken(position, program.waiting(without, rendezvous=rendezvous)):
+            del counts[counter]
+            return
+    safe, limit = counts[counter], min(most, program.levels - 1, most if floor is None else floor)
+    while safe < limit:
+        tried = (safe + limit + 1) // 2
+        if pruning.weaken(position, program.waiting(counts | {counter: tried}, rendezvous=rendezvous)):
+            safe = counts[counter] = tried
+        else:
+            limit = tried - 1

@@ -1,0 +1,121 @@
+"""Taking out the barriers and waits that nothing needs, and waiting no longer than necessary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.program import Program
+from fencepost.analysis.read import read_program
+from fencepost.emit.legacy import change
+from fencepost.flow import Position
+from fencepost.ir import ops
+from fencepost.ir.printer import statement
+from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.prune import Pruning, prune
+from fencepost.placement.waits import relax
+from fencepost.targets import target_named
+
+
+@dataclass(frozen=True, slots=True)
+class Weakened:
+    """A barrier or wait that waits for less than it did."""
+
+    before: str
+    """What it was, as the text form writes it."""
+    op: ops.SyncOperation
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What `prune_barriers` did, in program order."""
+
+    removed: list[ops.SyncOperation]
+    weakened: list[Weakened]
+    kept: list[ops.SyncOperation]
+    """Everything that is left, the weakened ones included."""
+
+
+def prune_barriers(
+    trace: CapturedTrace, target: str = "", *, shared: Collection[str] = (), slots: bool = True
+) -> Pruned:
+    """Take out barriers and waits until none is redundant, and make the waits that are left as short as possible.
+
+    Functions named in `shared` are left as they are: other kernels rely on them.
+    """
+    program = read_program(trace, slots=slots)
+    widest = target_named(target).widest_waits()
+    standing = program.standing
+    fixed = {position for position in standing if _function_of(program, position) in shared}
+    free = [position for position in standing if position not in fixed]
+    # Waits first: what is not waited for stays in flight, and barriers are judged by what is left pending.
+    placement = _without_idle_waits(program, standing, fixed)
+    placement = relax(program, placement, [at for at in free if at in placement], widest)
+    placement = prune(program, placement, fixed | _waits(program, placement))
+    placement = _without_idle_meetings(program, placement, fixed)
+    placement = relax(program, placement, [at for at in free if at in placement], widest)
+    return _apply(program, placement)
+
+
+def _function_of(program: Program, position: Position) -> str:
+    calls = program.flow.blocks[position.block].calls
+    return calls[-1].function.name if calls else ""
+
+
+def _waits(program: Program, placement: Placement) -> set[Position]:
+    return {position for position, cover in placement.items() if not cover.rendezvous}
+
+
+def _without_idle_waits(program: Program, standing: Placement, fixed: set[Position]) -> Placement:
+    """`standing` without the waits that nothing needs. A wait for more than async operations stays for the rest."""
+    pruning, placement = Pruning(program, standing), dict(standing)
+    order = sorted(_waits(program, standing) - fixed, key=lambda at: (-program.flow.frequency(at), at))
+    for position in order:
+        rest = {name: n for name, n in standing[position].counts if name not in program.table.engines}
+        if position.block not in program.siblings:
+            del placement[position]
+        elif rest:
+            if pruning.weaken(position, Cover(0, False, tuple(rest.items()))):
+                placement[position] = pruning.cover[position]
+        elif pruning.remove_if_redundant(position):
+            del placement[position]
+    return placement
+
+
+def _without_idle_meetings(program: Program, placement: Placement, fixed: set[Position]) -> Placement:
+    """`placement` with barriers that only have to wait turned into waits."""
+    waiting = [at for at, cover in placement.items() if cover.rendezvous and cover.counts and at not in fixed]
+    if not waiting:
+        return placement
+    pruning, changed = Pruning(program, placement), dict(placement)
+    for position in waiting:
+        if pruning.weaken(position, placement[position]._replace(rendezvous=False)):
+            changed[position] = pruning.cover[position]
+    return changed
+
+
+def _apply(program: Program, placement: Placement) -> Pruned:
+    pruned = Pruned([], [], [])
+    for position, op in program.standing_ops.items():
+        cover = placement.get(position)
+        if cover is None:
+            pruned.removed.append(op)
+            _take_out(op)
+            continue
+        before = statement(op)
+        made = change(op, cover) if cover != program.standing[position] else op
+        pruned.kept.append(made)
+        if statement(made) != before:
+            pruned.weakened.append(Weakened(before, made))
+    return pruned
+
+
+def _take_out(op: ops.Operation) -> None:
+    """Remove an operation; comment lines above it stay, above what follows."""
+    assert op.graph is not None
+    if op.next is not None:
+        op.next.heading = op.heading + op.next.heading
+    else:
+        op.graph.closing = op.heading + op.graph.closing
+    op.graph.remove(op)

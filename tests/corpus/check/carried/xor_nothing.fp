@@ -1,0 +1,11 @@
+# Nothing is flipped.
+# EXPECT: race WAR 8 -> 6 next-iteration
+kernel @xor_nothing waves=4 {
+  shared %a : 2 x 512
+  loop %i in 0..? carry %x = 0 {
+    write %a[%x]
+    barrier
+    read %a[%x]
+    next %x ^ 0
+  }
+}

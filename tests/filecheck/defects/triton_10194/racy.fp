@@ -1,0 +1,35 @@
+# The counts are those of the copies' old order, in which %a came first: now they leave the copy outstanding that is read next.
+# RUN: fencepost check %s
+# EXIT: 1
+# RUN: fencepost insert %s --strategy minimize 2>&1 | filecheck %s --check-prefix=INSERT
+# RUN: fencepost insert %s --strategy minimize | fencepost check - | filecheck %s --check-prefix=CLEAN
+# RUN: fencepost insert %s --strategy eager | fencepost check - | filecheck %s --check-prefix=CLEAN
+# RUN: fencepost insert %s --strategy walk | fencepost check - | filecheck %s --check-prefix=CLEAN
+kernel @reordered waves=4 {
+  shared %a : 2 x 1024
+  shared %b : 2 x 1024
+  gather_to_lds %a[0]
+  gather_to_lds %b[0]
+  loop %i in 0..16 {
+    wait_count load=1
+    barrier
+    %x = read %a[%i % 2]
+    wait_count load=1
+    barrier
+    %y = read %b[%i % 2]
+    mma %x, %y
+    gather_to_lds %b[(%i + 1) % 2]
+    gather_to_lds %a[(%i + 1) % 2]
+  }
+}
+# CHECK: error[FP001]: wave 0 can read %a[%i % 2] while wave 0's copy into it is under way
+# CHECK-NEXT: --> racy.fp:22:5 and racy.fp:16:5
+# CHECK: = why: the copy may be among those that the wait for counter 'load' leaves outstanding
+# CHECK: error[FP001]: wave 0 can read %b[%i % 2] while wave 0's copy into it is under way
+# CHECK-NEXT: --> racy.fp:12:3 and racy.fp:19:5
+# CHECK: @reordered: 2 races
+# INSERT:          wait_count load=1
+# INSERT-NEXT:     barrier load=0
+# INSERT-NEXT:     %x = read %a[%i % 2]
+# INSERT: @reordered: 0 barriers inserted
+# CLEAN: no race, no deadlock

@@ -1,0 +1,23 @@
+# A copy and a read that was waited for, filtered out in either order: the refill meets the read.
+# RUN: fencepost check %s
+# EXIT: 1
+kernel @pipeline waves=4 {
+  shared %a : 3 x 16384
+  shared %b : 3 x 16384
+  tensor_load_to_lds %a[0]
+  tensor_load_to_lds %b[0]
+  tensor_load_to_lds %a[1]
+  tensor_load_to_lds %b[1]
+  wait_count tensor=2
+  loop %i in 0..62 {
+    tensor_load_to_lds %a[(%i + 2) % 3]
+    tensor_load_to_lds %b[(%i + 2) % 3]
+    %x = read %a[%i % 3]
+    %y = read %b[%i % 3]
+    wait_count tensor=2
+    mma %x, %y
+  }
+}
+# CHECK: error[FP001]: wave 1 can start a copy into %a[(%i + 2) % 3] before wave 0 has read %a[%i % 3], which shares bytes with it
+# CHECK: error[FP001]: wave 1 can read %a[%i % 3] while wave 0's copy into it is under way
+# CHECK: @pipeline: 8 races

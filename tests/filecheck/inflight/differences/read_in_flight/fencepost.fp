@@ -1,0 +1,15 @@
+# A wait is missing, and a barrier behind it.
+# RUN: fencepost insert %s --strategy minimize
+# RUN: fencepost insert %s --strategy eager
+# RUN: fencepost insert %s --strategy walk
+# RUN: fencepost insert %s | fencepost check - | filecheck %s --check-prefix=CLEAN
+kernel @k waves=4 {
+  shared %a : 1024
+  gather_to_lds %a
+  read %a
+}
+# CHECK:        gather_to_lds %a
+# CHECK-NEXT:   barrier load=0  # copy → read %a
+# CHECK-NEXT:   read %a
+# CHECK-NEXT: }
+# CLEAN: no race, no deadlock

@@ -1,0 +1,15 @@
+# A store reads shared memory, and is waited for.
+# RUN: fencepost insert %s --strategy minimize
+# RUN: fencepost insert %s --strategy eager
+# RUN: fencepost insert %s --strategy walk
+# RUN: fencepost insert %s | fencepost check - | filecheck %s --check-prefix=CLEAN
+kernel @k waves=4 {
+  shared %a : 1024
+  tensor_store_from_lds %a
+  tensor_load_to_lds %a
+}
+# CHECK:        tensor_store_from_lds %a
+# CHECK-NEXT:   barrier tensor=0  #
+# CHECK-NEXT:   tensor_load_to_lds %a
+# CHECK-NEXT: }
+# CLEAN: no race, no deadlock

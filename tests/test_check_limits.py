@@ -1,0 +1,120 @@
+"""What `check` says about itself: what it left out, and what it shows of names that are handed on."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.check import Report, check
+from fencepost.ir.parser import parse
+from fencepost.report.diagnostics import render
+from fencepost.report.findings import diagnostics, report_json
+
+
+def ring(following: str, *, bound: str = "?", view: str = "%x") -> Report:
+    """A ring whose slot is carried from iteration to iteration."""
+    return check(
+        parse(f"""
+        kernel @ring waves=2 {{
+          shared %a : 64 x 64
+          loop %i in 0..{bound} carry %x = 0 {{
+            write %a[{view}]
+            barrier
+            read %a[{view}]
+            next {following}
+          }}
+        }}
+        """)
+    )
+
+
+@pytest.mark.parametrize(
+    "following",
+    [
+        "(%x + 1) % 50",
+        "select(%x + 1 < 7, %x + 1, 0)",
+        "%x ^ 5",
+        "(%x * 3 + 1) % 64",
+        "1 - %x",
+        "(%x + ?) % 2",
+    ],
+)
+def test_counters_that_come_round_leave_nothing_out(following: str) -> None:
+    assert ring(following).explored.complete
+
+
+def test_a_counter_that_only_grows_is_complete_where_its_remainder_is_asked_for() -> None:
+    report = ring("%x + 3", view="%x % 2")
+    assert report.ok and report.explored.complete
+
+
+def test_a_counter_that_grows_is_cut_short_and_the_report_says_so() -> None:
+    report = ring("%x + 1")
+    assert report.ok and not report.explored.complete
+    assert "bounded number of iterations" in str(report.explored)
+
+
+def test_numbers_that_no_address_can_have_are_unknown() -> None:
+    assert ring("(%x + 2) * (%x + 2)").explored.complete
+
+
+@pytest.mark.parametrize("bound", ["3", "64", "100", "5000"])
+def test_known_lengths_leave_nothing_out(bound: str) -> None:
+    assert ring("(%x + 1) % 3", bound=bound).explored.complete
+
+
+FUNCTION = """
+func @fill {
+  shared %s : 64 at 0
+  write %s
+}
+kernel @two_buffers waves=2 {
+  shared %a : 64 at 0
+  shared %b : 64 at 64
+  loop %i in 0..? carry %u = %a, %v = %b {
+    read %v
+    call @fill at 64
+    barrier
+    next %v, %u
+  }
+}
+"""
+
+
+def test_findings_name_the_buffers_that_names_stand_for_and_the_calls() -> None:
+    kernel = parse(FUNCTION, "two_buffers.fp")
+    report = check(kernel)
+    (text,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, report)]
+    assert "u = %a, v = %b" in text
+    assert "calls: the first in the kernel itself, the second in @fill (line 11)" in text
+    (race,) = report_json(kernel, report)["races"]
+    assert [call["line"] for call in race["second"]["calls"]] == [11]
+    assert race["first"]["iteration"] == {"u": "%a", "v": "%b"}
+
+
+def test_an_exchange_is_shown_as_it_stands_in_the_text() -> None:
+    kernel = parse("kernel @twice waves=2 {\n  shared %s : 64\n  exchange %s\n  exchange %s\n}\n", "twice.fp")
+    report = check(kernel)
+    (text,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, report)]
+    assert "exchange %s" in text and "on the path 3 → 4" in text and "a barrier before line 4" in text
+    (race,) = report_json(kernel, report)["races"]
+    assert race["path"] == [3, 4] and race["first"]["text"] == "exchange %s"
+
+
+def test_an_engine_that_reads_is_told_from_one_that_copies() -> None:
+    text = "kernel @mma waves=2 {\n  shared %a : 64\n  async_mma %a\n  wait_count mma=1\n  write %a\n}\n"
+    kernel = parse(text, "mma.fp")
+    (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
+    assert "can write %a while wave 0's engine may still be reading it" in found
+    assert "the engine's read may be among those that the wait for counter 'mma' leaves outstanding" in found
+    assert "fix: wait_count mma=0, then a barrier, before line 5" in found
+
+
+def test_a_copy_in_no_group_needs_a_commit() -> None:
+    text = (
+        "kernel @group waves=2 {\n  shared %a : 64\n  commit load\n  gather_to_lds %a\n"
+        "  wait_count load=0\n  barrier\n  read %a\n}\n"
+    )
+    kernel = parse(text, "group.fp")
+    (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
+    assert "no `commit load` closes the group of the copy" in found
+    assert "fix: commit load, then wait_count load=0, then a barrier, before line 7" in found
