@@ -10,19 +10,22 @@ from fencepost.analysis.hazards import Barriers, Hazard, exposed_without, hazard
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
-from fencepost.emit import LegacyBarrierEmitter, verify_barriers
+from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verify_barriers
 from fencepost.emit.legacy import change
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
-from fencepost.placement import STRATEGIES, cost
+from fencepost.placement import STRATEGIES
 from fencepost.placement.choose import choose
+from fencepost.placement.intersect import pull_apart
 from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, target_named
 
-DEFAULT_STRATEGY = "minimize"
+AUTOMATIC = "auto"
+"""`intersect` for targets whose barriers are split, `minimize` for the others."""
+DEFAULT_STRATEGY = AUTOMATIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Barrier:
     hazards: tuple[Hazard, ...]
     executed: float
     """How often it runs in one run of the kernel, estimated."""
+    others: tuple[ops.SyncOperation, ...] = ()
+    """For a split barrier: its other parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,42 +83,81 @@ def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
 
 def _insert(trace: CapturedTrace, target: str, strategy: str, ignore: Filter | None, slots: bool) -> Inserted:
     config = target_named(target)
+    if strategy == AUTOMATIC:
+        strategy = "intersect" if config.prefers_split else "minimize"
     if strategy not in STRATEGIES:
         raise FencepostError(
             f"unknown strategy {strategy!r}",
             code="FP111",
-            notes=[("known strategies", ", ".join(STRATEGIES))],
+            notes=[("known strategies", ", ".join([AUTOMATIC, *STRATEGIES]))],
         )
-    program = read_program(trace, slots=slots, ignore=ignore)
+    splits = strategy == "intersect" and config.split_barriers and trace.waves > 1
+    ids = [ops.WORKGROUP] if splits else []
+    program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids)
     placement = choose(program, STRATEGIES[strategy], config.widest_waits())
     _refuse_hopeless(program, placement)
-    return _emit(program, placement, config, strategy)
+    return _emit(program, placement, config, strategy, splits)
 
 
-def _emit(program: Program, placement: Placement, config: TargetConfig, strategy: str) -> Inserted:
+def _emit(
+    program: Program, placement: Placement, config: TargetConfig, strategy: str, splits: bool
+) -> Inserted:
     flow, standing = program.flow, program.standing
     added = {position: cover for position, cover in placement.items() if position not in standing}
     changed = [position for position, cover in standing.items() if placement[position] != cover]
     reasons = reasons_for(program, placement, [*added, *changed])
     comments = {position: comment_for(found) for position, found in reasons.items()}
-    emitter = LegacyBarrierEmitter(config)
     # Changed first: what is put in counts places by the operations that stand there now.
     upgraded = {position: change(program.standing_ops[position], placement[position]) for position in changed}
-    emitted = emitter.emit(flow, added, comments)
-    if flow.sealed:
+    emitted: dict[Position, tuple[ops.SyncOperation, ...]]
+    if splits:
+        emitter: LegacyBarrierEmitter | BasicSplitBarrierEmitter = BasicSplitBarrierEmitter(config)
+        emitted = _emit_halves(program, placement, BasicSplitBarrierEmitter(config), comments)
+    else:
+        emitter = LegacyBarrierEmitter(config)
+        emitted = {at: (op,) for at, op in LegacyBarrierEmitter(config).emit(flow, added, comments).items()}
+    if flow.sealed or program.barrier_ids:
         verify_barriers(flow.trace)
 
-    def told(made: dict[Position, ops.SyncOperation]) -> tuple[Barrier, ...]:
+    def told(made: dict[Position, tuple[ops.SyncOperation, ...]]) -> tuple[Barrier, ...]:
         return tuple(
-            Barrier(made[position], tuple(reasons[position]), flow.frequency(position))
-            for position in sorted(made)
+            Barrier(made[at][0], tuple(reasons[at]), flow.frequency(at), made[at][1:]) for at in sorted(made)
         )
 
-    executed = cost(flow, added)
-    made, changed_now, solver = told(emitted), told(upgraded), program.table.solver
+    executed = sum(flow.frequency(at) for at in added)
+    made, solver = told(emitted), program.table.solver
+    changed_now = told({at: (op,) for at, op in upgraded.items()})
     return Inserted(
         strategy, config.name, emitter.instruction, made, changed_now, executed, solver.asked, solver.solved
     )
+
+
+def _emit_halves(
+    program: Program,
+    placement: Placement,
+    emitter: BasicSplitBarrierEmitter,
+    comments: dict[Position, str],
+) -> dict[Position, tuple[ops.SyncOperation, ...]]:
+    """Put barriers in as signals and waits; for each barrier its signal, or itself, and then its waits."""
+    split, halves = pull_apart(program, placement)
+    added = {at: cover for at, cover in split.items() if at not in program.standing}
+    words: dict[Position, str] = {at: comments[at] for at in comments if at not in halves}
+    for barrier, (signals, waits) in halves.items():
+        for at in (*signals, *waits):
+            words.setdefault(at, comments[barrier])
+    emitted = emitter.emit(program.flow, added, words)
+    found: dict[Position, tuple[ops.SyncOperation, ...]] = {}
+    for barrier in comments.keys() - program.standing.keys():
+        if barrier in halves:
+            signals, waits = halves[barrier]
+            found[barrier] = (*(emitted[at][-1] for at in signals), *(emitted[at][0] for at in waits))
+        else:
+            whole = (op for op in emitted[barrier] if not isinstance(op, SPLIT))
+            found[barrier] = (next(whole),)
+    return found
+
+
+SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)
 
 
 def reasons_for(

@@ -19,6 +19,10 @@ class Cover(NamedTuple):
     """Whether all waves meet: what is pending, and what has just been completed, is ordered."""
     counts: tuple[tuple[str, int], ...] = ()
     """What it waits for: counters, and how many operations of each may be outstanding. Draining has no counts."""
+    wait: int = 0
+    """The split barrier, by its number among those of the program, that is waited for here; 0 for none."""
+    signal: int = 0
+    """The one that is signalled here, after whatever is waited for."""
 
     @property
     def drains(self) -> bool:
@@ -28,7 +32,12 @@ class Cover(NamedTuple):
     @property
     def does_anything(self) -> bool:
         """Whether it is more than nothing at all."""
-        return self.rendezvous or self.drains or bool(self.counts)
+        return self.rendezvous or self.drains or bool(self.counts or self.wait or self.signal)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it is half of a barrier."""
+        return bool(self.wait or self.signal)
 
     def joined(self, other: Cover) -> Cover:
         """One that does what both do."""

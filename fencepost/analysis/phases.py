@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import lcm
 from typing import NamedTuple
 
-from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of
+from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of, shift_in
 from fencepost.flow import Block, Flow
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
@@ -87,6 +88,8 @@ class _Names:
     home: dict[Name, Graph] = field(default_factory=dict)
     """The region in which each can be named."""
     rounds: dict[ops.Iterate, Rounds | None] = field(default_factory=dict)
+    modulus: dict[Name, int] = field(default_factory=dict)
+    """For numbers that grow and of which only a remainder matters: by what."""
 
     @classmethod
     def of(cls, flow: Flow) -> _Names:
@@ -135,6 +138,11 @@ class _Names:
         if not (wanted or issuing):
             return
         _close_over(wanted, sources, outside)
+        for name in wanted:
+            if name in sources:
+                modulus = _modulus(name, wanted[name], [value for value, _ in sources[name]])
+                if modulus is not None:
+                    self.modulus[function, name] = modulus
         numbered = {loop.var for loop in loops}
         self.followed |= {(function, name) for name in wanted if name not in numbered}
         for op in body.preorder_walk():
@@ -180,6 +188,21 @@ def _close_over(
                     todo.append(other)
                 if isinstance(value, Expr):
                     wanted[other].append(value)
+
+
+def _modulus(name: str, parts: list[Expr | Condition], own: list[ops.Handed]) -> int | None:
+    """By what a carried number can be reduced without anything noticing; None if that is not known.
+
+    Everything that it decides repeats with it, and what it becomes moves on by as much as it does itself.
+    """
+    found = 1
+    for part in parts:
+        shift = shift_in(name, part)
+        if shift is None or (part not in own and shift.delta) or (part in own and shift.rounds != 1):
+            return None
+        if part not in own:
+            found = lcm(found, shift.rounds)
+    return found if 1 < found <= MOST_ROUNDS else None
 
 
 def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
@@ -284,7 +307,8 @@ class _Exploration:
         if isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
             owner = anchor.graph.owner
             assert isinstance(owner, ops.Iterate | ops.Conditional)
-            self.hand_on(function, owner, anchor.values, env)
+            second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
+            self.hand_on(function, owner, anchor.values, env, merge=second and _is_divergent(owner))
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
         if loop is not None and (function, loop.var) in self.names.followed:
             rounds = self.names.rounds[loop]
@@ -317,14 +341,21 @@ class _Exploration:
         owner: ops.Iterate | ops.Conditional,
         values: tuple[ops.Handed, ...],
         env: dict[str, int],
+        merge: bool = False,
     ) -> None:
-        """Give the names of a region their new values, all at once; what is not known is forgotten."""
+        """Give the names of a region their new values, all at once; what is not known is forgotten.
+
+        With `merge` other waves have given them values before: only what is the same for all is known.
+        """
         numbers = [_value(value, env) for value in values]
         for carried, number in zip(names_of(owner), numbers, strict=True):
             if (function, carried.name) not in self.names.followed:
                 continue
-            env.pop(carried.name, None)
-            if number is not None:
+            before = env.pop(carried.name, None)
+            modulus = self.names.modulus.get((function, carried.name))
+            if number is not None and modulus is not None:
+                number %= modulus
+            if number is not None and (not merge or number == before):
                 env[carried.name] = number
 
     def kept(self, known: dict[tuple[int, str], int], target: Block) -> Env:
@@ -339,6 +370,10 @@ class _Exploration:
             if home is not None and _is_inside(graph, home):
                 found.append((deep, name, value))
         return tuple(sorted(found))
+
+
+def _is_divergent(op: ops.Iterate | ops.Conditional) -> bool:
+    return isinstance(op, ops.Conditional) and is_divergent(op.condition)
 
 
 def _function(calls: tuple[ops.Call, ...], depth: int) -> str:

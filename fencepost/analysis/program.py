@@ -12,6 +12,10 @@ groups, it is the end of a group that moves bits up, and level 0 is the group th
 A divergent conditional is one unit: no barrier may stand inside, so the block in front of it gets a step that
 conflicts with everything that any operation inside would conflict with.
 
+A split barrier orders what was pending when it was signalled, once it is waited for. So for each split barrier the
+pending bits are there once more: those that were added since it was signalled last. A signal clears these, a wait
+clears whatever is pending and not among them.
+
 Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
 taken away or changed like the ones that are put in.
 """
@@ -99,6 +103,10 @@ class Program:
     """Levels of bits in flight."""
     groups: frozenset[str] = frozenset()
     """Counters that count groups."""
+    barrier_ids: tuple[int, ...] = ()
+    """The split barriers of the program."""
+    held: frozenset[Position] = frozenset()
+    """Positions between a signal and its wait, where no other barrier can stand."""
     places: list[int] = field(default_factory=list)
     siblings: dict[int, list[int]] = field(default_factory=dict)
     """For each block that can be reached, as positions name it, its phases."""
@@ -120,6 +128,15 @@ class Program:
     def op_at(self, phase: int, gap: int) -> ops.Operation:
         """The operation at a place of a phase."""
         return self.flow.blocks[self.phases.nodes[phase].block].ops[gap]
+
+    @property
+    def spread(self) -> int:
+        """Times this, a set of bits is there for every split barrier as well."""
+        return sum(1 << number * self.width for number in range(1 + len(self.barrier_ids)))
+
+    def low(self, pending: int) -> int:
+        """The pending bits themselves, without those kept for split barriers."""
+        return pending & ((1 << self.width) - 1) if self.barrier_ids else pending
 
     def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
         """`bits` on every level from `first` up to, not including, `end`."""
@@ -160,7 +177,7 @@ class Program:
         if flying:
             landed, perhaps = flying & step.lands, flying & step.may_land
             if landed or perhaps:
-                pending, flying = pending | self.of_any_level(landed | perhaps), flying ^ landed
+                pending, flying = pending | self.of_any_level(landed | perhaps) * self.spread, flying ^ landed
             up, perhaps = flying & step.counts, flying & step.may_count
             flying = (flying ^ up) | (up | perhaps) << self.width
         return pending, flying
@@ -170,4 +187,13 @@ class Program:
         if cover.rendezvous:
             return 0, flying & ~cover.lands
         landed = flying & cover.lands
-        return (pending | self.of_any_level(landed), flying ^ landed) if landed else (pending, flying)
+        if landed:
+            pending, flying = pending | self.of_any_level(landed) * self.spread, flying ^ landed
+        if cover.is_split:
+            every = (1 << self.width) - 1
+            if cover.wait:
+                since = pending >> cover.wait * self.width & every
+                pending &= ~(every & ~since)
+            if cover.signal:
+                pending &= ~(every << cover.signal * self.width)
+        return pending, flying

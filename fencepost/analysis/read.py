@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
 from fencepost.analysis.phases import find_phases
 from fencepost.analysis.program import MOST_COUNTED, Program
+from fencepost.analysis.splits import positions_held, verify_splits
 from fencepost.analysis.steps import edge_to, steps_of
 from fencepost.analysis.units import add_entries
-from fencepost.flow import Flow, Position, build_flow
+from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 
 
-def read_program(trace: CapturedTrace, *, slots: bool = True, ignore: Filter | None = None) -> Program:
-    """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown."""
+def read_program(
+    trace: CapturedTrace,
+    *,
+    slots: bool = True,
+    ignore: Filter | None = None,
+    barrier_ids: Collection[int] = (),
+) -> Program:
+    """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
+
+    `barrier_ids` are split barriers that may be put in; those that are there already are known.
+    """
     flow = build_flow(trace)
     _refuse_split_phases(flow)
+    split = [
+        op.bar_id
+        for block in flow.blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+    ]
+    if split:
+        verify_splits(flow)
     phases = find_phases(flow, slots)
     table = classify(flow, phases, ignore, slots=slots)
     groups = _grouped(flow, table)
-    program = Program(flow, table, phases, width(table), _levels(flow, table, groups), groups)
+    ids = tuple(dict.fromkeys((*barrier_ids, *split)))
+    held = positions_held(flow) if split else frozenset()
+    levels = _levels(flow, table, groups)
+    program = Program(flow, table, phases, width(table), levels, groups, ids, held)
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
@@ -71,8 +94,17 @@ def _find_standing(program: Program) -> None:
         for gap, op in enumerate(block.ops):
             if op.owner is not None:
                 continue
-            if isinstance(op, ops.SharedMemoryBarrier):
+            if isinstance(op, ops.SharedMemoryBarrierSignal):
+                cover = Cover(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
+            elif isinstance(op, ops.SharedMemoryBarrierWait):
+                cover = Cover(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
+            elif isinstance(op, ops.SharedMemoryBarrier):
                 cover = Cover(ALL) if op.drains else program.waiting(op.counts)
+            elif isinstance(op, ops.WorkgroupBarrier):
+                # A rendezvous without a fence is a barrier if nothing is outstanding.
+                if not _fenced_before(block, gap):
+                    continue
+                cover = Cover()
             elif isinstance(op, ops.MemoryCounterWait):
                 # For a single wave, nothing outstanding is as good as a barrier.
                 fence = alone and op.counts.get(ops.LDS_COUNTER) == 0
@@ -84,6 +116,18 @@ def _find_standing(program: Program) -> None:
             position = Position(block.index, gap)
             program.standing[position] = cover
             program.standing_ops[position] = op
+
+
+def _fenced_before(block: Block, gap: int) -> bool:
+    """Whether the wave has brought its LDS counter to zero right before a place, and done nothing to memory since."""
+    for op in reversed(block.ops[:gap]):
+        if isinstance(op, ops.MemoryOperation):
+            return False
+        if isinstance(op, ops.MemoryCounterWait) and op.counts.get(ops.LDS_COUNTER) == 0:
+            return True
+        if isinstance(op, ops.SharedMemoryBarrier):
+            return False  # its fence would do, but it may be taken away
+    return False
 
 
 def _refuse_split_phases(flow: Flow) -> None:
@@ -101,14 +145,6 @@ def _refuse_split_phases(flow: Flow) -> None:
                     f"{shown.mnemonic} inside a divergent conditional: not all waves meet it",
                     [Mark(shown.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
                     code="FP201",
-                    notes=[help_],
-                    source=flow.trace.source,
-                )
-            if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
-                raise FencepostError(
-                    f"the kernel has a split barrier ({op.mnemonic})",
-                    [Mark(op.span)],
-                    code="FP202",
                     notes=[help_],
                     source=flow.trace.source,
                 )

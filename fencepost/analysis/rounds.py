@@ -72,14 +72,15 @@ class Rounds:
             again.append(here + 1)
         elif stretch.folded:
             again.append(stretch.first)
-        if stretch.end is None:
-            leaves = True
-        else:
+        more = number + 1 < len(self.stretches)
+        # A loop of unknown length can be left after any iteration.
+        leaves = self.stretches[-1].end is None
+        if stretch.end is not None:
             left = stretch.end - 1 - here
             # The last iteration of the stretch, or one that looks just like it.
             last = left % stretch.period == 0 if stretch.folded else left == 0
-            leaves = last and number + 1 == len(self.stretches)
-            if last and not leaves:
+            leaves = leaves or (last and not more)
+            if last and more:
                 again.append(self.stretches[number + 1].first)
         return [self.start + self.step * k for k in dict.fromkeys(again)], leaves
 
@@ -111,6 +112,13 @@ def rounds_of(
         ]
         found = Rounds(start, step, tuple(stretches))
     return found if found.count <= MOST_ROUNDS else None
+
+
+def shift_in(name: str, part: Expr | Condition) -> Shift | None:
+    """How `part` changes when a number grows by one; None if that is not the same everywhere."""
+    breaks: set[int] = set()
+    shift = _shift(part, _Loop(name, 0, 1), breaks)
+    return None if breaks else shift
 
 
 class _Loop(NamedTuple):

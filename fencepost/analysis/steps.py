@@ -16,8 +16,10 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
     accesses = table.accesses[phase]
     if not table.engines:
         # By far the most frequent case.
+        spread = program.spread
         steps = [
-            Step(gap, table.bit[number], table.conflicts[number], number=number) for gap, number in accesses
+            Step(gap, table.bit[number] * spread, table.conflicts[number], number=number)
+            for gap, number in accesses
         ]
         inner = [gap for gap, op in enumerate(block.ops) if op.owner is not None]
         if inner:
@@ -61,7 +63,9 @@ def _step(
     if number >= 0:
         flying = program.on_levels(table.flying[number])
         in_flight = bool(table.classes[number].engine)
-        adds, conflicts = table.bit[number], table.conflicts[number]
+        # What is in flight comes to every split barrier when it lands.
+        adds = table.bit[number] * (1 if in_flight else program.spread)
+        conflicts = table.conflicts[number]
         return Step(gap, adds, conflicts, flying, in_flight, number, counts=counts, may_count=may_count)
     if isinstance(op, ops.SharedMemoryBarrier) and op.owner is not None:
         return Step(gap, clears=True)
@@ -92,5 +96,7 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    moves = tuple((mask, places) for places, mask in masks.items())
-    return Edge(target, moves, loop, tuple((program.on_levels(mask), places) for mask, places in moves))
+    flying = tuple((program.on_levels(mask), places) for places, mask in masks.items())
+    return Edge(
+        target, tuple((mask * program.spread, places) for places, mask in masks.items()), loop, flying
+    )

@@ -25,7 +25,7 @@ from fencepost.check.splits import split_errors
 from fencepost.check.track import Tracker
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
-from fencepost.ir.expr import can_be_unknown
+from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.trace import CapturedTrace
 
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
@@ -76,7 +76,7 @@ def _simulate(
     out_of_range: dict[int, OutOfRange] = {}
     for path in Paths(context, explored, most, seed):
         explored.paths += 1
-        for unknown in _unknown_sets(context, explored):
+        for unknown in _unknown_sets(context, path, explored):
             run = Simulation(context, path, representatives(context, path, unknown), unknown)
             run.run()
             for key, race in run.races.items():
@@ -108,11 +108,22 @@ def representatives(context: Context, path: list[Visit], unknown: Unknown) -> li
     return sorted(wave for alike in kinds.values() for wave in alike[:2])
 
 
-def _unknown_sets(context: Context, explored: Explored) -> list[Unknown]:
+def _unknown_sets(context: Context, path: list[Visit], explored: Explored) -> list[Unknown]:
     """Sets of waves to try for divergent conditions that the kernel does not tell."""
     guards = {guard for block in context.flow.blocks for guard in block.guards}
-    if not any(can_be_unknown(guard.condition) for guard in guards):
+    unknown = any(can_be_unknown(guard.condition) for guard in guards)
+    if not unknown and not (guards and context.hands_on and _meets_unknown(context, path)):
         return [everyone]
     explored.cut("divergent conditions that are not known were tried with a few sets of waves")
     half = context.flow.trace.waves // 2
     return [everyone, lambda wave: False, lambda wave: wave == 0, lambda wave: wave >= half]
+
+
+def _meets_unknown(context: Context, path: list[Visit]) -> bool:
+    """Whether a divergent condition on the path depends on a name whose value is not known."""
+    return any(
+        decide(guard.condition, visit.frames[depth], wave) is None
+        for visit in path
+        for depth, guard in context.environments.guards(context.flow.blocks[visit.block])
+        for wave in range(context.flow.trace.waves)
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.check.access import Bytes, Place, effect_of, touched
+from fencepost.check.access import LDS, Bytes, Place, effect_of, touched
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.folds import Fold, carries, fold_of, patience
 from fencepost.check.names import Names
@@ -51,6 +51,8 @@ class Context:
     """The waves to look at: all where they differ, else one that stands for any."""
     folded: dict[int, Fold]
     """Followed loops whose iterations repeat."""
+    grouped: set[str]
+    """Counters that count groups; what a wave does to shared memory itself is in none."""
     cut: set[int] = field(default_factory=set)
     """Followed loops of unknown length that had to be cut short."""
     edges: dict[int, list[Edge]] = field(default_factory=dict)
@@ -78,7 +80,9 @@ class Context:
                     folded[loop.index] = fold
         differs = any(mine.by_wave for mine in names.values())
         waves = list(range(flow.trace.waves)) if differs else [0]
-        return cls(flow, Environments.of(flow, names), followed, waves, folded)
+        everything = (op for block in flow.blocks for op in block.ops)
+        grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
+        return cls(flow, Environments.of(flow, names), followed, waves, folded, grouped)
 
     @property
     def hands_on(self) -> bool:

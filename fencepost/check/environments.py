@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fencepost.check.access import view_names
-from fencepost.check.names import Names, Value, condition_of, hands_on, values_handed_on, variables
+from fencepost.check.names import Names, Value, condition_of, given_at, results_given_at, variables
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
@@ -69,11 +69,11 @@ class Environments:
     def of(cls, flow: Flow, names: dict[Body, Names]) -> Environments:
         """Read the kernel."""
         found = cls(flow, names)
-        found.value_holders = {block.index for block in flow.blocks if values_handed_on(block.anchor)}
+        found.value_holders = {block.index for block in flow.blocks if results_given_at(block.anchor)}
         if found.hands_on:
             for block in flow.blocks:
                 handed = names[body_of(flow, block)].handed
-                given = [(name.name, value) for name, value in hands_on(block.anchor) if name.name in handed]
+                given = [(name.name, value) for name, value in given_at(block.anchor) if name.name in handed]
                 # What the sides of a divergent conditional give differs from wave to wave: it stays unknown.
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given

@@ -56,7 +56,7 @@ class Names:
             if isinstance(op, ops.Iterate):
                 names.order.setdefault(op.var, len(names.order))
             if isinstance(op, ops.Iterate | ops.Next | ops.Give):
-                for name, value in hands_on(op):
+                for name, value in given_at(op):
                     names.order.setdefault(name.name, len(names.order))
                     given[name.name] = name
                     feeds.setdefault(name.name, []).append(value)
@@ -71,15 +71,15 @@ class Names:
         return names
 
 
-def hands_on(op: ops.Operation | None) -> Iterator[tuple[ops.Carried, Value]]:
-    """The numbers and buffers that names get at an operation, all at the same time."""
+def given_at(op: ops.Operation | None) -> Iterator[tuple[ops.Carried, Value]]:
+    """The numbers and buffers that names are given at an operation, all at the same time."""
     for name, value in _handed(op):
         if not isinstance(value, ops.ValueOperation):
             yield name, value
 
 
-def values_handed_on(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperation]]:
-    """The results of operations that names get at an operation."""
+def results_given_at(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperation]]:
+    """The results of other operations that names are given at an operation."""
     if not isinstance(op, ops.Iterate | ops.Next | ops.Give):
         return []
     return [(name, value) for name, value in _handed(op) if isinstance(value, ops.ValueOperation)]
@@ -117,7 +117,7 @@ def decisive(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Condition
         yield condition, None
     for part in view_parts(op):
         yield part, None
-    for name, value in hands_on(op):
+    for name, value in given_at(op):
         if name.name in names.handed and isinstance(value, Expr):
             yield value, names.modulus.get(name.name)
 
@@ -138,8 +138,8 @@ def _moduli(names: Names, operations: list[ops.Operation]) -> dict[str, int]:
     """For each number that is handed on: after what distance in it nothing can tell the difference."""
     numbers = [name for name, given in names.handed.items() if given.kind == ops.NUMBER]
     # What is decided directly comes first; what feeds a number then has to keep as much as that number keeps.
-    direct = [op for op in operations if not any(True for _ in hands_on(op))]
-    feeding = [op for op in operations if any(True for _ in hands_on(op))]
+    direct = [op for op in operations if not any(True for _ in given_at(op))]
+    feeding = [op for op in operations if any(True for _ in given_at(op))]
     for name in numbers:
         period = period_in(direct, name, names)
         if period is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, shown
 from fencepost.check.context import Context
-from fencepost.check.names import values_handed_on
+from fencepost.check.names import results_given_at
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
 from fencepost.flow import Block, Guard
@@ -95,9 +95,6 @@ class Simulation:
     ) -> None:
         self.context = context
         self.flow = context.flow
-        self.grouped = {
-            op.counter for block in self.flow.blocks for op in block.ops if isinstance(op, ops.CommitGroup)
-        }
         self.races: dict[tuple[int, int, str, str], Race] = {}
         self.deadlocks: list[Deadlock] = []
         self.out_of_range: dict[int, OutOfRange] = {}
@@ -116,8 +113,10 @@ class Simulation:
                 for state in self.waves
                 if all(admits(guard, state.wave, visit.frames[depth], unknown) for depth, guard in guards)
             ]
-            hands_on = block.anchor is not None and block.index in context.environments.value_holders
-            for op in (*block.ops, block.anchor) if hands_on and block.anchor else block.ops:
+            events = list(block.ops)
+            if block.anchor is not None and block.index in context.environments.value_holders:
+                events.append(block.anchor)
+            for op in events:
                 number += 1
                 event = Event(op, visit, number)
                 for state in taking_part:
@@ -199,7 +198,7 @@ class Simulation:
                 state.complete(LDS_READ, state.issued.get(LDS, 0) - allowed)
                 if allowed == 0:
                     self.fence(state)
-            elif counter in self.grouped:
+            elif counter in self.context.grouped:
                 closed = state.closed.get(counter, [])
                 if len(closed) > allowed:
                     state.complete(counter, closed[-1 - allowed])
@@ -255,7 +254,7 @@ class Simulation:
 
     def hand_on(self, state: WaveState, op: ops.Operation) -> None:
         """Names come to hold what was read, or something else."""
-        handed = values_handed_on(op)
+        handed = results_given_at(op)
         places = [state.read_at.get(id(value), 0) for _, value in handed]
         for (name, _), place in zip(handed, places, strict=True):
             state.read_at[id(name)] = place

@@ -15,10 +15,10 @@ from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
 
-from fencepost.check.access import LDS, Bytes, Effect, counted_on, effect_of, shown
+from fencepost.check.access import Bytes, Effect, counted_on, effect_of, shown
 from fencepost.check.context import Context
 from fencepost.check.environments import Env
-from fencepost.check.names import values_handed_on
+from fencepost.check.names import results_given_at
 from fencepost.check.reasons import why_racing
 from fencepost.check.report import Explored, OutOfRange, Race
 from fencepost.check.starts import Starts
@@ -91,7 +91,6 @@ class Tracker:
             isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
             for op in everything
         )
-        self.grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)}
         self.most_waited = max(
             (
                 count
@@ -121,7 +120,7 @@ class Tracker:
         if effect is None:
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
-        status = Status(later=-1) if effect.counter in self.grouped and effect.engine else Status()
+        status = Status(later=-1 if effect.counter in self.context.grouped else 0)
         for env in environments:
             for wave in self.context.waves:
                 if not self.context.admits(block, env, wave):
@@ -199,8 +198,8 @@ class Tracker:
                     return None
                 if certain and self.completion_matters and not status.complete:
                     status = self.issued(tracked, op, status)
-            elif isinstance(op, ops.CommitGroup) and certain and op.counter == tracked.effect.counter:
-                status = self.counted(status)
+            elif isinstance(op, ops.CommitGroup) and certain:
+                status = self.closed(tracked, op, status)
         holders = self.context.environments.value_holders
         if holders and block.index in holders and taking_part and not status.complete:
             status = self.hand_on(tracked, block, status, certain)
@@ -271,13 +270,18 @@ class Tracker:
     def issued(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
         """The tracked access's own wave issues another operation."""
         counter = counted_on(op)
-        if counter == tracked.effect.counter and (counter == LDS or counter not in self.grouped):
+        if counter == tracked.effect.counter and counter not in self.context.grouped:
             status = self.counted(status)
         if isinstance(op, ops.Read | ops.AtomicOp) and not tracked.effect.engine:
             result = shown(op)
             if isinstance(result, ops.ValueOperation) and result.name:
                 status = replace(status, reads=status.reads | {id(result)})
         return status
+
+    def closed(self, tracked: Tracked, op: ops.CommitGroup, status: Status) -> Status:
+        """The tracked access's own wave closes a group."""
+        counts = tracked.effect.engine and op.counter == tracked.effect.counter and not status.complete
+        return self.counted(status) if counts else status
 
     def counted(self, status: Status) -> Status:
         """One more on the counter of the tracked access; more than any wait asks about need not be told apart."""
@@ -287,7 +291,7 @@ class Tracker:
         """At the end of a block, names come to hold what was read, or something else."""
         if tracked.effect.engine or tracked.effect.needs_fence or not self.completion_matters:
             return status
-        handed = values_handed_on(block.anchor)
+        handed = results_given_at(block.anchor)
         held = {id(name) for name, value in handed if certain and self.holds(tracked, value, status)}
         return replace(status, reads=status.reads - {id(name) for name, _ in handed} | held)
 

@@ -31,7 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_analysis_arguments(parser)
     names = "; ".join(f"{name}: {strategy.summary}" for name, strategy in STRATEGIES.items())
     parser.add_argument(
-        "-s", "--strategy", default=DEFAULT_STRATEGY, metavar="NAME", help=f"{names} (default: %(default)s)"
+        "-s",
+        "--strategy",
+        default=DEFAULT_STRATEGY,
+        metavar="NAME",
+        help=f"{names}; auto: intersect where the target's barriers are split, else minimize (default: %(default)s)",
     )
     add_output_arguments(parser)
 
@@ -76,9 +80,8 @@ def run(options: argparse.Namespace) -> int:
             _, spans = locate(kernel)
             lines = ", ".join(str(spans[barrier.op].line) for barrier in result.upgraded)
             waits = "now waits" if len(result.upgraded) == 1 else "now wait"
-            say(
-                f"  {plural(len(result.upgraded), 'barrier')} of the kernel {waits} for copies (line {lines})"
-            )
+            many = plural(len(result.upgraded), "barrier")
+            say(f"  {many} of the kernel {waits} for async operations (line {lines})")
     return 0
 
 
@@ -89,6 +92,7 @@ def _barrier_json(barrier: Barrier, spans: dict[Operation, Span]) -> dict[str, A
     return {
         "line": spans[barrier.op].line,
         "operation": statement(barrier.op),
+        "others": [{"line": spans[other].line, "operation": statement(other)} for other in barrier.others],
         "executed": barrier.executed,
         "hazards": [hazard_json(hazard, spans) for hazard in barrier.hazards],
     }

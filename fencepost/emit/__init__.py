@@ -6,6 +6,7 @@ hangs the GPU.
 """
 
 from fencepost.emit.legacy import LegacyBarrierEmitter
+from fencepost.emit.split import BasicSplitBarrierEmitter
 from fencepost.emit.verify import verify_barriers
 
-__all__ = ["LegacyBarrierEmitter", "verify_barriers"]
+__all__ = ["BasicSplitBarrierEmitter", "LegacyBarrierEmitter", "verify_barriers"]

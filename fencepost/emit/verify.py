@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fencepost.analysis.splits import verify_splits
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -9,10 +10,16 @@ from fencepost.ir.trace import CapturedTrace
 
 
 def verify_barriers(trace: CapturedTrace) -> None:
-    """Raise if a monolithic barrier stands where only some waves come by."""
-    for block in build_flow(trace).blocks:
+    """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path."""
+    flow = build_flow(trace)
+    verify_splits(flow)
+    for block in flow.blocks:
         for op in block.ops:
-            if block.guards and isinstance(op, ops.SharedMemoryBarrier):
+            if (
+                block.guards
+                and isinstance(op, ops.SyncOperation)
+                and not isinstance(op, ops.MemoryCounterWait)
+            ):
                 raise FencepostError(
                     "a barrier stands inside a divergent conditional",
                     [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],

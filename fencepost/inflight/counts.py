@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.flow import Block, Flow, build_flow
+from fencepost.flow import Block, Flow, Guard, build_flow
 from fencepost.inflight.tokens import LiveTokens, Token, assigned, find_live
 from fencepost.ir import ops
 from fencepost.ir.trace import Body, CapturedTrace
@@ -77,7 +77,9 @@ class _Counting:
     live: LiveTokens = field(init=False)
     groups: frozenset[str] = field(init=False)
     counters: frozenset[str] = field(init=False)
-    handed: list[dict[Token, Token]] = field(init=False)
+    handed: list[dict[Token, tuple[Token, ...]]] = field(init=False)
+    guards: dict[Token, tuple[Guard, ...]] = field(default_factory=dict)
+    """For operations that only some waves make: which."""
     found: dict[Waiting, dict[str, int] | None] = field(default_factory=dict)
     """For each wait the counts so far; None if no count will do."""
 
@@ -87,6 +89,17 @@ class _Counting:
         self.groups = frozenset(op.counter for op in everything if isinstance(op, ops.CommitGroup))
         self.counters = frozenset(op.counter for op in everything if isinstance(op, ops.AsyncOperation))
         self.handed = [assigned(block) for block in self.flow.blocks]
+        for block in self.flow.blocks:
+            if block.guards:
+                self.guards.update(
+                    (op, block.guards) for op in block.ops if isinstance(op, ops.AsyncOperation)
+                )
+
+    def counts_for(self, token: Token | None, block: Block) -> bool:
+        """Whether every wave that made what a name stands for comes by a block, so that what it issues counts."""
+        if not block.guards:
+            return True
+        return token is not None and self.guards.get(token, ())[: len(block.guards)] == block.guards
 
     def run(self) -> dict[Waiting, dict[str, int] | None]:
         """Go round until no distance gets smaller."""
@@ -120,7 +133,7 @@ class _Counting:
         for op in block.ops:
             if isinstance(op, Waiting):
                 if op.uses or op.drains:
-                    self.note(op, here, issued)
+                    self.note(op, here, issued, block)
                 if op.drains:
                     for counter in self.counters:
                         here.pop((None, counter), None)
@@ -133,12 +146,22 @@ class _Counting:
                     here[op, counter] = here[None, counter] = -issued[counter]
         needed = self.live.at_end[block.index]
         return {
-            (token, counter): distance + issued[counter]
-            for (token, counter), distance in here.items()
+            (token, counter): self.distance(token, counter, here, issued, block)
+            for token, counter in here
             if token is None or token in needed
         }
 
-    def note(self, op: Waiting, here: Distances, issued: dict[str, int]) -> None:
+    def distance(
+        self, token: Token | None, counter: str, here: Distances, issued: dict[str, int], block: Block
+    ) -> int:
+        """How many operations of a counter were issued since the one that a name stands for, at least."""
+        kept = here[token, counter]
+        if self.counts_for(token, block):
+            return kept + issued[counter]
+        # What only some waves issue counts for nobody; what was made here is as new as can be.
+        return max(kept, 0)
+
+    def note(self, op: Waiting, here: Distances, issued: dict[str, int], block: Block) -> None:
         """The distances to a wait on one more way to it."""
         tokens: tuple[Token | None, ...] = op.uses or (None,)
         counts = self.found.setdefault(op, {})
@@ -146,7 +169,7 @@ class _Counting:
             for counter in self.counters:
                 if counts is None or (token, counter) not in here:
                     continue
-                distance = here[token, counter] + issued[counter]
+                distance = self.distance(token, counter, here, issued, block)
                 if counter in self.groups:
                     distance -= 1  # the end of its own group
                 if distance < 0:
@@ -162,9 +185,10 @@ class _Counting:
             if (None, counter) in end:
                 after[None, counter] = end[None, counter]
             for token in self.live.at_start[target]:
-                known = end.get((handed.get(token, token), counter))
-                if known is not None:
-                    after[token, counter] = known
+                known = [end.get((value, counter)) for value in handed.get(token, (token,))]
+                distances = [distance for distance in known if distance is not None]
+                if distances:
+                    after[token, counter] = min(distances)
         return after
 
     def arrive(self, start: Distances, new: Distances) -> bool:

@@ -33,14 +33,13 @@ def add_async_dependencies(trace: CapturedTrace) -> None:
 
 
 def _in_flight_at(flow: Flow) -> dict[Waiting, list[ops.AsyncOperation]]:
-    """For each barrier of the kernel that drains, the async operations that nothing has waited for before."""
-    copies = [
-        op
-        for block in flow.blocks
-        if not block.calls
-        for op in block.ops
-        if isinstance(op, ops.AsyncOperation)
-    ]
+    """For each barrier of the kernel that drains, the async operations that nothing has waited for before.
+
+    What a function has left in flight has no name here: a barrier that waits for that, too, is not among them.
+    """
+    everything = [op for block in flow.blocks for op in block.ops if isinstance(op, ops.AsyncOperation)]
+    copies = list(dict.fromkeys(everything))
+    unnamed = {op for block in flow.blocks if block.calls for op in block.ops}
     bit = {copy: 1 << number for number, copy in enumerate(copies)}
     found: dict[Waiting, int] = {}
     starts = [0] * len(flow.blocks)
@@ -64,7 +63,8 @@ def _in_flight_at(flow: Flow) -> dict[Waiting, list[ops.AsyncOperation]]:
                 if target not in queued:
                     queued.add(target)
                     todo.append(target)
-    return {op: [copy for copy in copies if bits & bit[copy]] for op, bits in found.items()}
+    waited = {op: [copy for copy in copies if bits & bit[copy]] for op, bits in found.items()}
+    return {op: named for op, named in waited.items() if not unnamed.intersection(named)}
 
 
 @dataclass(slots=True)

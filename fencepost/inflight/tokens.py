@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
+from fencepost.ir.expr import is_divergent
 from fencepost.ir.handing import names_of
 
 Token = ops.ValueOperation
@@ -29,8 +30,11 @@ def waits_in(block: Block) -> Iterator[tuple[int, ops.SharedMemoryBarrier | ops.
             yield gap, op
 
 
-def assigned(block: Block) -> dict[Token, Token]:
-    """The names that get a new meaning when a block is left, and what they stand for then."""
+def assigned(block: Block) -> dict[Token, tuple[Token, ...]]:
+    """The names that get a new meaning when a block is left, and what they can stand for then.
+
+    Of a divergent conditional some waves take each side: behind it a result is what either side gave.
+    """
     anchor = block.anchor
     owner: ops.Operation | None = anchor
     values: tuple[ops.Handed | None, ...]
@@ -42,8 +46,14 @@ def assigned(block: Block) -> dict[Token, Token]:
     else:
         return {}
     assert isinstance(owner, ops.Iterate | ops.Conditional)
+    second = (
+        isinstance(owner, ops.Conditional)
+        and is_divergent(owner.condition)
+        and anchor is not None
+        and anchor.graph is owner.orelse
+    )
     return {
-        carried: value
+        carried: (value, carried) if second else (value,)
         for carried, value in zip(names_of(owner), values, strict=True)
         if isinstance(value, ops.ValueOperation)
     }
@@ -73,10 +83,10 @@ def find_live(flow: Flow) -> LiveTokens:
     while todo:
         index, token = todo.pop()
         for source in flow.blocks[index].predecessors:
-            wanted = handed[source].get(token, token)
-            if wanted in live.at_end[source]:
-                continue
-            live.at_end[source].add(wanted)
-            if wanted not in made[source]:
-                needed_at_start(source, wanted)
+            for wanted in handed[source].get(token, (token,)):
+                if wanted in live.at_end[source]:
+                    continue
+                live.at_end[source].add(wanted)
+                if wanted not in made[source]:
+                    needed_at_start(source, wanted)
     return live

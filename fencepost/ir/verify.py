@@ -33,6 +33,8 @@ def _verify_body(body: Body) -> None:
                 check_end(region)
         elif isinstance(op, BRANCHES):
             _check_branch(op, body, labels)
+        if isinstance(op, ops.Conditional | ops.CondBranch):
+            _check_lanes(op)
     if handing:
         _check_conditions(body)
     if len(body.blocks) > 1:
@@ -79,25 +81,24 @@ def _targets(op: ops.Terminator) -> list[str]:
 # ---------------------------------------------------------------- conditions that waves decide differently
 
 
+def _check_lanes(op: ops.Conditional | ops.CondBranch) -> None:
+    """Refuse a condition on the lane: control flow is about waves."""
+    if any(isinstance(leaf, Lane) for leaf in leaves(op.condition)):
+        raise FencepostError(
+            "a condition on `lane`: the lanes of one wave go the same way",
+            [Mark(op.span)],
+            code="FP109",
+            notes=[("help", "what only some lanes access is accessed by their wave: leave the `if` out")],
+        )
+
+
 def _check_conditions(body: Body) -> None:
     """Refuse a condition on a number that differs between waves: only `wave` itself makes a condition divergent."""
     differing = _differing(body)
-    for op in body.preorder_walk():
+    for op in body.preorder_walk() if differing else ():
         if not isinstance(op, ops.Conditional | ops.CondBranch) or not isinstance(op.condition, Compare):
             continue
         for leaf in leaves(op.condition):
-            if isinstance(leaf, Lane):
-                raise FencepostError(
-                    "a condition on `lane`: the lanes of one wave go the same way",
-                    [Mark(op.span)],
-                    code="FP109",
-                    notes=[
-                        (
-                            "help",
-                            "what only some lanes access is still accessed by the wave: leave the `if` out",
-                        )
-                    ],
-                )
             if isinstance(leaf, Var) and leaf.name in differing:
                 raise FencepostError(
                     f"a condition on {leaf}, which is not the same for all waves",

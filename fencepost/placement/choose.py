@@ -82,8 +82,9 @@ def _behind_loops(program: Program) -> Placement:
         for target in block.successors:
             left = inside - {loop.index for loop in flow.loops_around(target)}
             origin = flow.blocks[target].origin
-            if left and origin not in flow.sealed:
-                found[Position(origin, 0)] = DRAIN
+            position = Position(origin, 0)
+            if left and origin not in flow.sealed and position not in program.held:
+                found[position] = DRAIN
     return found
 
 

@@ -23,7 +23,7 @@ def complete(program: Program, placement: Placement) -> Placement:
 
     def put_barrier(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
         position = Position(program.places[phase], step.gap)
-        if position.block in sealed:
+        if position.block in sealed or position in program.held:
             return None
         meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
         needed = _waiting_for(program, flying)._replace(rendezvous=meets_others)

@@ -30,6 +30,12 @@ class TargetConfig:
     counted_on: Mapping[str, str] = field(default_factory=dict)
     """The counter that each kind of operation touches, by its name in the text form."""
     facts: tuple[str, ...] = ()
+    signal: str = ""
+    """What the first half of a split barrier becomes."""
+    wait: str = ""
+    """What its second half becomes."""
+    prefers_split: bool = False
+    """Whether barriers are put in as halves unless something else is asked for."""
 
     def widest_waits(self) -> dict[str, int]:
         """For each counter, the greatest count that a wait can be given; a kernel's own names are known, too."""
@@ -59,6 +65,9 @@ _ON_GFX1250 = {
     **_ON_GFX12, "gather_to_lds": "asynccnt", "tensor_load_to_lds": "tensorcnt", "tensor_store_from_lds": "tensorcnt",
 }  # fmt: skip
 
+_SPLIT_GFX12 = ("s_wait_dscnt 0; s_barrier_signal -1", "s_barrier_wait -1", True)
+_SPLIT_SM90 = ("mbarrier.arrive", "mbarrier.try_wait.parity (the phase flips each time)", False)
+
 _ENTRIES = (
     TargetConfig(
         "gfx90a", "amd", "s_waitcnt lgkmcnt(0); s_barrier", False, 0, _GFX9, _ON_GFX9,
@@ -75,16 +84,18 @@ _ENTRIES = (
     TargetConfig(
         "gfx1200", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12, _ON_GFX12,
         ("RDNA4: the barrier instruction is split; -1 names the workgroup's barrier", "LDS has dscnt of its own"),
+        *_SPLIT_GFX12,
     ),
     TargetConfig(
         "gfx1201", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 0, _GFX12, _ON_GFX12,
-        ("RDNA4: as gfx1200",),
+        ("RDNA4: as gfx1200",), *_SPLIT_GFX12,
     ),
     TargetConfig(
         "gfx1250", "amd", "s_wait_dscnt 0; s_barrier_signal -1; s_barrier_wait -1", True, 16,
         {**_GFX12, "asynccnt": 6, "tensorcnt": 6}, _ON_GFX1250,
         ("split barriers as gfx1200, and up to 16 named ones",
          "async loads to LDS count on asynccnt, TDM on tensorcnt; both taken to be as wide as the other counters"),
+        *_SPLIT_GFX12,
     ),
     TargetConfig(
         "sm_80", "nvidia", "bar.sync 0", False, 15, {}, {},
@@ -94,10 +105,11 @@ _ENTRIES = (
     TargetConfig(
         "sm_90", "nvidia", "bar.sync 0", True, 15, {}, {},
         ("Hopper: as sm_80; an mbarrier in shared memory splits arrive and wait; TMA signals one when it is done",),
+        *_SPLIT_SM90,
     ),
     TargetConfig(
         "sm_100", "nvidia", "bar.sync 0", True, 15, {}, {},
-        ("Blackwell: as sm_90",),
+        ("Blackwell: as sm_90",), *_SPLIT_SM90,
     ),
 )  # fmt: skip
 

@@ -1,0 +1,46 @@
+"""Split barriers: a signal after the producer, a wait before the consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.emit.legacy import operation_for
+from fencepost.flow import Flow, Position
+from fencepost.ir import ops
+from fencepost.targets import TargetConfig
+
+
+@dataclass(frozen=True)
+class BasicSplitBarrierEmitter:
+    """Emits signals and waits of the workgroup's barrier, and whole barriers where splitting gains nothing."""
+
+    target: TargetConfig
+
+    @property
+    def instruction(self) -> str:
+        """What each barrier becomes on the target."""
+        return f"{self.target.signal}; {self.target.wait}"
+
+    def emit(
+        self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
+    ) -> dict[Position, list[ops.SyncOperation]]:
+        """Put in what stands at every chosen position, in order."""
+        emitted: dict[Position, list[ops.SyncOperation]] = {}
+        for position in sorted(placement):
+            emitted[position] = made = _operations(placement[position], flow.trace.waves)
+            for op in made:
+                op.comment = comments.get(position, "")
+                flow.insert(position, op)
+        return emitted
+
+
+def _operations(cover: Cover, waves: int) -> list[ops.SyncOperation]:
+    """The wait of one barrier, a whole one or a wait for copies, the signal of the next."""
+    found: list[ops.SyncOperation] = [ops.SharedMemoryBarrierWait()] if cover.wait else []
+    if cover.rendezvous or cover.counts or cover.drains:
+        found.append(operation_for(cover, waves))
+    if cover.signal:
+        found.append(ops.SharedMemoryBarrierSignal())
+    return found
