@@ -59,8 +59,9 @@ def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
         return op
     assert op.graph is not None
     made: ops.SyncOperation = ops.MemoryCounterWait(dict(cover.counts))
-    if cover.drains:
-        made = ops.SharedMemoryBarrier(True)
+    if cover.rendezvous or cover.drains:
+        # A workgroup barrier, or a wait, that has to do more than it can.
+        made = ops.SharedMemoryBarrier(cover.drains, dict(cover.counts))
     made.comment, made.heading, made.span = op.comment, op.heading, op.span
     op.graph.insert_before(op, made)
     op.graph.remove(op)

@@ -21,18 +21,18 @@ to the next wait, and the signal of that one comes later.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.pending import conflicts_left, states_before
-from fencepost.analysis.program import Program, moved
+from fencepost.analysis.program import Program, Step, moved
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
-from fencepost.placement.stretches import Stretches
+from fencepost.placement.stretches import Stretches, Waits
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,28 @@ def pull_apart(program: Program, placement: Placement) -> tuple[Placement, dict[
     for pair in pairs:
         pair.wait = stretches.down(pair.barrier, pair.pending)
     rotations = _rotations(program, stretches, pairs)
-    rotated = [pair for rotation in rotations for pair in (rotation.first, rotation.last)]
+    rotated = {pair.barrier for rotation in rotations for pair in (rotation.first, rotation.last)}
     waits = {pair.barrier: [pair.wait] for pair in pairs}
     for rotation in rotations:
         waits[rotation.first.barrier] = waits[rotation.last.barrier] = [rotation.top, rotation.behind]
-    everywhere = {position for found in waits.values() for position in found}
+    shared = [rotation.last.barrier for rotation in rotations]
+    standing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
+    everywhere = Waits(standing)
+    stops = _stops(program, placement, everywhere)
     for pair in pairs:
         if not pair.cover.lands:
-            pair.needed = _needed(program, placement, pair, waits[pair.barrier], everywhere)
-            others = everywhere if pair in rotated else everywhere - {pair.wait}
-            pair.signal = stretches.up(pair.barrier, pair.needed, others)
+            pair.needed = _needed(program, pair, waits[pair.barrier], stops)
+            # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
+            own = None if pair.barrier in rotated or standing[pair.wait] > 1 else pair.wait
+            pair.signal = stretches.up(pair.barrier, pair.needed, everywhere, own)
     halves: dict[Position, Halves] = {}
     for pair in pairs:
-        if pair in rotated or pair.signal != pair.wait:
+        if pair.barrier in rotated or pair.signal != pair.wait:
             halves[pair.barrier] = Halves((pair.signal,), tuple(waits[pair.barrier]))
     for rotation in rotations:
         halves[rotation.last.barrier] = halves[rotation.last.barrier]._replace(waits=())
-    _carry_signals(program, stretches, [pair for pair in pairs if pair not in rotated], halves, everywhere)
+    apart = [pair for pair in pairs if pair.barrier not in rotated]
+    _carry_signals(program, stretches, apart, halves, everywhere)
     split = {at: cover for at, cover in placement.items() if at not in waits}
     for pair in pairs:
         if pair.barrier not in halves:
@@ -137,20 +142,17 @@ def _pairs(program: Program, placement: Placement) -> list[_Pair]:
     return found
 
 
-def _needed(
-    program: Program,
-    placement: Placement,
-    pair: _Pair,
-    own: list[Position],
-    waits: Collection[Position],
-) -> int:
+def _stops(program: Program, placement: Placement, waits: Waits) -> dict[int, list[int]]:
+    """For each block, where everything that is pending has been ordered: waits, and whole barriers of the kernel."""
+    whole = (at for at in program.standing if placement[at].rendezvous)
+    found: dict[int, list[int]] = {}
+    for position in sorted({*waits.positions, *whole}):
+        found.setdefault(position.block, []).append(position.gap)
+    return found
+
+
+def _needed(program: Program, pair: _Pair, own: list[Position], stops: dict[int, list[int]]) -> int:
     """What of the things pending in front of a barrier something behind its wait must not overtake."""
-    stops: dict[int, set[int]] = {}
-    for position in waits:
-        stops.setdefault(position.block, set()).add(position.gap)
-    for position, cover in placement.items():
-        if cover.rendezvous and position in program.standing:
-            stops.setdefault(position.block, set()).add(position.gap)
     needed = 0
     seen: dict[int, int] = {}
     todo = deque(
@@ -160,13 +162,17 @@ def _needed(
     )
     while todo:
         phase, first, pending, starting = todo.popleft()
-        gaps = stops.get(program.places[phase], ())
-        end = min((gap for gap in gaps if gap > first or (gap == first and not starting)), default=None)
-        for step in program.steps[phase]:
-            if step.gap >= first and (end is None or step.gap < end):
-                needed |= pending & step.conflicts
-                if step.clears:
-                    pending = 0
+        gaps = stops.get(program.places[phase], [])
+        place = bisect_right(gaps, first) if starting else bisect_left(gaps, first)
+        end = gaps[place] if place < len(gaps) else None
+        steps = program.steps[phase]
+        for number in range(bisect_left(steps, first, key=_gap), len(steps)):
+            step = steps[number]
+            if end is not None and step.gap >= end:
+                break
+            needed |= pending & step.conflicts
+            if step.clears:
+                pending = 0
         if end is not None or not pending:
             continue
         for edge in program.edges[phase]:
@@ -177,12 +183,16 @@ def _needed(
     return needed
 
 
+def _gap(step: Step) -> int:
+    return step.gap
+
+
 def _carry_signals(
     program: Program,
     stretches: Stretches,
     pairs: list[_Pair],
     halves: dict[Position, Halves],
-    waits: Collection[Position],
+    waits: Waits,
 ) -> None:
     """Where a pair begins a loop's body and another one stands behind the loop: signal an iteration earlier."""
     flow = program.flow
@@ -219,6 +229,7 @@ def _rotations(program: Program, stretches: Stretches, pairs: list[_Pair]) -> li
     flow = program.flow
     by_wait = {pair.wait: pair for pair in pairs}
     found: list[_Rotation] = []
+    taken: set[Position] = set()
     for loop in flow.loops:
         if loop.op is None or loop.trip in (0, 1) or not loop.latches:
             continue
@@ -229,11 +240,12 @@ def _rotations(program: Program, stretches: Stretches, pairs: list[_Pair]) -> li
         if before < 0 or behind is None or last is None or header.origin != header.index:
             continue
         first = by_wait.get(Position(before, len(flow.blocks[before].ops)))
-        if first is None or any(pair in (one.first, one.last) for one in found for pair in (first, last)):
+        if first is None or first.barrier in taken or last.barrier in taken:
             continue
         top = stretches.down(Position(header.index, 0), first.pending | last.pending, own=False)
         after = stretches.down(Position(behind, 0), last.pending | first.pending, own=False)
         if top.block == last.barrier.block and top.gap > last.barrier.gap:
             continue
+        taken |= {first.barrier, last.barrier}
         found.append(_Rotation(first, last, top, after))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from fencepost.analysis.program import Program
@@ -30,6 +30,31 @@ class Effects(NamedTuple):
 NOTHING = Effects()
 
 
+class Waits:
+    """Where split barriers are waited for."""
+
+    def __init__(self, positions: Iterable[Position]) -> None:
+        self.positions = sorted(set(positions))
+
+    def has(self, position: Position) -> bool:
+        """Whether a wait stands at a place."""
+        place = bisect_left(self.positions, position)
+        return place < len(self.positions) and self.positions[place] == position
+
+    def last(self, block: int, gap: int, but: Position | None) -> int:
+        """The last wait of a block up to a place, leaving one out; 0 if there is none."""
+        place = bisect_left(self.positions, Position(block, gap + 1)) - 1
+        if place >= 0 and self.positions[place] == but:
+            place -= 1
+        found = self.positions[place] if place >= 0 else Position(-1, 0)
+        return found.gap if found.block == block else 0
+
+    def between(self, before: int, behind: int) -> bool:
+        """Whether a wait stands in a block between two others."""
+        place = bisect_left(self.positions, Position(before + 1, 0))
+        return place < len(self.positions) and self.positions[place].block < behind
+
+
 class Stretches:
     """The places of a program, region by region. Blocks are those that positions name."""
 
@@ -39,14 +64,18 @@ class Stretches:
         """For each block, the places of its accesses with what they add and what they conflict with."""
         self.stops: dict[int, list[int]] = {}
         """For each block, where synchronization stands."""
+        self.standing: dict[int, list[int]] = {}
+        """That of the kernel itself."""
         for position in sorted(barriers):
             self.stops.setdefault(position.block, []).append(position.gap)
         for origin, phases in program.siblings.items():
             self.gaps[origin] = _merged(program, phases)
             # Parts of operations, and half barriers under divergence, are no positions but stop everything, too.
             for gap, op in enumerate(program.flow.blocks[origin].ops):
-                if isinstance(op, ops.SyncOperation) and Position(origin, gap) not in barriers:
-                    self.stops.setdefault(origin, []).append(gap)
+                if isinstance(op, ops.SyncOperation):
+                    self.standing.setdefault(origin, []).append(gap)
+                    if Position(origin, gap) not in barriers:
+                        self.stops.setdefault(origin, []).append(gap)
         for found in self.stops.values():
             found.sort()
         self.behind, self.in_front = _links(program)
@@ -60,12 +89,15 @@ class Stretches:
         skip = position.gap if own else -1
         while True:
             end = len(self.program.flow.blocks[block].ops)
-            stop = next((gap for gap in self.stops.get(block, ()) if gap >= first and gap != skip), end + 1)
-            for gap, _, conflicts in self.gaps.get(block, ()):
-                if first <= gap < stop and conflicts & pending:
-                    stop = gap
+            stop = self.next_stop(block, first, skip)
+            accesses = self.gaps.get(block, [])
+            for number in range(bisect_left(accesses, (first,)), len(accesses)):
+                gap, _, conflicts = accesses[number]
+                if gap >= stop:
                     break
-            if stop <= end and (stop < end or self.is_stop(block, end, skip)):
+                if conflicts & pending:
+                    stop = gap
+            if stop <= end:
                 return Position(block, self.around_parts(block, stop, down=True))
             following = self.behind.get(block)
             if following is None:
@@ -74,6 +106,14 @@ class Stretches:
             if inside.synchronizes or inside.conflicts & pending or following in self.program.flow.sealed:
                 return Position(block, end)
             block, first, skip = following, 0, -1
+
+    def next_stop(self, block: int, first: int, skip: int) -> int:
+        """Where synchronization stands next, from a place on; beyond the block's end if it stands nowhere."""
+        stops = self.stops.get(block, [])
+        for number in range(bisect_left(stops, first), len(stops)):
+            if stops[number] != skip:
+                return stops[number]
+        return len(self.program.flow.blocks[block].ops) + 1
 
     def around_parts(self, block: int, gap: int, *, down: bool) -> int:
         """`gap`, or the nearest place in front of (behind) the operation whose parts it lies between."""
@@ -84,48 +124,33 @@ class Stretches:
             gap += -1 if down else 1
         return gap
 
-    def is_stop(self, block: int, gap: int, skip: int) -> bool:
-        """Whether synchronization stands at a place."""
-        return gap != skip and gap in self.stops.get(block, ())
-
-    def up(self, position: Position, needed: int, waits: Collection[Position]) -> Position:
-        """The first place, up from `position`, behind which nothing adds to `needed`."""
+    def up(self, position: Position, needed: int, waits: Waits, own: Position | None = None) -> Position:
+        """The first place, up from `position`, behind which nothing adds to `needed` and no wait but `own` stands."""
         block, last = position
-        skip = position.gap
         while True:
+            first = max(self.last_stop(block, last), waits.last(block, last, own))
             accesses = self.gaps.get(block, [])
-            first = 0
-            for gap, adds, _ in reversed(accesses[: bisect_left(accesses, (last,))]):
+            for number in range(bisect_left(accesses, (last,)) - 1, -1, -1):
+                gap, adds, _ = accesses[number]
+                if gap < first:
+                    break
                 if adds & needed:
                     first = gap + 1
                     break
-            for gap in self.stops.get(block, ()):
-                if (
-                    gap < last
-                    and gap != skip
-                    and Position(block, gap) not in waits
-                    and self.stands(block, gap)
-                ):
-                    first = max(first, gap + 1)
-            for wait in waits:
-                if wait.block == block and wait.gap <= last:
-                    first = max(first, wait.gap)
             before = self.in_front.get(block)
-            if first or before is None or any(wait == Position(block, 0) for wait in waits):
+            held = waits.has(Position(block, 0)) and own != Position(block, 0)
+            if first or before is None or held:
                 return Position(block, self.around_parts(block, first, down=False))
             inside = self.inside(before, block)
-            if inside.synchronizes or inside.adds & needed or self.waits_inside(before, block, waits):
+            if inside.synchronizes or inside.adds & needed or waits.between(before, block):
                 return Position(block, first)
-            block, last, skip = before, len(self.program.flow.blocks[before].ops), -1
+            block, last = before, len(self.program.flow.blocks[before].ops)
 
-    def stands(self, block: int, gap: int) -> bool:
-        """Whether an operation of the kernel synchronizes at a place."""
-        found = self.program.flow.blocks[block].ops
-        return gap < len(found) and isinstance(found[gap], ops.SyncOperation)
-
-    def waits_inside(self, before: int, behind: int, waits: Collection[Position]) -> bool:
-        """Whether a wait stands in the loop or conditional between two blocks of a region."""
-        return any(before < wait.block < behind for wait in waits)
+    def last_stop(self, block: int, last: int) -> int:
+        """Behind the synchronization of the kernel that stands last in front of a place; 0 if there is none."""
+        standing = self.standing.get(block, [])
+        place = bisect_left(standing, last)
+        return standing[place - 1] + 1 if place else 0
 
     # ------------------------------------------------------------ regions
 

@@ -58,18 +58,15 @@ class Latencies:
 NOTHING = Latency("", 0, 0, "no instruction of its own")
 
 _CDNA3 = {
-    "read": Latency("lds", 8, 64, "64 lanes of 16 bytes at 128 bytes a cycle; microbenchmarks see about 64 cycles"),
+    "read": Latency("lds", 8, 64, "64 lanes of 16 bytes at 128 bytes a cycle; published latencies are about 64"),
     "write": Latency("lds", 8, 64, "as read: the counter falls when the bytes are in the banks"),
     "atomic": Latency("lds", 16, 96, "two passes through the banks and an addition between them"),
-    "global_read": Latency("vmem", 16, 600, "64 lanes of 16 bytes at 64 bytes a cycle; from L2 300, from HBM 800"),
+    "global_read": Latency("vmem", 16, 600, "64 lanes of 16 bytes at 64 bytes a cycle; L2 some 300, HBM 800"),
     "global_write": Latency("vmem", 16, 600, "as global_read, until the write is acknowledged"),
     "gather_to_lds": Latency("vmem", 16, 650, "a global read, and then the write into shared memory"),
-    "tensor_load_to_lds": Latency(
-        "tensor", 64, 750, "no such engine here; as on sm_90: 8 KiB at 128 bytes a cycle, 150 over a plain copy",
-        queued=True,
-    ),
+    "tensor_load_to_lds": Latency("tensor", 64, 750, "no such engine here; 8 KiB at 128 bytes a cycle", queued=True),
     "tensor_store_from_lds": Latency("tensor", 64, 750, "as tensor_load_to_lds", queued=True),
-    "async_mma": Latency("mma", 32, 96, "no such instruction here; mma, and its operands' way from LDS", queued=True),
+    "async_mma": Latency("mma", 32, 96, "no such instruction here; mma, and its operands from LDS", queued=True),
     "mma": Latency("mma", 32, 40, "32x32x8 of 16-bit numbers is 8 passes of 4 cycles, and the way to the registers"),
     "compute": Latency("valu", 16, 16, "a handful of instructions, 4 cycles each for 64 lanes", stays=True),
     "barrier": Latency("", 0, 16, "a few turns of the SIMDs until every wave has been told; a guess"),
@@ -82,17 +79,13 @@ _CDNA3 = {
 
 _CDNA2 = _CDNA3 | {
     "mma": Latency("mma", 64, 72, "32x32x8 of 16-bit numbers is 16 passes of 4 cycles"),
-    "async_mma": Latency(
-        "mma", 64, 128, "no such instruction here; mma, and its operands' way from LDS", queued=True
-    ),
-}
+    "async_mma": Latency("mma", 64, 128, "no such instruction here; mma, and its operands from LDS", queued=True),
+}  # fmt: skip
 
 _CDNA4 = _CDNA3 | {
     "read": Latency("lds", 4, 64, "64 lanes of 16 bytes at 256 bytes a cycle; latency as on gfx942"),
-    "mma": Latency(
-        "mma", 32, 40, "32x32x16 of 16-bit numbers, twice the work of gfx942 in the same 8 passes"
-    ),
-}
+    "mma": Latency("mma", 32, 40, "32x32x16 of 16-bit numbers, twice the work of gfx942 in the same 8 passes"),
+}  # fmt: skip
 
 _RDNA4 = _CDNA3 | {
     "read": Latency("lds", 4, 64, "32 lanes of 16 bytes at 128 bytes a cycle; latency as on gfx942"),
@@ -102,45 +95,31 @@ _RDNA4 = _CDNA3 | {
     "global_write": Latency("vmem", 8, 600, "as global_read, until the write is acknowledged"),
     "gather_to_lds": Latency("vmem", 8, 650, "a global read, and then the write into shared memory"),
     "mma": Latency("mma", 16, 24, "16x16x16 of 16-bit numbers at 256 multiplications a cycle"),
-    "async_mma": Latency(
-        "mma", 16, 80, "no such instruction here; mma, and its operands' way from LDS", queued=True
-    ),
+    "async_mma": Latency("mma", 16, 80, "no such instruction here; mma, and its operands from LDS", queued=True),
     "compute": Latency("valu", 8, 8, "a handful of instructions, a cycle each for 32 lanes", stays=True),
-}
+}  # fmt: skip
 
 _AMPERE = _RDNA4 | {
-    "read": Latency("lds", 4, 29, "32 lanes of 16 bytes at 128 bytes a cycle; microbenchmarks see 29 cycles"),
-    "write": Latency("lds", 4, 29, "as read"),
+    "read": Latency("lds", 4, 30, "32 lanes of 16 bytes at 128 bytes a cycle; published latencies are about 30"),
+    "write": Latency("lds", 4, 30, "as read"),
     "atomic": Latency("lds", 8, 60, "two passes through the banks and an addition between them"),
-    "global_read": Latency(
-        "vmem", 8, 470, "32 lanes of 16 bytes at 64 bytes a cycle; microbenchmarks see 466 cycles"
-    ),
+    "global_read": Latency("vmem", 8, 470, "32 lanes of 16 bytes at 64 bytes a cycle; published: about 470"),
     "global_write": Latency("vmem", 8, 470, "as global_read, until the write is acknowledged"),
-    "gather_to_lds": Latency(
-        "vmem", 8, 500, "cp.async: a global read, and then the write into shared memory"
-    ),
-    "mma": Latency(
-        "mma", 8, 33, "m16n8k16 of 16-bit numbers at 256 multiplications a cycle; 33 cycles measured"
-    ),
-    "barrier": Latency("", 0, 20, "bar.sync: microbenchmarks see some 20 cycles"),
+    "gather_to_lds": Latency("vmem", 8, 500, "cp.async: a global read, and then the write into shared memory"),
+    "mma": Latency("mma", 8, 32, "m16n8k16 of 16-bit numbers at 256 multiplications a cycle; published: some 30"),
+    "barrier": Latency("", 0, 20, "bar.sync: some 20 cycles if all warps come together; a guess"),
     "workgroup_barrier": Latency("", 0, 20, "as barrier"),
     "signal": Latency("", 0, 20, "as barrier"),
-}
+}  # fmt: skip
 
 _HOPPER = _AMPERE | {
-    "global_read": Latency(
-        "vmem", 8, 480, "32 lanes of 16 bytes at 64 bytes a cycle; microbenchmarks see 478 cycles"
-    ),
+    "global_read": Latency("vmem", 8, 480, "32 lanes of 16 bytes at 64 bytes a cycle; published: about 480"),
     "global_write": Latency("vmem", 8, 480, "as global_read, until the write is acknowledged"),
-    "gather_to_lds": Latency(
-        "vmem", 8, 510, "cp.async: a global read, and then the write into shared memory"
-    ),
-    "tensor_load_to_lds": Latency(
-        "tensor", 64, 650, "TMA: 8 KiB at 128 bytes a cycle; about 170 cycles over a plain load", queued=True
-    ),
+    "gather_to_lds": Latency("vmem", 8, 510, "cp.async: a global read, and then the write into shared memory"),
+    "tensor_load_to_lds": Latency("tensor", 64, 650, "TMA: 8 KiB at 128 bytes a cycle; a load and 170", queued=True),
     "tensor_store_from_lds": Latency("tensor", 64, 650, "TMA: as tensor_load_to_lds", queued=True),
-    "async_mma": Latency("mma", 128, 128, "wgmma m64n256k16: 128 cycles in theory and measured", queued=True),
-}
+    "async_mma": Latency("mma", 128, 128, "wgmma m64n256k16 at 2,048 multiplications a cycle", queued=True),
+}  # fmt: skip
 
 _TABLE = {
     "gfx90a": Latencies("gfx90a", 4, _CDNA2),

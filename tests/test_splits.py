@@ -1,0 +1,228 @@
+"""Split barriers: random kernels, broken pairs, pairs that stand in the kernel, the seeds' names, and the page on them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+
+import fencepost as fp
+from fencepost.check import in_step
+from fencepost.emit import verify_barriers
+from fencepost.flow import build_flow
+from fencepost.ir import ops
+from tests.random_kernels import Shape, random_text
+
+SPLITS = "gfx1201"
+SIGNAL, WAIT = ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait
+
+SHAPES = {
+    "any": Shape(),
+    "large": Shape(size=40),
+    "loops": Shape(size=20, barriers=0.05, divergent=False, blocks=False, waves=(2, 4)),
+    "rings": Shape(slots=True, handing=True),
+    "copies": Shape(slots=True, asynchronous=True),
+    "functions": Shape(functions=True, scratch=True),
+    "everything": Shape(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16),
+}
+
+
+def roomy(text: str, rng: random.Random) -> str:
+    """The kernel with operations in between that touch no shared memory: room to pull barriers apart."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if re.match(r" *(read|write|atomic|barrier|loop|if|exchange|call|\w+_lds|async_mma|wait_count)\b", line):
+            lines += ["compute"] * rng.choice([0, 1])
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def roomy_kernel(seed: int, shape: Shape) -> str:
+    """The text of a random kernel with room in it."""
+    return roomy(random_text(seed, shape), random.Random(seed))
+
+
+def split(text: str, strategy: str = "auto") -> fp.CapturedTrace | None:
+    """The kernel with its barriers; None if it has accesses that no barrier could order."""
+    trace = fp.parse(text)
+    try:
+        fp.insert_barriers(trace, SPLITS, strategy)
+    except fp.FencepostError as error:
+        if error.code == "FP203":
+            return None
+        raise
+    return trace
+
+
+def counted(trace: fp.CapturedTrace, *kinds: type[ops.Operation]) -> tuple[int, float]:
+    """How many operations of some kinds stand in a kernel and its functions, and how often they run."""
+    bodies = [trace, *trace.functions()]
+    stand = sum(isinstance(op, kinds) for body in bodies for op in body.preorder_walk())
+    blocks = build_flow(trace).blocks
+    return stand, sum(block.frequency for block in blocks for op in block.ops if isinstance(op, kinds))
+
+
+def carries_a_pair(trace: fp.CapturedTrace) -> bool:
+    """Whether some loop goes round with the barrier signalled."""
+    flow = build_flow(trace)
+    seen, todo = {0: False}, [0]
+    while todo:
+        here = todo.pop()
+        signalled = seen[here]
+        for op in flow.blocks[here].ops:
+            if isinstance(op, SIGNAL | WAIT):
+                signalled = isinstance(op, SIGNAL)
+        for target in flow.blocks[here].successors:
+            if signalled and flow.crossed_loop(here, target) >= 0:
+                return True
+            if target not in seen:
+                seen[target] = signalled
+                todo.append(target)
+    return False
+
+
+# ---------------------------------------------------------------- random kernels
+
+
+def problem_with_splitting(text: str) -> str | None:
+    """None if the kernel with split barriers is clean, and takes no more of them than whole ones."""
+    whole, trace = split(text, "minimize"), split(text)
+    if whole is None or trace is None:
+        return None if whole is trace else "only one of the strategies refuses"
+    report = fp.check(trace)
+    if not report.ok:
+        return f"check finds {(*report.races, *report.deadlocks, *report.out_of_range)[0]}"
+    verify_barriers(trace)
+    for half in (SIGNAL, WAIT):
+        stand, run = counted(trace, half, ops.SharedMemoryBarrier)
+        at_most, run_at_most = counted(whole, ops.SharedMemoryBarrier)
+        if stand > at_most:
+            return f"{stand} {half.mnemonic}s or barriers where {at_most} barriers would do"
+        if run > run_at_most * (1 + 1e-9):
+            return f"{run} {half.mnemonic}s or barriers executed where {run_at_most} barriers would be"
+    once = str(trace)
+    again = fp.parse(once)
+    if str(again) != once:
+        return "does not round-trip"
+    fp.insert_barriers(again, SPLITS)
+    return None if str(again) == once else "a second insertion changes it"
+
+
+@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("name", SHAPES)
+def test_random_kernels_are_clean_and_cost_no_more(name: str, chunk: int) -> None:
+    pairs = carried = 0
+    for seed in range(chunk * 60, (chunk + 1) * 60):
+        text = roomy_kernel(seed, SHAPES[name])
+        problem = problem_with_splitting(text)
+        assert problem is None, f"seed {seed}: {problem}\n{text}"
+        trace = split(text)
+        if trace is not None:
+            pairs += counted(trace, SIGNAL)[0]
+            carried += carries_a_pair(trace)
+    assert pairs > 10
+    assert carried > 5 or name != "loops"
+
+
+# ---------------------------------------------------------------- pairs that are broken
+
+Change = Callable[[list[str], random.Random], None]
+
+
+def places(lines: list[str]) -> list[int]:
+    """Where an operation can be put in."""
+    found = []
+    for number, line in enumerate(lines):
+        before = lines[number - 1].strip() if number else ""
+        ends = re.match(r"(br|cond_br|return|next|give)\b", before)
+        inside = number and not line.strip().startswith(("shared", "^", "func", "kernel"))
+        if inside and not ends and not (before == "}" and not lines[number - 1].startswith(" ")):
+            found.append(number)
+    return found
+
+
+def halves(lines: list[str]) -> list[int]:
+    """Where signals and waits stand."""
+    return [number for number, line in enumerate(lines) if line.strip() in ("signal", "wait")]
+
+
+def drop(lines: list[str], rng: random.Random) -> None:
+    del lines[rng.choice(halves(lines))]
+
+
+def double(lines: list[str], rng: random.Random) -> None:
+    at = rng.choice(halves(lines))
+    lines.insert(at, lines[at])
+
+
+def move(lines: list[str], rng: random.Random) -> None:
+    half = lines.pop(rng.choice(halves(lines)))
+    lines.insert(rng.choice(places(lines)), half)
+
+
+def turn(lines: list[str], rng: random.Random) -> None:
+    at = rng.choice(halves(lines))
+    lines[at] = "wait" if lines[at].strip() == "signal" else "signal"
+
+
+def put_barrier(lines: list[str], rng: random.Random) -> None:
+    lines.insert(rng.choice(places(lines)), rng.choice(["barrier", "workgroup_barrier"]))
+
+
+def broken(text: str, rng: random.Random) -> str:
+    """A kernel with one or two of its signals and waits changed."""
+    lines = [line.partition("#")[0].rstrip() for line in text.splitlines()]
+    for change in rng.choices([drop, double, move, move, turn, put_barrier], k=rng.choice([1, 1, 2])):
+        if halves(lines):
+            change(lines, rng)
+    return "\n".join(lines) + "\n"
+
+
+def hangs_by_structure(trace: fp.CapturedTrace) -> bool:
+    try:
+        verify_barriers(trace)
+    except fp.FencepostError as error:
+        assert error.code in ("FP201", "FP204")
+        return True
+    return False
+
+
+def disagreement(text: str, *, exact: bool) -> str | None:
+    """None if all who look for hangs in a kernel say the same, as far as they look at the same paths."""
+    trace = fp.parse(text)
+    structure = hangs_by_structure(trace)
+    simulated = fp.check(trace, method="simulate", paths=200)
+    if simulated.deadlocks and not structure:
+        return f"only simulate sees a hang: {simulated.deadlocks[0].message}"
+    if not in_step(build_flow(trace)):
+        return None  # waves that run apart: what verification refuses may be fine
+    tracked = fp.check(trace, method="track")
+    if simulated.deadlocks and not tracked.deadlocks:
+        return f"simulate sees a hang, track does not: {simulated.deadlocks[0].message}"
+    if tracked.deadlocks and not structure:
+        return f"only track sees a hang: {tracked.deadlocks[0].message}"
+    if structure and exact and not tracked.deadlocks:
+        return "only verification sees a hang"
+    if tracked.deadlocks and exact and simulated.explored.complete and not simulated.deadlocks:
+        return f"track sees a hang, simulate does not: {tracked.deadlocks[0].message}"
+    return None
+
+
+@pytest.mark.parametrize("name", ["any", "loops", "copies", "functions", "rings"])
+def test_everyone_sees_the_same_hangs(name: str) -> None:
+    """Where conditions depend on iterations, verification follows paths that are never taken: it may see more."""
+    hung = fine = 0
+    for seed in range(120):
+        trace = split(roomy_kernel(seed, SHAPES[name]))
+        if trace is None or not counted(trace, SIGNAL)[0]:
+            continue
+        rng = random.Random(seed)
+        for _ in range(3):
+            text = broken(str(trace), rng)
+            problem = disagreement(text, exact=not SHAPES[name].handing)
+            assert problem is None, f"seed {seed}: {problem}\n{text}"
+            hangs = hangs_by_structure(fp.parse(text))
+            hung, fine = hung + hangs, fine + (not hangs)
+    assert hung > 20 and fine > 5
