@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fencepost.analysis.distances import SlotPair, slot_pairs
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
 from fencepost.flow import Position
-from fencepost.insertion import reasons_for
+from fencepost.insertion import pace_of, reasons_for
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.intersect import pull_apart
 from fencepost.placement.prune import Pruning
+from fencepost.targets import target_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,8 @@ class Explained:
     hazards: tuple[Hazard, ...]
     redundant: str
     """Why nothing needs it; empty if something does."""
+    note: str = ""
+    """What else there is to say: which wait a signal belongs to, or that splitting would gain nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,13 @@ class Apart:
     """A barrier between them when they meet."""
 
 
-def explain_barriers(trace: CapturedTrace, *, slots: bool = True) -> Explanation:
-    """For every barrier in the kernel, the hazards that it alone covers; and the hazards that are not covered."""
-    program = read_program(trace, slots=slots)
+def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = True) -> Explanation:
+    """For every barrier in the kernel, the hazards that it alone covers; and the hazards that are not covered.
+
+    For a target that has split barriers, also whether whole ones could be pulled apart.
+    """
+    splits = target_named(target).split_barriers and trace.waves > 1
+    program = read_program(trace, slots=slots, barrier_ids=[ops.WORKGROUP] if splits else [])
     standing = program.standing
     reasons = reasons_for(program, standing, list(standing), most=64)
     # What nothing covers meets on a shorter way, too: no single barrier can claim it.
@@ -60,13 +68,64 @@ def explain_barriers(trace: CapturedTrace, *, slots: bool = True) -> Explanation
     open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
     barriers, pruning = Barriers(standing), Pruning(program, standing)
     found = []
+    halves = _could_be_split(program, target) if splits and not program.held else None
     for position, op in program.standing_ops.items():
+        if standing[position].signal:
+            found.append(Explained(op, (), "", _signal_note(program, op)))
+            continue
         covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
         why = "" if covered else _why_redundant(program, position, barriers, pruning)
-        found.append(Explained(op, covered, why))
+        note = ""
+        if halves is not None and standing[position].rendezvous and not why:
+            note = halves.get(
+                position, "splitting it would gain nothing: no work lies between what it orders"
+            )
+        found.append(Explained(op, covered, why, note))
     apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if slots else ()
     solver = program.table.solver
     return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved)
+
+
+def _could_be_split(program: Program, target: str) -> dict[Position, str]:
+    """For each whole barrier that could be pulled apart: a word about that."""
+    bare = replace(program, standing={})
+    _, halves = pull_apart(bare, program.standing, pace_of(target))
+    return dict.fromkeys(
+        halves, "it could be split: there is work between its last producer and its first consumer"
+    )
+
+
+def _signal_note(program: Program, signal: ops.SyncOperation) -> str:
+    """Where what a signal begins is waited for."""
+    assert isinstance(signal, ops.SharedMemoryBarrierSignal)
+    flow = program.flow
+    lines: list[str] = []
+    for block in flow.blocks:
+        if signal not in block.ops:
+            continue
+        todo, seen = [(block.index, block.ops.index(signal) + 1)], set[int]()
+        while todo:
+            here, gap = todo.pop()
+            rest = flow.blocks[here].ops[gap:]
+            wait = next(
+                (
+                    op
+                    for op in rest
+                    if isinstance(op, ops.SharedMemoryBarrierWait) and op.bar_id == signal.bar_id
+                ),
+                None,
+            )
+            if wait is not None:
+                if wait.span and str(wait.span.line) not in lines:
+                    lines.append(str(wait.span.line))
+                continue
+            for target in flow.blocks[here].successors:
+                if target not in seen:
+                    seen.add(target)
+                    todo.append((target, 0))
+    if not lines:
+        return "signals a barrier"
+    return f"waited for on line{'s' if len(lines) > 1 else ''} {', '.join(sorted(lines, key=int))}"
 
 
 def _apart(program: Program, pair: SlotPair) -> Apart:

@@ -20,8 +20,9 @@ from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
 from fencepost.placement.choose import choose
 from fencepost.placement.intersect import pull_apart
+from fencepost.placement.stretches import Pace
 from fencepost.report.words import comment_for
-from fencepost.targets import TargetConfig, target_named
+from fencepost.targets import TargetConfig, latencies_for, target_named
 
 AUTOMATIC = "auto"
 """`intersect` for targets whose barriers are split, `minimize` for the others."""
@@ -92,7 +93,7 @@ def _insert(trace: CapturedTrace, target: str, strategy: str, ignore: Filter | N
             notes=[("known strategies", ", ".join([AUTOMATIC, *STRATEGIES]))],
         )
     splits = strategy == "intersect" and config.split_barriers and trace.waves > 1
-    ids = [ops.WORKGROUP] if splits else []
+    ids = [ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())] if splits else []
     program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids)
     placement = choose(program, STRATEGIES[strategy], config.widest_waits())
     _refuse_hopeless(program, placement)
@@ -139,22 +140,28 @@ def _emit_halves(
     comments: dict[Position, str],
 ) -> dict[Position, tuple[ops.SyncOperation, ...]]:
     """Put barriers in as signals and waits; for each barrier its signal, or itself, and then its waits."""
-    split, halves = pull_apart(program, placement)
+    split, halves = pull_apart(program, placement, pace_of(emitter.target.name))
     added = {at: cover for at, cover in split.items() if at not in program.standing}
     words: dict[Position, str] = {at: comments[at] for at in comments if at not in halves}
-    for barrier, (signals, waits) in halves.items():
+    for barrier, (signals, waits, _) in halves.items():
         for at in (*signals, *waits):
             words.setdefault(at, comments[barrier])
-    emitted = emitter.emit(program.flow, added, words)
+    emitted = emitter.emit(program.flow, added, words, program.barrier_ids)
     found: dict[Position, tuple[ops.SyncOperation, ...]] = {}
     for barrier in comments.keys() - program.standing.keys():
         if barrier in halves:
-            signals, waits = halves[barrier]
+            signals, waits, _ = halves[barrier]
             found[barrier] = (*(emitted[at][-1] for at in signals), *(emitted[at][0] for at in waits))
         else:
             whole = (op for op in emitted[barrier] if not isinstance(op, SPLIT))
             found[barrier] = (next(whole),)
     return found
+
+
+def pace_of(target: str) -> Pace:
+    """What decides where a signal pays, on a target."""
+    latencies = latencies_for(target)
+    return Pace(lambda op: latencies.of(op).busy, latencies.of(ops.Write()).result)
 
 
 SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)

@@ -133,8 +133,7 @@ def exposed_without(
     found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
     try:
         for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
-            pending, flying = before[phase, position.gap]
-            pending, flying = (pending if cover.rendezvous else 0), flying & cover.lands
+            pending, flying = _held_back(program, cover, *before[phase, position.gap])
             classes = pending | program.of_any_level(flying)
             producers = _producers_before(program, barriers, (phase, position.gap), classes)
             start = _Walk(phase, position.gap, pending, flying, ())
@@ -241,6 +240,16 @@ def _meetings(
 
 def _gone_round(rounds: Rounds, loop: int) -> Rounds:
     return (*rounds, loop) if loop >= 0 and len(rounds) < MOST_ROUNDS else rounds
+
+
+def _held_back(program: Program, cover: Cover, pending: int, flying: int) -> State:
+    """What comes up to a barrier, wait or second half of a barrier, and not through it."""
+    if cover.wait:
+        through, _ = program.passed(cover, pending, flying)
+        pending = program.low(pending) & ~through
+    elif not cover.rendezvous:
+        pending = 0
+    return pending, flying & cover.lands
 
 
 def _passed(program: Program, cover: Cover | None, pending: int, flying: int) -> State:

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import add_slots_argument, print_json, print_styled
+from fencepost.commands.output import add_analysis_arguments, print_json, print_styled
 
 SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
@@ -16,7 +16,7 @@ SHOWN = 6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    add_slots_argument(parser)
+    add_analysis_arguments(parser)
     parser.add_argument(
         "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
     )
@@ -25,21 +25,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Explain the barriers of every kernel of the file."""
     from fencepost.explanation import explain_barriers
+    from fencepost.ir.ops import SharedMemoryBarrierSignal
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.hazards import hazard_json
     from fencepost.report.slots import apart_sentence
+    from fencepost.report.stalls import stall_json, stall_sentence, stalls_of
     from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
     for kernel in read_kernels(options.file):
         source, spans = spans_of(kernel)
-        explained = explain_barriers(kernel, slots=options.slots)
+        explained = explain_barriers(kernel, options.target, slots=options.slots)
+        stalls = stalls_of(kernel, options.target)
         if options.json:
             barriers = [
                 op_json(entry.op, spans)
                 | {
                     "redundant": entry.redundant or None,
+                    "note": entry.note or None,
+                    "stall": stall_json(stalls.get(entry.op)),
                     "hazards": [hazard_json(hazard, spans) for hazard in entry.hazards],
                 }
                 for entry in explained.barriers
@@ -74,7 +79,12 @@ def run(options: argparse.Namespace) -> int:
             if entry.redundant:
                 sys.stdout.write(f"{where}: redundant: {entry.redundant}\n")
                 continue
-            sys.stdout.write(f"{where}: needed\n")
+            if isinstance(entry.op, SharedMemoryBarrierSignal):
+                sys.stdout.write(f"{where}: {entry.note}{stall_sentence(stalls.get(entry.op))}\n")
+                continue
+            sys.stdout.write(f"{where}: needed{stall_sentence(stalls.get(entry.op))}\n")
+            if entry.note:
+                sys.stdout.write(f"  {entry.note}\n")
             shown = entry.hazards if options.all else entry.hazards[:SHOWN]
             for hazard in shown:
                 sys.stdout.write(f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}\n")

@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.insertion import Inserted, insert_barriers
     from fencepost.ir.ops import MemoryCounterWait
     from fencepost.ir.printer import locate
+    from fencepost.report.stalls import estimate_json
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
@@ -65,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
                     "executed": result.executed,
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
+                    "estimate": estimate_json(kernel, result.target),
                     "solver": {"questions": result.questions, "solved": result.solved},
                     "text": str(kernel),
                 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fencepost.analysis.covers import Cover, Placement
@@ -14,7 +14,7 @@ from fencepost.targets import TargetConfig
 
 @dataclass(frozen=True)
 class BasicSplitBarrierEmitter:
-    """Emits signals and waits of the workgroup's barrier, and whole barriers where splitting gains nothing."""
+    """Emits signals and waits, and whole barriers where splitting gains nothing."""
 
     target: TargetConfig
 
@@ -24,23 +24,29 @@ class BasicSplitBarrierEmitter:
         return f"{self.target.signal}; {self.target.wait}"
 
     def emit(
-        self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
+        self,
+        flow: Flow,
+        placement: Placement,
+        comments: Mapping[Position, str],
+        barrier_ids: Sequence[int] = (ops.WORKGROUP,),
     ) -> dict[Position, list[ops.SyncOperation]]:
-        """Put in what stands at every chosen position, in order."""
+        """Put in what stands at every chosen position, in order; `barrier_ids` are those that covers number."""
         emitted: dict[Position, list[ops.SyncOperation]] = {}
         for position in sorted(placement):
-            emitted[position] = made = _operations(placement[position], flow.trace.waves)
+            emitted[position] = made = _operations(placement[position], flow.trace.waves, barrier_ids)
             for op in made:
                 op.comment = comments.get(position, "")
                 flow.insert(position, op)
         return emitted
 
 
-def _operations(cover: Cover, waves: int) -> list[ops.SyncOperation]:
+def _operations(cover: Cover, waves: int, ids: Sequence[int]) -> list[ops.SyncOperation]:
     """The wait of one barrier, a whole one or a wait for copies, the signal of the next."""
-    found: list[ops.SyncOperation] = [ops.SharedMemoryBarrierWait()] if cover.wait else []
+    found: list[ops.SyncOperation] = []
+    if cover.wait:
+        found.append(ops.SharedMemoryBarrierWait(ids[cover.wait - 1]))
     if cover.rendezvous or cover.counts or cover.drains:
         found.append(operation_for(cover, waves))
     if cover.signal:
-        found.append(ops.SharedMemoryBarrierSignal())
+        found.append(ops.SharedMemoryBarrierSignal(ids[cover.signal - 1]))
     return found

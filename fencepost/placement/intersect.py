@@ -4,7 +4,8 @@
 it covers. Here each is pulled apart over that intersection: its wait moves down to the first consumer, its signal up
 to the last producer that a consumer needs. Both stay in the region where the barrier stood, so a signal and its wait
 are executed alike on every path; they may move past a loop or conditional that has no synchronization inside. Pairs
-do not overlap: a signal stops behind the wait of the pair before it.
+of one barrier do not overlap: a signal stops behind the wait of the pair before it. On a target with named barriers a
+pair that would gain from it gets one of its own.
 
 Windows that cross into the next iteration: where a barrier stands in front of a loop and another one ends the loop's
 body, the signal of the first is waited for at the top of the body, and so is the signal of the last one, in the next
@@ -12,11 +13,15 @@ iteration; what the last iteration signals is waited for behind the loop. Likewi
 and another one stands behind the loop, what they wait for is signalled in front of the loop and at the end of the
 body. That is as many pairs as before, and the time between two iterations is added to them.
 
+A signal right behind a write would wait until the write is complete: it stands a little later, where that costs
+nothing (`Pace`), if there is room for it.
+
 A barrier that waits for copies keeps its signal where it is: the wait has to come first. Where nothing is gained, the
 barrier stays whole.
 
-Why no hazard is lost: what a wait no longer orders, because a signal has moved up past it, conflicts with nothing up
-to the next wait, and the signal of that one comes later.
+Why no hazard is lost, as long as pairs do not overlap (where they do, the analysis is run again to see): what a wait
+no longer orders, because a signal has moved up past it, conflicts with nothing up to the next wait, and the signal of
+that one comes later.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ from fencepost.analysis.program import Program, Step, moved
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
-from fencepost.placement.stretches import Stretches, Waits
+from fencepost.placement.stretches import UNHURRIED, Pace, Stretches, Waits
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class _Pair:
     """What is pending in front of it, in any phase."""
     signal: Position
     wait: Position
+    first: Position | None = None
+    """The first place where it can be signalled."""
     needed: int = 0
     """What of it something behind the wait must not overtake."""
 
@@ -65,16 +72,39 @@ class Halves(NamedTuple):
 
     signals: tuple[Position, ...]
     waits: tuple[Position, ...]
+    number: int
+    """The split barrier, by its number among those of the program."""
 
 
-def pull_apart(program: Program, placement: Placement) -> tuple[Placement, dict[Position, Halves]]:
-    """`placement` with the barriers that were put in as signals and waits of the workgroup's barrier.
+def pull_apart(
+    program: Program, placement: Placement, pace: Pace = UNHURRIED
+) -> tuple[Placement, dict[Position, Halves]]:
+    """`placement` with the barriers that were put in as signals and waits of split barriers.
 
-    And, for each that was pulled apart, its halves; the others stay whole.
+    And, for each that was pulled apart, its halves; the others stay whole. Pairs overlap only if the program has more
+    split barriers than the workgroup's.
     """
-    number = 1 + program.barrier_ids.index(ops.WORKGROUP)
     pairs = _pairs(program, placement)
     stretches = Stretches(program, set(placement))
+    halves = _find_halves(program, placement, pairs, stretches, pace)
+    split = _as_placement(placement, pairs, halves)
+    # By construction this leaves no conflict; if it did, whole barriers would be the safe answer.
+    left = len(conflicts_left(program, placement))
+    if len(conflicts_left(program, split)) > left:
+        return placement, {}
+    if len(program.barrier_ids) > 1:
+        overlapping = _overlapping(program, pairs, stretches, halves, pace)
+        wider = _as_placement(placement, pairs, overlapping)
+        if overlapping != halves and len(conflicts_left(program, wider)) <= left:
+            return wider, overlapping
+    return split, halves
+
+
+def _find_halves(
+    program: Program, placement: Placement, pairs: list[_Pair], stretches: Stretches, pace: Pace
+) -> dict[Position, Halves]:
+    """Where the halves of each barrier stand, one pair after the other."""
+    number = 1 + program.barrier_ids.index(ops.WORKGROUP)
     for pair in pairs:
         pair.wait = stretches.down(pair.barrier, pair.pending)
     rotations = _rotations(program, stretches, pairs)
@@ -82,36 +112,72 @@ def pull_apart(program: Program, placement: Placement) -> tuple[Placement, dict[
     waits = {pair.barrier: [pair.wait] for pair in pairs}
     for rotation in rotations:
         waits[rotation.first.barrier] = waits[rotation.last.barrier] = [rotation.top, rotation.behind]
-    shared = [rotation.last.barrier for rotation in rotations]
+    shared = {rotation.last.barrier for rotation in rotations}
     standing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
     everywhere = Waits(standing)
-    stops = _stops(program, placement, everywhere)
+    stops = _stops(program, everywhere)
     for pair in pairs:
-        if not pair.cover.lands:
-            pair.needed = _needed(program, pair, waits[pair.barrier], stops)
-            # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
-            own = None if pair.barrier in rotated or standing[pair.wait] > 1 else pair.wait
-            pair.signal = stretches.up(pair.barrier, pair.needed, everywhere, own)
+        if pair.cover.lands:
+            continue
+        pair.needed = _needed(program, pair, waits[pair.barrier], stops)
+        # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
+        own = None if pair.barrier in rotated or standing[pair.wait] > 1 else pair.wait
+        pair.first = stretches.up(pair.barrier, pair.needed, everywhere, own)
+        pair.signal = stretches.later(pair.first, pair.barrier, pace)
+        if pair.signal == pair.barrier and own is not None:
+            pair.signal = stretches.later(pair.first, pair.wait, pace)
     halves: dict[Position, Halves] = {}
     for pair in pairs:
         if pair.barrier in rotated or pair.signal != pair.wait:
-            halves[pair.barrier] = Halves((pair.signal,), tuple(waits[pair.barrier]))
-    for rotation in rotations:
-        halves[rotation.last.barrier] = halves[rotation.last.barrier]._replace(waits=())
+            halves[pair.barrier] = Halves((pair.signal,), tuple(waits[pair.barrier]), number)
+    for barrier in shared:
+        halves[barrier] = halves[barrier]._replace(waits=())
     apart = [pair for pair in pairs if pair.barrier not in rotated]
-    _carry_signals(program, stretches, apart, halves, everywhere)
-    split = {at: cover for at, cover in placement.items() if at not in waits}
+    _carry_signals(program, stretches, apart, halves, everywhere, pace)
+    return halves
+
+
+def _overlapping(
+    program: Program, pairs: list[_Pair], stretches: Stretches, halves: dict[Position, Halves], pace: Pace
+) -> dict[Position, Halves]:
+    """Halves that may overlap, each pair then on a barrier of its own: signals move up past the waits of others."""
+    found = dict(halves)
+    taken = [(min(h.signals), max(h.waits), h.number) for h in halves.values() if h.signals and h.waits]
     for pair in pairs:
-        if pair.barrier not in halves:
-            _put(split, pair.barrier, pair.cover)  # nothing to gain: the barrier stays whole
+        mine = found.get(pair.barrier)
+        simple = mine is None or (len(mine.signals) == 1 and mine.waits == (pair.wait,))
+        if pair.cover.lands or not simple:
             continue
-        for position in halves[pair.barrier].signals:
-            _put(split, position, pair.cover._replace(rendezvous=False, signal=number))
-        for position in halves[pair.barrier].waits:
-            _put(split, position, Cover(0, False, wait=number))
-    # By construction this leaves no conflict; if it did, whole barriers would be the safe answer.
-    left = conflicts_left(program, split)
-    return (split, halves) if len(left) <= len(conflicts_left(program, placement)) else (placement, {})
+        stops = _stops(program, Waits([pair.wait]))
+        needed = _needed(program, pair, [pair.wait], stops)
+        first = stretches.up(pair.barrier, needed, Waits(()))
+        signal = stretches.later(first, pair.wait, pace)
+        before = mine.signals[0] if mine is not None else pair.wait
+        others = [entry for entry in taken if mine is None or entry != (before, pair.wait, mine.number)]
+        busy = {number for begin, end, number in others if begin <= pair.wait and signal <= end}
+        places = {at for h in found.values() if h is not mine for at in (*h.signals, *h.waits)}
+        free = [number for number in range(1, 1 + len(program.barrier_ids)) if number not in busy]
+        # One operation of each kind stands at a place: where another pair's stands already, nothing is moved.
+        if signal < before and free and not {signal, pair.wait} & places:
+            found[pair.barrier] = Halves((signal,), (pair.wait,), free[0])
+            taken = [*others, (signal, pair.wait, free[0])]
+    return found
+
+
+def _as_placement(placement: Placement, pairs: list[_Pair], halves: dict[Position, Halves]) -> Placement:
+    """The halves, and the barriers that stay whole because there is nothing to gain, as a placement."""
+    barriers = {pair.barrier for pair in pairs}
+    split = {at: cover for at, cover in placement.items() if at not in barriers}
+    for pair in pairs:
+        mine = halves.get(pair.barrier)
+        if mine is None:
+            _put(split, pair.barrier, pair.cover)
+            continue
+        for position in mine.signals:
+            _put(split, position, pair.cover._replace(rendezvous=False, signal=mine.number))
+        for position in mine.waits:
+            _put(split, position, Cover(0, False, wait=mine.number))
+    return split
 
 
 def _put(split: Placement, position: Position, cover: Cover) -> None:
@@ -142,9 +208,9 @@ def _pairs(program: Program, placement: Placement) -> list[_Pair]:
     return found
 
 
-def _stops(program: Program, placement: Placement, waits: Waits) -> dict[int, list[int]]:
+def _stops(program: Program, waits: Waits) -> dict[int, list[int]]:
     """For each block, where everything that is pending has been ordered: waits, and whole barriers of the kernel."""
-    whole = (at for at in program.standing if placement[at].rendezvous)
+    whole = (at for at, cover in program.standing.items() if cover.rendezvous)
     found: dict[int, list[int]] = {}
     for position in sorted({*waits.positions, *whole}):
         found.setdefault(position.block, []).append(position.gap)
@@ -193,10 +259,11 @@ def _carry_signals(
     pairs: list[_Pair],
     halves: dict[Position, Halves],
     waits: Waits,
+    pace: Pace,
 ) -> None:
     """Where a pair begins a loop's body and another one stands behind the loop: signal an iteration earlier."""
     flow = program.flow
-    by_signal = {pair.signal: pair for pair in pairs if not pair.cover.lands}
+    by_signal = {pair.first: pair for pair in pairs if pair.first is not None}
     for loop in flow.loops:
         if loop.op is None or loop.trip in (0, 1) or not loop.latches:
             continue
@@ -209,9 +276,11 @@ def _carry_signals(
         needed = first.needed | after.needed
         front = stretches.up(Position(before, len(flow.blocks[before].ops)), needed, waits)
         end = stretches.up(Position(latch.origin, len(latch.ops)), needed, waits)
-        halves[first.barrier] = Halves((front, end), (first.wait,))
-        halves[after.barrier] = Halves((), (after.wait,))
-        del by_signal[first.signal], by_signal[after.signal]
+        signals = (stretches.later(front, None, pace), stretches.later(end, None, pace))
+        number = 1 + program.barrier_ids.index(ops.WORKGROUP)
+        halves[first.barrier] = Halves(signals, (first.wait,), number)
+        halves[after.barrier] = Halves((), (after.wait,), number)
+        by_signal = {at: pair for at, pair in by_signal.items() if pair is not first and pair is not after}
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from fencepost.analysis.program import Program
@@ -53,6 +53,19 @@ class Waits:
         """Whether a wait stands in a block between two others."""
         place = bisect_left(self.positions, Position(before + 1, 0))
         return place < len(self.positions) and self.positions[place].block < behind
+
+
+class Pace(NamedTuple):
+    """How long things take, as far as it decides where a signal pays."""
+
+    work: Callable[[ops.Operation], int]
+    """Cycles that a wave is busy with an operation."""
+    fence: int
+    """Cycles until an access to shared memory is complete: what a signal waits for if it comes right behind one."""
+
+
+UNHURRIED = Pace(lambda op: 1, 0)
+"""Nothing is known: a signal stands as early as it can."""
 
 
 class Stretches:
@@ -151,6 +164,38 @@ class Stretches:
         standing = self.standing.get(block, [])
         place = bisect_left(standing, last)
         return standing[place - 1] + 1 if place else 0
+
+    def later(self, position: Position, limit: Position | None, pace: Pace) -> Position:
+        """From the first place of a signal on: where its fence has nothing left to wait for, at most `limit`.
+
+        A signal right behind a write stands until the write is complete. After some other work it does not, and
+        what comes then is still between signal and wait. Without a limit the end of the region is one.
+        """
+        block, first = position
+        done = 0 if self.follows_access(position) else pace.fence
+        while done < pace.fence:
+            found = self.program.flow.blocks[block].ops
+            end = limit.gap if limit is not None and limit.block == block else len(found)
+            gap = first
+            while gap < end and done < pace.fence:
+                op = found[gap]
+                done = 0 if isinstance(op, ops.MemoryOperation) else done + pace.work(op)
+                gap += 1
+            if done >= pace.fence or end != len(found) or (limit is not None and limit.block == block):
+                return Position(block, self.around_parts(block, gap, down=False))
+            following = self.behind.get(block)
+            if limit is None or following is None:
+                return Position(block, end)
+            # A loop or conditional is work enough.
+            block, first, done = following, 0, pace.fence
+        return Position(block, first)
+
+    def follows_access(self, position: Position) -> bool:
+        """Whether what stands in front of a place may have accessed shared memory a short time ago."""
+        if not position.gap:
+            return True
+        op = self.program.flow.blocks[position.block].ops[position.gap - 1]
+        return isinstance(op, ops.MemoryOperation)
 
     # ------------------------------------------------------------ regions
 

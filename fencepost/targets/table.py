@@ -47,6 +47,10 @@ class TargetConfig:
                 found[name] = min(found[hardware], found.get(name, found[hardware]))
         return found
 
+    def barriers_to_name(self) -> int:
+        """How many named barriers are used for pairs that overlap: few are ever worth it."""
+        return min(self.named_barriers, 3) if self.prefers_split else 0
+
     def __str__(self) -> str:
         return self.name
 
