@@ -27,6 +27,7 @@ fuzz: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/stalls.py
 
 # Rewrites the golden files from what the tool prints now; read the diff before committing it.
 golden: $(VENV)/.ready-dev

@@ -13,7 +13,7 @@ from fencepost.analysis.hazards import BarrierType, Hazard
 from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
 from fencepost.analysis.requirements import SyncRequirement, get_barriers_analysis, handle_hazard
 from fencepost.check import Report, check
-from fencepost.emit import LegacyBarrierEmitter
+from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
 from fencepost.explanation import explain_barriers
 from fencepost.inflight import add_async_dependencies, populate_barriers_counters
 from fencepost.insertion import add_shared_memory_barriers, insert_barriers
@@ -22,7 +22,15 @@ from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.placement.requirements import minimize_placement_strategy
+from fencepost.placement.regions import (
+    add_signal_wait_to_subgraph,
+    should_insert_split_barrier_for_nested_region_op,
+)
+from fencepost.placement.requirements import (
+    SplitPlacement,
+    find_intersecting_interval_strategy,
+    minimize_placement_strategy,
+)
 from fencepost.pruning import prune_barriers
 from fencepost.targets import TARGETS, TargetConfig
 from fencepost.version import __version__
@@ -30,6 +38,7 @@ from fencepost.version import __version__
 __all__ = [
     "TARGETS",
     "BarrierType",
+    "BasicSplitBarrierEmitter",
     "BlockInfo",
     "CapturedTrace",
     "FencepostError",
@@ -40,14 +49,17 @@ __all__ = [
     "MemoryAccessType",
     "NullAsyncDep",
     "Report",
+    "SplitPlacement",
     "SyncRequirement",
     "TargetConfig",
     "__version__",
     "add_async_dependencies",
     "add_shared_memory_barriers",
+    "add_signal_wait_to_subgraph",
     "check",
     "explain_barriers",
     "filter_async_write_dependencies",
+    "find_intersecting_interval_strategy",
     "get_barriers_analysis",
     "get_shared_memory_from_op",
     "handle_hazard",
@@ -58,5 +70,6 @@ __all__ = [
     "parse_all",
     "populate_barriers_counters",
     "prune_barriers",
+    "should_insert_split_barrier_for_nested_region_op",
     "wave",
 ]

@@ -12,7 +12,7 @@ import pytest
 
 import fencepost
 from fencepost.cli import main
-from fencepost.kernels import BUNDLED, bundled_kernel
+from fencepost.kernels import BUNDLED, KERNELS, bundled_kernel
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
@@ -71,7 +71,11 @@ def test_the_example_in_the_package_docstring_names_things_that_exist() -> None:
         assert hasattr(fencepost, name)
 
 
-@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_kernel_is_listed() -> None:
+    assert sorted(KERNELS) == sorted(path.stem for path in (PACKAGE / "kernels").glob("*.fp"))
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_bundled_kernels_race_without_barriers_and_not_with_them(name: str) -> None:
     kernel = bundled_kernel(name)
     assert fencepost.check(kernel).races
@@ -81,7 +85,13 @@ def test_bundled_kernels_race_without_barriers_and_not_with_them(name: str) -> N
     assert all(barrier.hazards for barrier in result.barriers)
 
 
-@pytest.mark.parametrize(("name", "in_the_loop"), [("gemm", 2), ("gemm_prefetch", 2), ("attention", 4)])
+@pytest.mark.parametrize(
+    ("name", "in_the_loop"),
+    [
+        ("gemm", 2), ("gemm_prefetch", 2), ("gemm_modulo", 1),
+        ("attention", 4), ("attention_prefetch", 2), ("attention_modulo", 1),
+    ],
+)  # fmt: skip
 def test_bundled_kernels_have_as_few_barriers_per_iteration_as_can_be(name: str, in_the_loop: int) -> None:
     kernel = bundled_kernel(name)
     fencepost.add_shared_memory_barriers(kernel)

@@ -14,8 +14,9 @@ from fencepost.emit import verify_barriers
 from fencepost.flow import Position, build_flow
 from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
+from fencepost.ir.graph import Graph
 from fencepost.targets import target_named
-from tests.random_kernels import STRAIGHT, random_kernel
+from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 
 ROOT = Path(__file__).parent.parent
 FILECHECK = ROOT / "tests" / "filecheck"
@@ -256,6 +257,172 @@ def test_requirements_and_strategy_agree_on_straight_lines(first: int) -> None:
         assert positions == [location[op] for op in before if op is not None], f"seed {seed}\n{trace}"
         compared += bool(positions)
     assert compared > 50
+
+
+# ---------------------------------------------------------------- find_intersecting_interval_strategy
+
+
+def pairs(text: str) -> list[tuple[int, int]]:
+    found = fp.find_intersecting_interval_strategy(fp.get_barriers_analysis(kernel(text)))
+    assert found.around == []
+    return [(signal, wait) for signal, wait in found.pairs]
+
+
+def window(producer: int, consumer: int, graph: tuple[int, int] | None = None) -> fp.SyncRequirement:
+    """A window of a made-up sequence; one that crosses into the next iteration of `graph` if that is given."""
+    start, end = graph or (-1, -1)
+    resource = kernel("compute").buffers["a"]
+    return fp.SyncRequirement(
+        resource, (), (), producer, consumer, FILL, graph is not None, None, None, start, end
+    )
+
+
+def graph_of(op: ops.Operation) -> Graph:
+    assert op.graph is not None
+    return op.graph
+
+
+def with_pairs(trace: fp.CapturedTrace, chosen: fp.SplitPlacement) -> fp.CapturedTrace:
+    """`trace`, a straight line or one loop, with the signals and waits that were chosen for it."""
+    nodes = list(trace.preorder_walk())
+    for signal, wait in chosen.pairs:
+        behind, before = graph_of(nodes[signal]), graph_of(nodes[wait - 1 if wait == len(nodes) else wait])
+        if wait == len(nodes):  # at the end of the body
+            before.append(ops.SharedMemoryBarrierWait())
+        else:
+            before.insert_before(nodes[wait], ops.SharedMemoryBarrierWait())
+        behind.insert_after(nodes[signal], ops.SharedMemoryBarrierSignal())
+    for start, _ in chosen.around:
+        loop = graph_of(nodes[start]).owner
+        assert loop is not None
+        fp.add_signal_wait_to_subgraph(trace, loop)
+    return trace
+
+
+def test_a_signal_goes_behind_the_producer_and_a_wait_before_the_consumer() -> None:
+    assert pairs("write %a; compute; compute; read %a") == [(0, 3)]
+    assert pairs("compute; read %a; write %a") == [(1, 2)]
+    assert pairs("read %a; read %b") == []
+
+
+def test_windows_that_overlap_share_a_pair() -> None:
+    # %a: 0 to 3, %b: 1 to 4. Behind the latest producer, before the earliest consumer.
+    assert pairs("write %a; write %b; compute; read %a; read %b") == [(1, 3)]
+    assert pairs("write %a; write %b; read %b; read %a") == [(1, 2)]
+
+
+def test_windows_that_do_not_overlap_get_a_pair_each() -> None:
+    assert pairs("write %a; read %a; write %b; read %b") == [(0, 1), (2, 3)]
+
+
+def test_windows_are_taken_by_their_starts_and_then_their_ends() -> None:
+    found = fp.find_intersecting_interval_strategy([window(4, 9), window(0, 6), window(0, 3), window(2, 5)])
+    assert found.pairs == [(2, 3), (4, 9)]
+    # A window that starts where the others end has nothing in common with them: its producer is their consumer.
+    assert fp.find_intersecting_interval_strategy([window(0, 2), window(2, 4)]).pairs == [(0, 2), (2, 4)]
+    assert fp.find_intersecting_interval_strategy([]) == ([], [])
+
+
+def test_a_carried_window_that_has_a_wait_and_a_signal_gets_nothing() -> None:
+    within = [window(1, 2), window(6, 7)]
+    assert fp.find_intersecting_interval_strategy([*within, window(5, 3, (1, 8))]).pairs == [(1, 2), (6, 7)]
+
+
+def test_a_carried_window_that_has_only_a_wait_gets_a_signal_and_a_wait_at_the_end() -> None:
+    found = fp.find_intersecting_interval_strategy([window(1, 2), window(5, 3, (1, 8))])
+    assert found == ([(1, 2), (5, 9)], [])
+    # The signal behind the latest producer serves the others, too.
+    found = fp.find_intersecting_interval_strategy([window(1, 2), window(5, 3, (1, 8)), window(6, 3, (1, 8))])
+    assert found == ([(1, 2), (6, 9)], [])
+
+
+def test_other_carried_windows_share_a_pair_that_the_loop_carries() -> None:
+    found = fp.find_intersecting_interval_strategy([window(5, 2, (1, 8)), window(6, 3, (1, 8))])
+    assert found == ([(6, 2)], [(1, 8)])
+    assert fp.find_intersecting_interval_strategy([window(5, 2, (1, 8)), window(2, 5)]) == (
+        [(2, 5), (5, 2)],
+        [(1, 8)],
+    )
+
+
+def test_pairs_of_one_barrier_do_not_overlap() -> None:
+    # Right behind its producer, the new signal would come before the wait of a pair that is there.
+    found = fp.find_intersecting_interval_strategy([window(0, 1), window(4, 6), window(5, 2, (0, 8))])
+    assert found == ([(0, 1), (4, 6), (6, 9)], [])
+    found = fp.find_intersecting_interval_strategy([window(2, 6), window(5, 3, (0, 8))])
+    assert found == ([(2, 6), (6, 2)], [(0, 8)])
+
+
+def test_a_loop_that_carries_a_pair_is_clean() -> None:
+    trace = kernel("loop %i in 0..8 { compute; read %a; compute; write %a; compute }")
+    chosen_ = fp.find_intersecting_interval_strategy(fp.get_barriers_analysis(trace))
+    # 0 loop, 1 compute, 2 read, 3 compute, 4 write, 5 compute.
+    assert (chosen_.pairs, chosen_.around) == ([(2, 4), (4, 2)], [(1, 5)])
+    assert fp.check(with_pairs(trace, chosen_)).ok
+
+
+BODY = Shape(loops=False, conditionals=False, divergent=False, blocks=False, barriers=0, waves=(2, 4))
+
+
+@pytest.mark.parametrize("looped", [False, True])
+def test_pairs_of_random_sequences_are_clean(looped: bool) -> None:
+    """In a loop's body, or without one; on straight lines they are as many as `minimize` has barriers."""
+    carried = 0
+    for seed in range(600):
+        text = random_text(seed, BODY)
+        if looped:
+            text = re.sub(
+                r"((?:  shared [^\n]*\n)+)(.*)", r"\1loop %i in 0..4 {\n\2}\n", text, flags=re.DOTALL
+            )
+        trace = fp.parse(text)
+        found = fp.get_barriers_analysis(trace)
+        chosen_ = fp.find_intersecting_interval_strategy(found)
+        if not looped:
+            assert len(chosen_.pairs) == len(fp.minimize_placement_strategy(found))
+        carried += bool(chosen_.around)
+        report = fp.check(with_pairs(trace, chosen_))
+        assert report.ok, f"seed {seed}\n{trace}\n{chosen_}"
+    assert carried > 100 or not looped
+
+
+# ---------------------------------------------------------------- pairs around regions
+
+
+def test_a_pair_goes_around_a_region_that_uses_memory_if_the_target_splits_barriers() -> None:
+    a, b = (kernel("compute").buffers[name] for name in "ab")
+    first, second = nodes_of("write %a; read %a")
+    should = fp.should_insert_split_barrier_for_nested_region_op
+    gfx12, gfx9 = target_named("gfx1201"), target_named("gfx942")
+    assert should(gfx12, {a: first}, {a: second})
+    assert should(gfx12, {}, {b: second})
+    assert not should(gfx9, {a: first}, {a: second})
+    assert not should(gfx12, {a: first}, {a: first})
+    assert not should(gfx12, {a: first}, {a: second}, checking_next_iter=True)
+
+
+def test_a_signal_goes_in_front_of_a_region_and_a_wait_behind_it() -> None:
+    for text in ("loop %i in 0..8 { read %b }", "if %c { read %b } else { compute }"):
+        trace = kernel(f"write %a; {text}; read %a")
+        (region,) = [op for op in trace.preorder_walk() if isinstance(op, ops.Iterate | ops.Conditional)]
+        signal, wait = fp.add_signal_wait_to_subgraph(trace, region)
+        assert signal.next is region and region.next is wait
+        assert fp.check(trace).ok
+    with pytest.raises(ValueError, match="no loop or conditional"):
+        fp.add_signal_wait_to_subgraph(trace, signal)
+
+
+def test_a_region_with_pairs_of_its_own_gets_none_around_it() -> None:
+    trace = kernel("loop %i in 0..8 { signal; wait }")
+    before = str(trace)
+    (loop,) = [op for op in trace.preorder_walk() if isinstance(op, ops.Iterate)]
+    with pytest.raises(fp.FencepostError, match="signalled twice"):
+        fp.add_signal_wait_to_subgraph(trace, loop)
+    assert str(trace) == before
+    # One that begins with a wait and ends with a signal needs it.
+    trace = kernel("loop %i in 0..8 { wait; compute; signal }")
+    (loop,) = [op for op in trace.preorder_walk() if isinstance(op, ops.Iterate)]
+    fp.add_signal_wait_to_subgraph(trace, loop)
+    assert fp.check(trace).ok
 
 
 # ---------------------------------------------------------------- targets, emission, end to end

@@ -1,4 +1,4 @@
-"""Split barriers: random kernels, broken pairs, pairs that stand in the kernel, the seeds' names, and the page on them."""
+"""Split barriers: random kernels, broken pairs, pairs that stand in the kernel, and the page on them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def roomy(text: str, rng: random.Random) -> str:
     """The kernel with operations in between that touch no shared memory: room to pull barriers apart."""
     lines: list[str] = []
     for line in text.splitlines():
-        if re.match(r" *(read|write|atomic|barrier|loop|if|exchange|call|\w+_lds|async_mma|wait_count)\b", line):
+        if re.match(
+            r" *(read|write|atomic|barrier|loop|if|exchange|call|\w+_lds|async_mma|wait_count)\b", line
+        ):
             lines += ["compute"] * rng.choice([0, 1])
         lines.append(line)
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ import fencepost
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.ir.trace import CapturedTrace
-from fencepost.kernels import BUNDLED, bundled_kernel
+from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.targets import TARGETS, latencies_for
 from fencepost.targets.latencies import PER_SIMD, UNITS, Latencies, Latency
 from fencepost.timing import Timing, draw, time_kernel
@@ -429,7 +429,7 @@ def test_senseless_settings_are_refused() -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", BUNDLED)
+@pytest.mark.parametrize("name", KERNELS)
 def test_bundled_kernels(name: str, target: str) -> None:
     trace = bundled_kernel(name)
     bare = time_kernel(trace, target)
@@ -438,6 +438,18 @@ def test_bundled_kernels(name: str, target: str) -> None:
     assert not timing.deadlock and timing.complete
     assert all(sync.executed for sync in timing.syncs)
     assert timing.cycles > bare.cycles
+
+
+@pytest.mark.parametrize("target", ["gfx1201", "gfx1250"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_split_barriers_stall_no_longer_than_whole_ones(name: str, target: str) -> None:
+    whole, split = bundled_kernel(name), bundled_kernel(name)
+    fencepost.insert_barriers(whole, target, "minimize")
+    fencepost.insert_barriers(split, target)
+    before, after = time_kernel(whole, target), time_kernel(split, target)
+    assert after.stall <= before.stall
+    if name.endswith(("prefetch", "modulo")):
+        assert after.stall < before.stall and after.cycles < before.cycles
 
 
 # ---------------------------------------------------------------- results

@@ -21,7 +21,7 @@ from fencepost.check.fixes import with_fixes
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
-from fencepost.check.splits import split_errors
+from fencepost.check.splits import split_errors, too_many_barriers
 from fencepost.check.track import Tracker
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
@@ -32,12 +32,19 @@ __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "che
 
 
 def check(
-    trace: CapturedTrace, *, method: str = "", budget: int = 500_000, paths: int = 100, seed: int = 0
+    trace: CapturedTrace,
+    *,
+    method: str = "",
+    budget: int = 500_000,
+    paths: int = 100,
+    seed: int = 0,
+    named_barriers: int | None = None,
 ) -> Report:
     """Look for races and deadlocks in a kernel.
 
     `method` is `track` or `simulate`; by default the first that fits. `budget` bounds the steps of `track`,
-    `paths` the paths of `simulate` (as many again are sampled if there are more).
+    `paths` the paths of `simulate` (as many again are sampled if there are more). `named_barriers` is how many
+    barriers with a number the hardware has; more are reported.
     """
     flow = build_flow(trace)
     context = Context.of(flow)
@@ -55,6 +62,8 @@ def check(
         races, deadlocks, out_of_range = _simulate(context, explored, paths, seed)
     else:
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
+    if named_barriers is not None:
+        deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
 
 

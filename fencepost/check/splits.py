@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from fencepost.check.context import Context
 from fencepost.check.environments import START, Env
 from fencepost.check.report import Deadlock, Explored, barrier_name
+from fencepost.flow import Flow
 from fencepost.ir import ops
 
 State = tuple[tuple[int, ops.Operation], ...]
@@ -116,3 +117,19 @@ def _path(
             yield passed
             if here is visit and passed is op:
                 return
+
+
+def too_many_barriers(flow: Flow, available: int) -> list[Deadlock]:
+    """A finding if a kernel uses more numbered barriers than the hardware has."""
+    first: dict[int, ops.Operation] = {}
+    for block in flow.blocks:
+        for op in block.ops:
+            split = isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+            number = getattr(op, "bar_id", ops.WORKGROUP)
+            if split and number != ops.WORKGROUP:
+                first.setdefault(number, op)
+    if len(first) <= available:
+        return []
+    extra = list(first.values())[available]
+    text = f"{len(first)} numbered barriers, and the target has {available or 'none'}"
+    return [Deadlock("too many barriers", text, ((extra, "one too many"),), (extra,))]

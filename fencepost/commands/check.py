@@ -33,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many paths to simulate where waves run apart (default: %(default)s)",
     )
     parser.add_argument(
+        "-t",
+        "--target",
+        default="",
+        help="the GPU: more numbered barriers than it has are reported (default: any)",
+    )
+    parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"
     )
 
@@ -52,12 +58,14 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.check import check
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import diagnostics, report_json
+    from fencepost.targets import target_named
 
     found: list[dict[str, Any]] = []
     clean = True
+    named = target_named(options.target).named_barriers if options.target else None
     for name in options.files:
         for kernel in read_kernels(name):
-            report = check(kernel, budget=options.budget, paths=options.paths)
+            report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named)
             clean = clean and report.ok
             if options.json:
                 found.append({"file": name, **report_json(kernel, report)})

@@ -8,6 +8,9 @@ from fencepost.ir.parser import parse
 from fencepost.ir.trace import CapturedTrace
 
 BUNDLED = ("gemm", "gemm_prefetch", "attention", "reduction")
+"""Those that `fencepost demo` tells about."""
+KERNELS = (*BUNDLED, "gemm_modulo", "attention_prefetch", "attention_modulo")
+"""All of them."""
 
 
 def bundled_kernel(name: str) -> CapturedTrace:

@@ -1,5 +1,6 @@
 # Double-buffered matrix multiplication with prefetch, unrolled by two: while one
-# slot is multiplied, the next tile is on its way into the other.
+# slot is multiplied, the next tile is on its way into the other. The last few MMAs
+# of a tile stand behind the writes, which have to wait for global memory.
 kernel @gemm_prefetch waves=8 {
   shared %a : 2 x 8192
   shared %b : 2 x 8192
@@ -14,17 +15,31 @@ kernel @gemm_prefetch waves=8 {
     %gb1 = global_read
     %x0 = read %a[0]
     %y0 = read %b[0]
-    mma %x0, %y0
+    loop %m0 in 0..8 {
+      mma %x0, %y0
+      mma %x0, %y0
+    }
     write %a[1], %ga1
     write %b[1], %gb1
+    mma %x0, %y0
+    mma %x0, %y0
+    mma %x0, %y0
+    mma %x0, %y0
     # odd: multiply slot 1, fill slot 0
     %ga0 = global_read
     %gb0 = global_read
     %x1 = read %a[1]
     %y1 = read %b[1]
-    mma %x1, %y1
+    loop %m1 in 0..8 {
+      mma %x1, %y1
+      mma %x1, %y1
+    }
     write %a[0], %ga0
     write %b[0], %gb0
+    mma %x1, %y1
+    mma %x1, %y1
+    mma %x1, %y1
+    mma %x1, %y1
   }
   # the last tile
   %x = read %a[0]

@@ -13,8 +13,10 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.words import NAMES, access, noun, place
 
-CODES = {"race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
-         "left signalled": "FP003", "wrong order": "FP004", "out of range": "FP005"}  # fmt: skip
+CODES = {
+    "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
+    "left signalled": "FP003", "too many barriers": "FP003", "wrong order": "FP004", "out of range": "FP005",
+}  # fmt: skip
 
 Spans = dict[ops.Operation, Span]
 

@@ -1,5 +1,7 @@
-# Seventeen pairs at the same time, each in step: how many of them a target has is not asked.
+# Seventeen pairs at the same time, each in step: fine in itself, and more than the target has.
 # RUN: fencepost check %s
+# RUN: fencepost check %s --target gfx1250 | filecheck %s --check-prefix=TOO-MANY
+# EXIT: 1
 kernel @many waves=4 {
   signal 0
   signal 1
@@ -38,3 +40,4 @@ kernel @many waves=4 {
   wait 16
 }
 # CHECK: @many: no race, no deadlock
+# TOO-MANY: error[FP003]: 17 numbered barriers, and the target has 16
