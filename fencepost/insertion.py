@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
@@ -20,6 +20,7 @@ from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
 from fencepost.placement.choose import choose
 from fencepost.placement.intersect import pull_apart
+from fencepost.placement.optimal import find_optimum
 from fencepost.placement.stretches import Pace
 from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, latencies_for, target_named
@@ -58,6 +59,8 @@ class Inserted:
     questions: int = 0
     solved: int = 0
     """Questions about numbers that came up, and those that the solver was asked."""
+    proof: str = ""
+    """For `optimal`: whether it is, or how far from it the result can be."""
 
 
 def insert_barriers(
@@ -95,9 +98,16 @@ def _insert(trace: CapturedTrace, target: str, strategy: str, ignore: Filter | N
     splits = strategy == "intersect" and config.split_barriers and trace.waves > 1
     ids = [ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())] if splits else []
     program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids)
-    placement = choose(program, STRATEGIES[strategy], config.widest_waits())
+    proof = ""
+    if strategy == "optimal":
+        optimum = find_optimum(program)
+        proof = str(optimum)
+    if strategy == "optimal" and not program.table.engines:
+        placement = optimum.placement
+    else:
+        placement = choose(program, STRATEGIES[strategy], config.widest_waits())
     _refuse_hopeless(program, placement)
-    return _emit(program, placement, config, strategy, splits)
+    return replace(_emit(program, placement, config, strategy, splits), proof=proof)
 
 
 def _emit(
@@ -161,7 +171,13 @@ def _emit_halves(
 def pace_of(target: str) -> Pace:
     """What decides where a signal pays, on a target."""
     latencies = latencies_for(target)
-    return Pace(lambda op: latencies.of(op).busy, latencies.of(ops.Write()).result)
+
+    def work(op: ops.Operation) -> tuple[int, int]:
+        cost = latencies.of(op)
+        # A wave goes on once an operation has issued, unless it is many instructions; the next may find a busy unit.
+        return (cost.busy, 0) if cost.stays else (latencies.issue, max(cost.busy - latencies.issue, 0))
+
+    return Pace(work, latencies.of(ops.Write()).result)
 
 
 SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "check": {"check", "flow", "ir"},
     "targets": {"targets", "ir"},
     "analysis": {"analysis", "flow", "ir"},
-    "placement": {"placement", "analysis", "flow", "ir"},
+    "placement": {"placement", "analysis", "flow", "ir", "targets"},
     "inflight": {"inflight", "flow", "ir", "pause", "targets"},
     "emit": {"emit", "analysis", "flow", "ir", "targets"},
     "timing": {"timing", "flow", "ir", "targets"},

@@ -16,11 +16,11 @@ SUMMARY = "the whole story on the bundled kernels"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    from fencepost.kernels import BUNDLED
+    from fencepost.kernels import KERNELS
     from fencepost.targets.table import DEFAULT_TARGET
 
     parser.add_argument(
-        "kernels", metavar="KERNEL", nargs="*", help=f"only these (there are {', '.join(BUNDLED)})"
+        "kernels", metavar="KERNEL", nargs="*", help=f"only these (there are {', '.join(KERNELS)})"
     )
     parser.add_argument("-t", "--target", default=DEFAULT_TARGET, help="the GPU (default: %(default)s)")
 
@@ -28,11 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Tell the story of each kernel; 1 if any is not clean in the end."""
     from fencepost.ir.source import FencepostError
-    from fencepost.kernels import BUNDLED, bundled_kernel
+    from fencepost.kernels import BUNDLED, KERNELS, bundled_kernel
 
     for name in options.kernels:
-        if name not in BUNDLED:
-            note = [("bundled kernels", ", ".join(BUNDLED))]
+        if name not in KERNELS:
+            note = [("bundled kernels", ", ".join(KERNELS))]
             raise FencepostError(f"there is no bundled kernel {name!r}", code="FP113", notes=note)
     told = [_tell(bundled_kernel(name), options) for name in options.kernels or BUNDLED]
     if options.json:

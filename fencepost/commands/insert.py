@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
                     "instruction": result.instruction,
                     "strategy": result.strategy,
                     "executed": result.executed,
+                    "proof": result.proof or None,
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
                     "estimate": estimate_json(kernel, result.target),
@@ -78,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         if any(isinstance(barrier.op, MemoryCounterWait) for barrier in result.barriers):
             many = plural(len(result.barriers), "barrier or wait", "barriers and waits")
         say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
+        if result.proof:
+            say(f"  {result.proof}")
         if result.upgraded:
             _, spans = locate(kernel)
             lines = ", ".join(str(spans[barrier.op].line) for barrier in result.upgraded)

@@ -1,6 +1,6 @@
 # Double-buffered matrix multiplication with prefetch, unrolled by two: while one
-# slot is multiplied, the next tile is on its way into the other. The last few MMAs
-# of a tile stand behind the writes, which have to wait for global memory.
+# slot is multiplied, the next tile is on its way into the other. Of the 32 MMAs of
+# a tile, 28 give the tile time to come, and the last four stand behind its writes.
 kernel @gemm_prefetch waves=8 {
   shared %a : 2 x 8192
   shared %b : 2 x 8192
@@ -15,7 +15,9 @@ kernel @gemm_prefetch waves=8 {
     %gb1 = global_read
     %x0 = read %a[0]
     %y0 = read %b[0]
-    loop %m0 in 0..8 {
+    loop %m0 in 0..7 {
+      mma %x0, %y0
+      mma %x0, %y0
       mma %x0, %y0
       mma %x0, %y0
     }
@@ -30,7 +32,9 @@ kernel @gemm_prefetch waves=8 {
     %gb0 = global_read
     %x1 = read %a[1]
     %y1 = read %b[1]
-    loop %m1 in 0..8 {
+    loop %m1 in 0..7 {
+      mma %x1, %y1
+      mma %x1, %y1
       mma %x1, %y1
       mma %x1, %y1
     }

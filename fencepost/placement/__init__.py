@@ -8,11 +8,12 @@ uncovered, so that no strategy can leave a race, only waste barriers.
 from fencepost.placement.eager import Eager
 from fencepost.placement.intersect import Intersect
 from fencepost.placement.minimize import Minimize
+from fencepost.placement.optimal import Optimal
 from fencepost.placement.strategy import Strategy, cost
 from fencepost.placement.walk import Walk
 
 STRATEGIES: dict[str, Strategy] = {
-    strategy.name: strategy for strategy in (Minimize(), Intersect(), Eager(), Walk())
+    strategy.name: strategy for strategy in (Minimize(), Optimal(), Intersect(), Eager(), Walk())
 }
 
-__all__ = ["STRATEGIES", "Eager", "Intersect", "Minimize", "Strategy", "Walk", "cost"]
+__all__ = ["STRATEGIES", "Eager", "Intersect", "Minimize", "Optimal", "Strategy", "Walk", "cost"]

@@ -86,7 +86,12 @@ def pull_apart(
     """
     pairs = _pairs(program, placement)
     stretches = Stretches(program, set(placement))
-    halves = _find_halves(program, placement, pairs, stretches, pace)
+    cramped: set[Position] = set()
+    halves, more = _find_halves(program, pairs, stretches, pace, cramped)
+    while more:
+        # A signal at the end of a body that has to stand there for its fence costs more than it gives.
+        cramped |= more
+        halves, more = _find_halves(program, pairs, stretches, pace, cramped)
     split = _as_placement(placement, pairs, halves)
     # By construction this leaves no conflict; if it did, whole barriers would be the safe answer.
     left = len(conflicts_left(program, placement))
@@ -101,13 +106,16 @@ def pull_apart(
 
 
 def _find_halves(
-    program: Program, placement: Placement, pairs: list[_Pair], stretches: Stretches, pace: Pace
-) -> dict[Position, Halves]:
-    """Where the halves of each barrier stand, one pair after the other."""
+    program: Program, pairs: list[_Pair], stretches: Stretches, pace: Pace, cramped: set[Position]
+) -> tuple[dict[Position, Halves], set[Position]]:
+    """Where the halves of each barrier stand, one pair after the other.
+
+    Barriers in `cramped` are not carried to the next iteration. Also returns those that should not have been.
+    """
     number = 1 + program.barrier_ids.index(ops.WORKGROUP)
     for pair in pairs:
-        pair.wait = stretches.down(pair.barrier, pair.pending)
-    rotations = _rotations(program, stretches, pairs)
+        pair.wait, pair.signal, pair.first = stretches.down(pair.barrier, pair.pending), pair.barrier, None
+    rotations = _rotations(program, stretches, [pair for pair in pairs if pair.barrier not in cramped])
     rotated = {pair.barrier for rotation in rotations for pair in (rotation.first, rotation.last)}
     waits = {pair.barrier: [pair.wait] for pair in pairs}
     for rotation in rotations:
@@ -116,6 +124,7 @@ def _find_halves(
     standing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
     everywhere = Waits(standing)
     stops = _stops(program, everywhere)
+    more: set[Position] = set()
     for pair in pairs:
         if pair.cover.lands:
             continue
@@ -123,9 +132,12 @@ def _find_halves(
         # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
         own = None if pair.barrier in rotated or standing[pair.wait] > 1 else pair.wait
         pair.first = stretches.up(pair.barrier, pair.needed, everywhere, own)
-        pair.signal = stretches.later(pair.first, pair.barrier, pace)
+        pair.signal, room = stretches.later(pair.first, pair.barrier, pace)
+        if pair.barrier in shared and not room:
+            pair.signal, room = stretches.later(pair.first, None, pace)
+            more |= set() if room else {pair.barrier}
         if pair.signal == pair.barrier and own is not None:
-            pair.signal = stretches.later(pair.first, pair.wait, pace)
+            pair.signal, _ = stretches.later(pair.first, pair.wait, pace)
     halves: dict[Position, Halves] = {}
     for pair in pairs:
         if pair.barrier in rotated or pair.signal != pair.wait:
@@ -134,7 +146,7 @@ def _find_halves(
         halves[barrier] = halves[barrier]._replace(waits=())
     apart = [pair for pair in pairs if pair.barrier not in rotated]
     _carry_signals(program, stretches, apart, halves, everywhere, pace)
-    return halves
+    return halves, more
 
 
 def _overlapping(
@@ -151,7 +163,7 @@ def _overlapping(
         stops = _stops(program, Waits([pair.wait]))
         needed = _needed(program, pair, [pair.wait], stops)
         first = stretches.up(pair.barrier, needed, Waits(()))
-        signal = stretches.later(first, pair.wait, pace)
+        signal, _ = stretches.later(first, pair.wait, pace)
         before = mine.signals[0] if mine is not None else pair.wait
         others = [entry for entry in taken if mine is None or entry != (before, pair.wait, mine.number)]
         busy = {number for begin, end, number in others if begin <= pair.wait and signal <= end}
@@ -276,7 +288,10 @@ def _carry_signals(
         needed = first.needed | after.needed
         front = stretches.up(Position(before, len(flow.blocks[before].ops)), needed, waits)
         end = stretches.up(Position(latch.origin, len(latch.ops)), needed, waits)
-        signals = (stretches.later(front, None, pace), stretches.later(end, None, pace))
+        (in_front, _), (at_end, room) = stretches.later(front, None, pace), stretches.later(end, None, pace)
+        if not room:
+            continue
+        signals = (in_front, at_end)
         number = 1 + program.barrier_ids.index(ops.WORKGROUP)
         halves[first.barrier] = Halves(signals, (first.wait,), number)
         halves[after.barrier] = Halves((), (after.wait,), number)

@@ -58,13 +58,13 @@ class Waits:
 class Pace(NamedTuple):
     """How long things take, as far as it decides where a signal pays."""
 
-    work: Callable[[ops.Operation], int]
-    """Cycles that a wave is busy with an operation."""
+    work: Callable[[ops.Operation], tuple[int, int]]
+    """Cycles that an operation takes a wave by itself, and those that it takes only if more operations follow."""
     fence: int
     """Cycles until an access to shared memory is complete: what a signal waits for if it comes right behind one."""
 
 
-UNHURRIED = Pace(lambda op: 1, 0)
+UNHURRIED = Pace(lambda op: (1, 0), 0)
 """Nothing is known: a signal stands as early as it can."""
 
 
@@ -165,30 +165,36 @@ class Stretches:
         place = bisect_left(standing, last)
         return standing[place - 1] + 1 if place else 0
 
-    def later(self, position: Position, limit: Position | None, pace: Pace) -> Position:
+    def later(self, position: Position, limit: Position | None, pace: Pace) -> tuple[Position, bool]:
         """From the first place of a signal on: where its fence has nothing left to wait for, at most `limit`.
 
-        A signal right behind a write stands until the write is complete. After some other work it does not, and
-        what comes then is still between signal and wait. Without a limit the end of the region is one.
+        And whether there was room for half of that, at least. A signal right behind a write stands until the write is
+        complete. After some other work it does not, and what comes then is still between signal and wait. Without a
+        limit the end of the region is one.
         """
         block, first = position
         done = 0 if self.follows_access(position) else pace.fence
+        ahead = 0
         while done < pace.fence:
             found = self.program.flow.blocks[block].ops
             end = limit.gap if limit is not None and limit.block == block else len(found)
             gap = first
             while gap < end and done < pace.fence:
                 op = found[gap]
-                done = 0 if isinstance(op, ops.MemoryOperation) else done + pace.work(op)
+                if isinstance(op, ops.MemoryOperation):
+                    done = ahead = 0
+                else:
+                    own, after = pace.work(op)
+                    done, ahead = done + ahead + own, after
                 gap += 1
-            if done >= pace.fence or end != len(found) or (limit is not None and limit.block == block):
-                return Position(block, self.around_parts(block, gap, down=False))
+            if done >= pace.fence or (limit is not None and limit.block == block):
+                return Position(block, self.around_parts(block, gap, down=False)), 2 * done >= pace.fence
             following = self.behind.get(block)
             if limit is None or following is None:
-                return Position(block, end)
+                return Position(block, end), 2 * done >= pace.fence
             # A loop or conditional is work enough.
             block, first, done = following, 0, pace.fence
-        return Position(block, first)
+        return Position(block, first), True
 
     def follows_access(self, position: Position) -> bool:
         """Whether what stands in front of a place may have accessed shared memory a short time ago."""
