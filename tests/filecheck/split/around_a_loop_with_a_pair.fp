@@ -10,8 +10,14 @@ kernel @around_a_loop_with_a_pair waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   loop %i in 0..? {
     read %b
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -23,7 +29,13 @@ kernel @around_a_loop_with_a_pair waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
   }
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -36,35 +48,22 @@ kernel @around_a_loop_with_a_pair waves=4 {
 # CHECK-NEXT:   shared %b : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %b, next iteration
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %b, next iteration
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   loop %i in 0..? {
+# CHECK:        loop %i in 0..? {
 # CHECK-NEXT:     wait  # write → read %b, next iteration
 # CHECK-NEXT:     read %b
 # CHECK-NEXT:     mma
+# CHECK:          signal  # read → write %b
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # read → write %b
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # read → write %b
+# CHECK:          wait  # read → write %b
 # CHECK-NEXT:     write %b
 # CHECK-NEXT:     mma
+# CHECK:          signal  # write → read %b, next iteration
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # write → read %b, next iteration
-# CHECK-NEXT:     mma
-# CHECK-NEXT:   }
+# CHECK:        }
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -9,7 +9,13 @@ kernel @both_sides waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   if %c {
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -23,32 +29,24 @@ kernel @both_sides waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
   }
 }
 # CHECK:      kernel @both_sides waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   if %c {
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     read %a
+# CHECK:          read %a
 # CHECK-NEXT:   } else {
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:   }
+# CHECK:        }
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -13,6 +13,9 @@ kernel @call_without_synchronization waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   call @quiet at 4096
   read %a
 }
@@ -25,12 +28,9 @@ kernel @call_without_synchronization waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   call @quiet at 4096
+# CHECK:        call @quiet at 4096
 # CHECK-NEXT:   wait  # write → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }

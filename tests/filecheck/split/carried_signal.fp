@@ -9,7 +9,13 @@ kernel @carried_signal waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
     write %a
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -21,7 +27,13 @@ kernel @carried_signal waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
   }
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -34,33 +46,19 @@ kernel @carried_signal waves=4 {
 # CHECK-NEXT:   signal  # read → write %a, next iteration
 # CHECK-NEXT:   loop %i in 0..8 {
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # read → write %a, next iteration
+# CHECK:          wait  # read → write %a, next iteration
 # CHECK-NEXT:     write %a
 # CHECK-NEXT:     mma
+# CHECK:          signal  # write → read %a
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # write → read %a
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # write → read %a
+# CHECK:          wait  # write → read %a
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:     mma
+# CHECK:          signal  # read → write %a, next iteration
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # read → write %a, next iteration
-# CHECK-NEXT:     mma
-# CHECK-NEXT:   }
+# CHECK:        }
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # read → write %a
+# CHECK:        wait  # read → write %a
 # CHECK-NEXT:   write %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -9,7 +9,13 @@ kernel @carried_wait_zero_trips waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   loop %i in 0..? {
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -21,7 +27,13 @@ kernel @carried_wait_zero_trips waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
     write %a
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -33,46 +45,32 @@ kernel @carried_wait_zero_trips waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
 }
 # CHECK:      kernel @carried_wait_zero_trips waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a; write → read %a, next iteration
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a; write → read %a, next iteration
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   loop %i in 0..? {
+# CHECK:        loop %i in 0..? {
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # write → read %a; write → read %a, next iteration
+# CHECK:          wait  # write → read %a; write → read %a, next iteration
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:     mma
+# CHECK:          signal  # read → write %a
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # read → write %a
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # read → write %a
+# CHECK:          wait  # read → write %a
 # CHECK-NEXT:     write %a
 # CHECK-NEXT:     mma
+# CHECK:          signal  # write → read %a; write → read %a, next iteration
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # write → read %a; write → read %a, next iteration
-# CHECK-NEXT:     mma
-# CHECK-NEXT:   }
+# CHECK:        }
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -10,12 +10,18 @@ kernel @copies waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
     loop %j in 0..? {
       gather_to_lds %a[%i % 2]
     }
   }
   gather_to_lds %a[1]
   tensor_load_to_lds %a[0]
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -28,11 +34,7 @@ kernel @copies waves=4 {
 # CHECK-NEXT:   loop %i in 0..3 {
 # CHECK-NEXT:     write %a[(%i + 1) % 2]
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     loop %j in 0..? {
+# CHECK:          loop %j in 0..? {
 # CHECK-NEXT:       gather_to_lds %a[%i % 2]
 # CHECK-NEXT:     }
 # CHECK-NEXT:     barrier load=0  # copy → write %a, next iteration; write → copy %a, next iteration; and more
@@ -42,11 +44,7 @@ kernel @copies waves=4 {
 # CHECK-NEXT:   signal  # copy → write %a
 # CHECK-NEXT:   tensor_load_to_lds %a[0]
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # copy → write %a
+# CHECK:        wait  # copy → write %a
 # CHECK-NEXT:   write %a[1]
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

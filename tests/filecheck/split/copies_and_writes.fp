@@ -11,6 +11,9 @@ kernel @copies_and_writes waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
   read %b
 }
@@ -20,11 +23,7 @@ kernel @copies_and_writes waves=4 {
 # CHECK-NEXT:   gather_to_lds %a
 # CHECK-NEXT:   write %b
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   barrier load=0  # copy → read %a; write → read %b
+# CHECK:        barrier load=0  # copy → read %a; write → read %b
 # CHECK-NEXT:   read %a
 # CHECK-NEXT:   read %b
 # CHECK-NEXT: }

@@ -9,7 +9,13 @@ kernel @divergent waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   if wave < 2 {
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -22,33 +28,26 @@ kernel @divergent waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   write %a
 }
 # CHECK:      kernel @divergent waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   if wave < 2 {
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     read %a
+# CHECK:          read %a
 # CHECK-NEXT:   }
 # CHECK-NEXT:   mma
+# CHECK:        signal  # read → write %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # read → write %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # read → write %a
+# CHECK:        wait  # read → write %a
 # CHECK-NEXT:   write %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -10,8 +10,14 @@ kernel @exchange waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   exchange %s
   read %a
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -24,19 +30,12 @@ kernel @exchange waves=4 {
 # CHECK-NEXT:   shared %s : 512
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   exchange %s
+# CHECK:        exchange %s
 # CHECK-NEXT:   read %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # read → write %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # read → write %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # read → write %a
+# CHECK:        wait  # read → write %a
 # CHECK-NEXT:   write %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -9,7 +9,13 @@ func @stage {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %s
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -27,19 +33,12 @@ kernel @function waves=4 {
 # CHECK-NEXT:   shared %s : 512
 # CHECK-NEXT:   write %s
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %s; write → read %b
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %s; write → read %b
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %s; write → read %b
+# CHECK:        wait  # write → read %s; write → read %b
 # CHECK-NEXT:   read %s
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT: }
+# CHECK:      }
 # CHECK-EMPTY:
 # CHECK-NEXT: kernel @function waves=4 {
 # CHECK-NEXT:   shared %a : 1024

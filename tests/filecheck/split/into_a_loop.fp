@@ -9,7 +9,13 @@ kernel @into_a_loop waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   loop %i in 0..8 {
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -22,19 +28,12 @@ kernel @into_a_loop waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   loop %i in 0..8 {
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     read %a
+# CHECK:          read %a
 # CHECK-NEXT:   }
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -9,7 +9,13 @@ kernel @into_one_side waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   if %c {
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -22,18 +28,11 @@ kernel @into_one_side waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   if %c {
+# CHECK:        if %c {
 # CHECK-NEXT:     mma
+# CHECK:          signal  # write → read %a
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     signal  # write → read %a
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     wait  # write → read %a
+# CHECK:          wait  # write → read %a
 # CHECK-NEXT:     read %a
 # CHECK-NEXT:   }
 # CHECK-NEXT: }

@@ -11,6 +11,9 @@ kernel @latest_producer_earliest_consumer waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %b
   read %a
 }
@@ -20,12 +23,9 @@ kernel @latest_producer_earliest_consumer waves=4 {
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   write %b
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %b; write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %b; write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %b; write → read %a
+# CHECK:        wait  # write → read %b; write → read %a
 # CHECK-NEXT:   read %b
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }

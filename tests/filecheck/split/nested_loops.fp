@@ -10,13 +10,22 @@ kernel @nested_loops waves=4 {
     mma
     mma
     mma
+    mma
+    mma
+    mma
     write %a
     mma
     mma
     mma
     mma
     mma
+    mma
+    mma
+    mma
     loop %j in 0..4 {
+      mma
+      mma
+      mma
       mma
       mma
       mma
@@ -29,13 +38,22 @@ kernel @nested_loops waves=4 {
       mma
       mma
       mma
+      mma
+      mma
+      mma
       read %b
       mma
       mma
       mma
       mma
       mma
+      mma
+      mma
+      mma
     }
+    mma
+    mma
+    mma
     mma
     mma
     mma
@@ -48,45 +66,23 @@ kernel @nested_loops waves=4 {
 # CHECK-NEXT:   shared %b : 1024
 # CHECK-NEXT:   loop %i in 0..8 {
 # CHECK-NEXT:     mma
+# CHECK:          write %a
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     write %a
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     loop %j in 0..4 {
+# CHECK:          loop %j in 0..4 {
 # CHECK-NEXT:       mma
+# CHECK:            signal  # write → read %a; read → write %b, next iteration
 # CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       signal  # write → read %a; read → write %b, next iteration
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       wait  # write → read %a; read → write %b, next iteration
+# CHECK:            wait  # write → read %a; read → write %b, next iteration
 # CHECK-NEXT:       read %a
 # CHECK-NEXT:       write %b
 # CHECK-NEXT:       mma
+# CHECK:            signal  # write → read %b; read → write %a, next iteration
 # CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       signal  # write → read %b; read → write %a, next iteration
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       wait  # write → read %b; read → write %a, next iteration
+# CHECK:            wait  # write → read %b; read → write %a, next iteration
 # CHECK-NEXT:       read %b
 # CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:       mma
-# CHECK-NEXT:     }
+# CHECK:          }
 # CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:     mma
-# CHECK-NEXT:   }
+# CHECK:        }
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

@@ -9,16 +9,15 @@ kernel @one_wave waves=1 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
 }
 # CHECK:      kernel @one_wave waves=1 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   read %a
+# CHECK:        read %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

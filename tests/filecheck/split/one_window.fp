@@ -9,18 +9,18 @@ kernel @one_window waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
 }
 # CHECK:      kernel @one_window waves=4 {
 # CHECK-NEXT:   shared %a : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock

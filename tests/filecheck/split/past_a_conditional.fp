@@ -10,6 +10,9 @@ kernel @past_a_conditional waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   if %c {
     read %b
   }
@@ -20,12 +23,9 @@ kernel @past_a_conditional waves=4 {
 # CHECK-NEXT:   shared %b : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   if %c {
+# CHECK:        if %c {
 # CHECK-NEXT:     read %b
 # CHECK-NEXT:   }
 # CHECK-NEXT:   wait  # write → read %a

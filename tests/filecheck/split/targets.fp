@@ -17,13 +17,16 @@ kernel @targets waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
 }
 # SPLIT:        write %a
-# SPLIT-COUNT-4:  mma
-# SPLIT-NEXT:   signal  # write → read %a
 # SPLIT-NEXT:   mma
-# SPLIT-NEXT:   wait  # write → read %a
+# SPLIT:        signal  # write → read %a
+# SPLIT-NEXT:   mma
+# SPLIT:        wait  # write → read %a
 # SPLIT-NEXT:   read %a
 # WHOLE-NOT:    signal
 # WHOLE:        barrier  # write → read %a

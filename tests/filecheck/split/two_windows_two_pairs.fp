@@ -10,8 +10,14 @@ kernel @two_windows_two_pairs waves=4 {
   mma
   mma
   mma
+  mma
+  mma
+  mma
   read %a
   write %b
+  mma
+  mma
+  mma
   mma
   mma
   mma
@@ -24,21 +30,15 @@ kernel @two_windows_two_pairs waves=4 {
 # CHECK-NEXT:   shared %b : 1024
 # CHECK-NEXT:   write %a
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %a
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %a
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %a
+# CHECK:        wait  # write → read %a
 # CHECK-NEXT:   read %a
 # CHECK-NEXT:   write %b
 # CHECK-NEXT:   mma
+# CHECK:        signal  # write → read %b
 # CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   signal  # write → read %b
-# CHECK-NEXT:   mma
-# CHECK-NEXT:   wait  # write → read %b
+# CHECK:        wait  # write → read %b
 # CHECK-NEXT:   read %b
 # CHECK-NEXT: }
 # CLEAN: no race, no deadlock
