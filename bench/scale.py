@@ -1,6 +1,6 @@
 """How insertion scales: kernels of 1k to 1M operations of four shapes, each in a process of its own.
 
-    python bench/scale.py [--sizes 1000 10000 100000 1000000] [--strategy minimize]
+    python bench/scale.py [--sizes 1000 10000 100000 1000000] [--strategy minimize] [--target gfx1201]
 
 Prints time per operation (building the kernel left out), its ratio to the 10k kernel of the same shape in
 the same run, and the peak memory of the process.
@@ -106,13 +106,13 @@ class Writer:
         kernel.ret()
 
 
-def measure(shape: str, size: int, strategy: str) -> dict[str, float]:
+def measure(shape: str, size: int, strategy: str, target: str) -> dict[str, float]:
     """Build one kernel, insert, report."""
     writer = Writer(size)
     getattr(writer, shape)()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
-    result = insert_barriers(writer.kernel.trace, strategy=strategy)
+    result = insert_barriers(writer.kernel.trace, target, strategy)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
@@ -129,10 +129,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=SHAPES)
     parser.add_argument("--strategy", default="minimize")
+    parser.add_argument("--target", default="", help="gfx1201 has split barriers, for `intersect`")
     parser.add_argument("--one", nargs=2, metavar=("SHAPE", "SIZE"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one[0], int(options.one[1]), options.strategy)))
+        print(json.dumps(measure(options.one[0], int(options.one[1]), options.strategy, options.target)))
         return
     print(
         f"{'shape':<10}{'operations':>12}{'seconds':>10}{'µs/op':>8}{'vs 10k':>8}{'barriers':>10}{'peak MB':>9}"
@@ -140,7 +141,8 @@ def main() -> None:
     for shape in options.shapes:
         reference = 0.0
         for size in options.sizes:
-            command = [sys.executable, __file__, "--strategy", options.strategy, "--one", shape, str(size)]
+            chosen = ["--strategy", options.strategy, "--target", options.target]
+            command = [sys.executable, __file__, *chosen, "--one", shape, str(size)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             found = json.loads(done.stdout)
             each = found["seconds"] / size * 1e6

@@ -196,13 +196,23 @@ def reasons_for(
 
 def _refuse_hopeless(program: Program, placement: Placement) -> None:
     """Some accesses stand where no barrier can come between them: say so before anything is changed."""
-    if not program.flow.sealed:
+    if not (program.flow.sealed or program.held):
         return
     for position, _, _ in conflicts_left(program, placement):
         block = program.flow.blocks[position.block]
-        consumer = block.ops[position.gap]
+        at_end = position.gap >= len(block.ops)
+        consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
         open_hazards = hazards(program, placement)
         producer = next((hazard.producer for hazard in open_hazards if hazard.consumer is consumer), consumer)
+        if position in program.held:
+            raise FencepostError(
+                "no barrier can order these accesses: it would stand between a signal and its wait",
+                [Mark(producer.span, "this access"), Mark(consumer.span, "and this one can meet")],
+                code="FP205",
+                exit_code=1,
+                notes=[("help", "signal later or wait earlier, or put a barrier in front of the signal")],
+                source=program.flow.trace.source,
+            )
         guarded = next(
             other for other in program.flow.blocks if other.origin == block.origin and other.guards
         )

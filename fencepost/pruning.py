@@ -48,6 +48,8 @@ def prune_barriers(
     widest = target_named(target).widest_waits()
     standing = program.standing
     fixed = {position for position in standing if _function_of(program, position) in shared}
+    # Half of a barrier is nothing without the other half.
+    fixed |= {position for position, cover in standing.items() if cover.is_split}
     free = [position for position in standing if position not in fixed]
     # Waits first: what is not waited for stays in flight, and barriers are judged by what is left pending.
     placement = _without_idle_waits(program, standing, fixed)

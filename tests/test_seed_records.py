@@ -9,7 +9,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.analysis.access import access_type
-from fencepost.analysis.covers import DRAIN, PLAIN
+from fencepost.analysis.covers import DRAIN, PLAIN, Cover
 from fencepost.emit import verify_barriers
 from fencepost.flow import Position, build_flow
 from fencepost.insertion import insert_barriers
@@ -458,6 +458,26 @@ def test_the_emitter_puts_one_operation_before_each_consumer() -> None:
     assert list(trace.preorder_walk()) == [nodes[0], plain, nodes[1], nodes[2], draining, nodes[3]]
 
 
+def test_the_split_emitter_puts_a_wait_first_and_a_signal_last() -> None:
+    trace = kernel("write %a; compute; read %a; gather_to_lds %b; compute; read %b")
+    flow = build_flow(trace)
+    half = Cover(0, False)
+    counted = Cover(1, False, (("load", 0),), signal=1)
+    placement = {
+        Position(0, 1): half._replace(signal=1),
+        Position(0, 2): half._replace(wait=1, signal=1),
+        Position(0, 3): half._replace(wait=1),
+        Position(0, 4): counted,
+        Position(0, 5): half._replace(wait=1),
+    }
+    fp.BasicSplitBarrierEmitter(target_named("gfx1201")).emit(flow, placement, {})
+    shown = " ".join(op.mnemonic for op in trace.preorder_walk())
+    assert shown == (
+        "write signal compute wait signal read wait gather_to_lds wait_count signal compute wait read"
+    )
+    verify_barriers(trace)
+
+
 def test_verification_refuses_a_barrier_that_some_waves_never_meet() -> None:
     verify_barriers(kernel("if %c { barrier }"))
     with pytest.raises(fp.FencepostError, match="divergent conditional"):
@@ -509,7 +529,7 @@ def test_what_the_pages_name_exists(page: str) -> None:
     assert [name for name in re.findall(r"`(test_\w+)`", text) if name not in tests] == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, "copies-in-flight.md"])
+@pytest.mark.parametrize("page", [*PAGES, "copies-in-flight.md", "split-barriers.md"])
 def test_the_pages_link_to_what_exists(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     heads = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
@@ -543,7 +563,7 @@ def test_every_difference_of_copies_in_flight_has_its_two_kernels_and_its_sectio
 def test_every_difference_has_its_two_kernels_and_its_section() -> None:
     text = (ROOT / "docs" / "seed-differences.md").read_text(encoding="utf-8")
     named = re.findall(r"^`(\w+)`: ", text, flags=re.MULTILINE)
-    folders = sorted(path for path in (FILECHECK / "seed_differences").iterdir())
-    assert sorted(named) == [folder.name for folder in folders]
+    folders = [*(FILECHECK / "seed_differences").iterdir(), *(FILECHECK / "split" / "differences").iterdir()]
+    assert sorted(named) == sorted(folder.name for folder in folders)
     for folder in folders:
         assert sorted(path.name for path in folder.iterdir()) == ["fencepost.fp", "seed.fp"]

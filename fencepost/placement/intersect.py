@@ -330,6 +330,8 @@ def _rotations(program: Program, stretches: Stretches, pairs: list[_Pair]) -> li
         after = stretches.down(Position(behind, 0), last.pending | first.pending, own=False)
         if top.block == last.barrier.block and top.gap > last.barrier.gap:
             continue
+        if top in program.standing or after in program.standing:
+            continue
         taken |= {first.barrier, last.barrier}
         found.append(_Rotation(first, last, top, after))
     return found

@@ -100,6 +100,7 @@ class Stretches:
         """The last place, from `position` on, in front of which nothing conflicts with `pending`."""
         block, first = position
         skip = position.gap if own else -1
+        legal = position
         while True:
             end = len(self.program.flow.blocks[block].ops)
             stop = self.next_stop(block, first, skip)
@@ -111,20 +112,32 @@ class Stretches:
                 if conflicts & pending:
                     stop = gap
             if stop <= end:
-                return Position(block, self.around_parts(block, stop, down=True))
+                return self.not_where_others_stand(
+                    block, self.around_parts(block, stop, down=True), first, legal
+                )
             following = self.behind.get(block)
             if following is None:
                 return Position(block, end)
             inside = self.inside(block, following)
             if inside.synchronizes or inside.conflicts & pending or following in self.program.flow.sealed:
                 return Position(block, end)
+            legal = Position(block, end)
             block, first, skip = following, 0, -1
+
+    def not_where_others_stand(self, block: int, gap: int, first: int, otherwise: Position) -> Position:
+        """The last place up to `gap` that is not one where a barrier or wait of the kernel stands."""
+        while gap >= first:
+            if Position(block, gap) not in self.program.standing:
+                return Position(block, gap)
+            gap -= 1
+        return otherwise
 
     def next_stop(self, block: int, first: int, skip: int) -> int:
         """Where synchronization stands next, from a place on; beyond the block's end if it stands nowhere."""
         stops = self.stops.get(block, [])
         for number in range(bisect_left(stops, first), len(stops)):
-            if stops[number] != skip:
+            # Where the barrier stood that is pulled apart, an operation of the kernel may stand right behind it.
+            if stops[number] != skip or skip in self.standing.get(block, ()):
                 return stops[number]
         return len(self.program.flow.blocks[block].ops) + 1
 
@@ -153,7 +166,10 @@ class Stretches:
             before = self.in_front.get(block)
             held = waits.has(Position(block, 0)) and own != Position(block, 0)
             if first or before is None or held:
-                return Position(block, self.around_parts(block, first, down=False))
+                first = self.around_parts(block, first, down=False)
+                while Position(block, first) in self.program.standing and Position(block, first) < position:
+                    first += 1
+                return Position(block, first)
             inside = self.inside(before, block)
             if inside.synchronizes or inside.adds & needed or waits.between(before, block):
                 return Position(block, first)

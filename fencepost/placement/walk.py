@@ -83,7 +83,8 @@ class _Walking:
             if isinstance(op, ops.SharedMemoryBarrier):
                 self.pass_barrier(DRAIN if op.drains else PLAIN)
             elif isinstance(op, ops.MemoryOperation):
-                closed = block.origin in self.program.flow.sealed or op.owner is not None
+                closed = block.origin in self.program.flow.sealed or position in self.program.held
+                closed = closed or op.owner is not None
                 self.access(op, None if closed else position)
 
     def pass_barrier(self, cover: Cover) -> None:
