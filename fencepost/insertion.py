@@ -105,7 +105,10 @@ def _insert(trace: CapturedTrace, target: str, strategy: str, ignore: Filter | N
     if strategy == "optimal" and not program.table.engines:
         placement = optimum.placement
     else:
-        placement = choose(program, STRATEGIES[strategy], config.widest_waits())
+        coarse = None
+        if len(program.phases.nodes) > len(program.flow.blocks):
+            coarse = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids)
+        placement = choose(program, STRATEGIES[strategy], config.widest_waits(), coarse)
     _refuse_hopeless(program, placement)
     return replace(_emit(program, placement, config, strategy, splits), proof=proof)
 

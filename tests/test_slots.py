@@ -12,6 +12,7 @@ import fencepost as fp
 from fencepost.analysis.read import read_program
 from fencepost.flow.graph import UNKNOWN_TRIP
 from fencepost.insertion import insert_barriers
+from tests.random_kernels import Shape, random_text
 
 RING = "shared %a : {slots} x 64"
 
@@ -156,3 +157,16 @@ def test_the_solver_is_asked_only_for_what_is_left() -> None:
     assert 0 < moving.table.solver.asked <= 8
     again = read_program(fp.parse(text.format("%i * 64..%i * 64 + 64")))
     assert again.table.solver.asked > 0 and again.table.solver.solved == 0
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_looking_closely_never_costs_more(chunk: int) -> None:
+    """Random kernels: barriers executed with slots told apart, against the whole buffer."""
+    closely = coarsely = 0.0
+    for seed in range(chunk * 50, (chunk + 1) * 50):
+        text = random_text(seed, Shape(slots=True, handing=True, divergent=False))
+        one = insert_barriers(fp.parse(text)).executed
+        other = insert_barriers(fp.parse(text), slots=False).executed
+        assert one <= other * (1 + 1e-9), f"seed {seed}\n{text}"
+        closely, coarsely = closely + one, coarsely + other
+    assert closely <= coarsely

@@ -35,11 +35,20 @@ MOST_TRIES = 24
 """Barriers that are left out to see what that gives."""
 
 
-def choose(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
-    """Where barriers go and how long they wait; `widest` is the greatest count of each counter."""
+def choose(
+    program: Program, strategy: Strategy, widest: Mapping[str, int], coarse: Program | None = None
+) -> Placement:
+    """Where barriers go and how long they wait; `widest` is the greatest count of each counter.
+
+    `coarse` is the same kernel looked at less closely. What covers all hazards there covers them here, too: a
+    strategy that is no optimum can do better with it now and then.
+    """
     first = strategy.choose(program)
     if not program.table.engines:
-        return first
+        if coarse is None or not strategy.improves:
+            return first
+        other = prune(program, complete(program, strategy.choose(coarse)), program.standing)
+        return min(first, other, key=lambda placement: cost(program.flow, placement))
     candidates: list[Placement] = []
     firsts = [first, strategy.choose(replace(program, drains=False))] if strategy.improves else [first]
     for chosen in firsts:
