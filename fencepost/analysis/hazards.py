@@ -266,6 +266,7 @@ def _producers_before(
 ) -> dict[int, list[tuple[_Access, Rounds]]]:
     """For each class with a wanted bit, the nearest access that left it on each way to `spot`."""
     found: dict[int, list[tuple[_Access, Rounds]]] = {}
+    listed: set[tuple[int, ops.Operation]] = set()
     # What stands between: 0 nothing, 1 a rendezvous (only what is in flight comes through), 2 one that drains.
     todo: deque[tuple[int, int, Rounds, int, int]] = deque([(*spot, (), 0, wanted)])
     seen: dict[tuple[int, int], int] = {}
@@ -289,10 +290,10 @@ def _producers_before(
                 if bits & wanted:
                     wanted &= ~bits
                     access = _Access(phase, step)
-                    entries = found.setdefault(step.number, [])
-                    op = _operation(program, access)
-                    if all(_operation(program, known) is not op for known, _ in entries):
-                        entries.append((access, rounds))
+                    named = (step.number, _operation(program, access))
+                    if named not in listed:
+                        listed.add(named)
+                        found.setdefault(step.number, []).append((access, rounds))
         while behind >= 0 and not _blocked(program, closed):
             closed = max(closed, _closes(program, barriers.at(place, gaps[behind])))
             behind -= 1

@@ -39,6 +39,9 @@ from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.stretches import UNHURRIED, Pace, Stretches, Waits
 
+MOST_OVERLAPPING = 64
+"""In kernels with more barriers than this, pairs do not overlap: each would be compared with all others."""
+
 
 @dataclass(frozen=True)
 class Intersect(Minimize):
@@ -97,7 +100,7 @@ def pull_apart(
     left = len(conflicts_left(program, placement))
     if len(conflicts_left(program, split)) > left:
         return placement, {}
-    if len(program.barrier_ids) > 1:
+    if len(program.barrier_ids) > 1 and len(pairs) <= MOST_OVERLAPPING:
         overlapping = _overlapping(program, pairs, stretches, halves, pace)
         wider = _as_placement(placement, pairs, overlapping)
         if overlapping != halves and len(conflicts_left(program, wider)) <= left:
@@ -154,6 +157,8 @@ def _overlapping(
 ) -> dict[Position, Halves]:
     """Halves that may overlap, each pair then on a barrier of its own: signals move up past the waits of others."""
     found = dict(halves)
+    # Barriers that the kernel uses itself are not touched.
+    authors = {cover.signal or cover.wait for cover in program.standing.values() if cover.is_split}
     taken = [(min(h.signals), max(h.waits), h.number) for h in halves.values() if h.signals and h.waits]
     for pair in pairs:
         mine = found.get(pair.barrier)
@@ -168,7 +173,7 @@ def _overlapping(
         others = [entry for entry in taken if mine is None or entry != (before, pair.wait, mine.number)]
         busy = {number for begin, end, number in others if begin <= pair.wait and signal <= end}
         places = {at for h in found.values() if h is not mine for at in (*h.signals, *h.waits)}
-        free = [number for number in range(1, 1 + len(program.barrier_ids)) if number not in busy]
+        free = [number for number in range(1, 1 + len(program.barrier_ids)) if number not in busy | authors]
         # One operation of each kind stands at a place: where another pair's stands already, nothing is moved.
         if signal < before and free and not {signal, pair.wait} & places:
             found[pair.barrier] = Halves((signal,), (pair.wait,), free[0])
