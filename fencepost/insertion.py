@@ -125,11 +125,12 @@ def _emit(
     upgraded = {position: change(program.standing_ops[position], placement[position]) for position in changed}
     emitted: dict[Position, tuple[ops.SyncOperation, ...]]
     if splits:
-        emitter: LegacyBarrierEmitter | BasicSplitBarrierEmitter = BasicSplitBarrierEmitter(config)
-        emitted = _emit_halves(program, placement, BasicSplitBarrierEmitter(config), comments)
+        halving = BasicSplitBarrierEmitter(config)
+        instruction, emitted = halving.instruction, _emit_halves(program, placement, halving, comments)
     else:
         emitter = LegacyBarrierEmitter(config)
-        emitted = {at: (op,) for at, op in LegacyBarrierEmitter(config).emit(flow, added, comments).items()}
+        instruction = emitter.instruction
+        emitted = {at: (op,) for at, op in emitter.emit(flow, added, comments).items()}
     if flow.sealed or program.barrier_ids:
         verify_barriers(flow.trace)
 
@@ -142,7 +143,7 @@ def _emit(
     made, solver = told(emitted), program.table.solver
     changed_now = told({at: (op,) for at, op in upgraded.items()})
     return Inserted(
-        strategy, config.name, emitter.instruction, made, changed_now, executed, solver.asked, solver.solved
+        strategy, config.name, instruction, made, changed_now, executed, solver.asked, solver.solved
     )
 
 

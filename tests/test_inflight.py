@@ -1,20 +1,12 @@
-"""Dependencies by name: what `add_async_dependencies` writes; and the page on copies in flight, run as it stands."""
+"""Dependencies by name: what `add_async_dependencies` writes."""
 
 from __future__ import annotations
-
-import io
-import re
-from contextlib import redirect_stdout
-from pathlib import Path
 
 import pytest
 
 import fencepost as fp
 from fencepost.ir import ops
-from tests.conftest import CommandLine
 from tests.random_kernels import Shape, random_kernel
-
-PAGE = Path(__file__).parent.parent / "docs" / "copies-in-flight.md"
 
 
 def kernel(body: str) -> fp.CapturedTrace:
@@ -265,61 +257,24 @@ def test_counts_wait_for_as_much_as_is_needed(names: bool) -> None:
     assert counted > 100
 
 
-# ---------------------------------------------------------------- the page on copies in flight
+@pytest.mark.parametrize(("copies", "added"), [(80, 1), (100, 0)])
+def test_a_wait_for_more_than_a_counter_holds_is_taken_at_its_word(copies: int, added: int) -> None:
+    """At most 100 outstanding: with 80 later copies the first may still be in flight, with 100 it is not."""
+    later = "  gather_to_lds %b\n" * copies
+    kernel = fp.parse(
+        "kernel @k waves=2 {\n  shared %a : 64\n  shared %b : 64\n  gather_to_lds %a\n"
+        f"{later}  wait_count load=100\n  barrier\n  read %a\n}}\n"
+    )
+    assert fp.check(kernel).ok is not bool(added)
+    done = fp.insert_barriers(kernel)
+    assert len(done.barriers) + len(done.upgraded) == added
+    assert fp.check(kernel).ok
+    fp.prune_barriers(kernel)
+    assert fp.check(kernel).ok
 
 
-def blocks(text: str) -> list[tuple[str, str, str]]:
-    """The code blocks of a page: the file that each is said to be, or nothing; its language; its text."""
-    found = re.findall(r"(?:^`(\w+\.fp)`:\n\n)?^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    return [(name, language, body) for name, language, body in found]
-
-
-def shown(expected: str, printed: str) -> bool:
-    """Whether a page shows what was printed; a line of three dots stands for any lines."""
-    lines = [
-        r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"\n" for line in expected.splitlines()
-    ]
-    return re.fullmatch("".join(lines), printed) is not None
-
-
-def test_the_page_shows_what_the_commands_print(
-    fencepost: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    commands = 0
-    for name, language, body in blocks(PAGE.read_text(encoding="utf-8")):
-        if name:
-            Path(name).write_text(body, encoding="utf-8")
-        if language != "console":
-            continue
-        for command, expected in re.findall(
-            r"^\$ fencepost (.*)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE
-        ):
-            ran = fencepost(*command.split())
-            assert shown(expected, ran.out + ran.err), f"{command}\n{ran.out}{ran.err}"
-            commands += 1
-    assert commands >= 10
-
-
-def test_the_python_of_the_page_prints_what_the_page_says() -> None:
-    found = blocks(PAGE.read_text(encoding="utf-8"))
-    (place,) = [number for number, (_, language, _) in enumerate(found) if language == "python"]
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(found[place][2], {})
-    assert printed.getvalue().strip() == found[place + 1][2].strip()
-
-
-def test_every_kernel_of_the_page_is_one() -> None:
-    kernels = [body for _, language, body in blocks(PAGE.read_text(encoding="utf-8")) if language == "fp"]
-    assert len(kernels) >= 9
-    for text in kernels:
-        (trace,) = fp.parse_all(text)
-        assert str(fp.parse(str(trace))) == str(trace)
-
-
-def test_three_dots_stand_for_any_lines() -> None:
-    assert shown("a\n...\nc\n", "a\nb\nb\nc\n")
-    assert shown("a\n...\nc\n", "a\nc\n")
-    assert not shown("a\n...\nc\n", "a\nb\n")
-    assert not shown("a\n", "a\nb\n")
+def test_a_wait_for_more_than_can_be_followed_is_refused() -> None:
+    text = "kernel @k waves=2 {\n  shared %a : 64\n  gather_to_lds %a\n  wait_count load=5000\n}\n"
+    with pytest.raises(fp.FencepostError, match="5000") as error:
+        fp.insert_barriers(fp.parse(text))
+    assert error.value.code == "FP206"

@@ -159,14 +159,13 @@ def test_the_solver_is_asked_only_for_what_is_left() -> None:
     assert again.table.solver.asked > 0 and again.table.solver.solved == 0
 
 
-@pytest.mark.parametrize("chunk", range(4))
-def test_looking_closely_never_costs_more(chunk: int) -> None:
+def test_looking_closely_never_costs_more() -> None:
     """Random kernels: barriers executed with slots told apart, against the whole buffer."""
-    closely = coarsely = 0.0
-    for seed in range(chunk * 50, (chunk + 1) * 50):
+    fewer = 0
+    for seed in range(200):
         text = random_text(seed, Shape(slots=True, handing=True, divergent=False))
         one = insert_barriers(fp.parse(text)).executed
         other = insert_barriers(fp.parse(text), slots=False).executed
         assert one <= other * (1 + 1e-9), f"seed {seed}\n{text}"
-        closely, coarsely = closely + one, coarsely + other
-    assert closely <= coarsely
+        fewer += one < other
+    assert fewer == 15

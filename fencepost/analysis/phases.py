@@ -186,22 +186,27 @@ def _close_over(
                 if other not in wanted:
                     wanted[other] = []
                     todo.append(other)
-                if isinstance(value, Expr):
+                # What a number becomes of itself decides nothing yet: see `_modulus`.
+                if isinstance(value, Expr) and other != name:
                     wanted[other].append(value)
 
 
-def _modulus(name: str, parts: list[Expr | Condition], own: list[ops.Handed]) -> int | None:
+def _modulus(name: str, parts: list[Expr | Condition], sources: list[ops.Handed]) -> int | None:
     """By what a carried number can be reduced without anything noticing; None if that is not known.
 
-    Everything that it decides repeats with it, and what it becomes moves on by as much as it does itself.
+    Everything that it decides (`parts`) repeats with it, and what it becomes of itself grows as it does.
     """
     found = 1
     for part in parts:
         shift = shift_in(name, part)
-        if shift is None or (part not in own and shift.delta) or (part in own and shift.rounds != 1):
+        if shift is None or shift.delta:
             return None
-        if part not in own:
-            found = lcm(found, shift.rounds)
+        found = lcm(found, shift.rounds)
+    for value in sources:
+        if isinstance(value, Expr) and name in _named(value):
+            shift = shift_in(name, value)
+            if shift is None or shift.rounds != 1:
+                return None
     return found if 1 < found <= MOST_ROUNDS else None
 
 

@@ -32,7 +32,9 @@ from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 
 MOST_COUNTED = 63
-"""No counter of any target is wider than six bits: a wait for more operations than this waits for this many."""
+"""No counter of any target is wider than six bits: no wait that is put in leaves more operations outstanding."""
+MOST_ASKED = 1023
+"""A wait of the kernel that leaves more than this outstanding is refused: its levels would be too many."""
 
 
 class Step(NamedTuple):
@@ -155,7 +157,7 @@ class Program:
 
     def landed(self, counter: str, count: int) -> int:
         """The bits that are complete once at most `count` operations (or groups) of a counter are outstanding."""
-        first = min(count, MOST_COUNTED) + (counter in self.groups)
+        first = count + (counter in self.groups)
         return self.on_levels(self.table.engines.get(counter, 0), first)
 
     def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Cover:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
 from fencepost.analysis.phases import find_phases
-from fencepost.analysis.program import MOST_COUNTED, Program
+from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.splits import positions_held, verify_splits
 from fencepost.analysis.steps import edge_to, steps_of
 from fencepost.analysis.units import add_entries
@@ -75,13 +75,21 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
         for op in block.ops:
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
                 asked = max([asked, *(count for name, count in op.counts.items() if name in table.engines)])
+                if asked > MOST_ASKED:
+                    raise FencepostError(
+                        f"a wait that leaves {asked} operations outstanding; no counter counts so far",
+                        [Mark(op.span)],
+                        code="FP206",
+                        notes=[("help", f"counts up to {MOST_ASKED} are followed")],
+                        source=flow.trace.source,
+                    )
             elif isinstance(op, ops.CommitGroup):
                 counted += op.counter in table.engines
             else:
                 counted += getattr(op, "counter", "") in table.engines
     # A wait that is put in can leave what a few iterations have issued; more than that helps nobody.
     useful = min(4 * counted, MOST_COUNTED)
-    return 1 + max(min(asked, MOST_COUNTED), useful) + bool(groups)
+    return 1 + max(asked, useful) + bool(groups)
 
 
 def _find_standing(program: Program) -> None:

@@ -15,8 +15,6 @@ from fencepost.ir.source import FencepostError, Mark
 
 CLOSED, OPEN = 1, 2
 """What a split barrier can be, as bits: not signalled, or signalled and not waited for."""
-State = dict[int, int]
-"""For each barrier id what it can be; CLOSED if it is not there."""
 
 
 @dataclass(slots=True)

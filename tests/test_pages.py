@@ -1,0 +1,79 @@
+"""Pages of the docs, run as they stand: kernels, commands with their output, and Python."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from fencepost.ir.parser import parse, parse_all
+from tests.conftest import CommandLine
+
+DOCS = Path(__file__).parent.parent / "docs"
+COMMANDS = {"copies-in-flight.md": 10, "split-barriers.md": 8}
+KERNELS = {"copies-in-flight.md": 9, "split-barriers.md": 5}
+"""Pages, and how many commands and kernels each shows at least."""
+Blocks = list[tuple[str, str, str]]
+
+
+def blocks(page: str) -> Blocks:
+    """The code blocks of a page: the file that each is said to be, or nothing; its language; its text."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(r"(?:^`(\w+\.fp)`:\n\n)?^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def shown(expected: str, printed: str) -> bool:
+    """Whether a page shows what was printed; a line of three dots stands for any lines."""
+    lines = [
+        r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"\n" for line in expected.splitlines()
+    ]
+    return re.fullmatch("".join(lines), printed) is not None
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_the_page_shows_what_the_commands_print(
+    page: str, fencepost: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = 0
+    for name, language, body in blocks(page):
+        if name:
+            Path(name).write_text(body, encoding="utf-8")
+        if language != "console":
+            continue
+        for command, expected in re.findall(
+            r"^\$ fencepost (.*)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE
+        ):
+            ran = fencepost(*command.split())
+            assert shown(expected, ran.out + ran.err), f"{command}\n{ran.out}{ran.err}"
+            commands += 1
+    assert commands >= COMMANDS[page]
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_the_python_of_the_page_prints_what_the_page_says(page: str) -> None:
+    found = blocks(page)
+    (place,) = [number for number, (_, language, _) in enumerate(found) if language == "python"]
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(found[place][2], {})
+    assert printed.getvalue().rstrip("\n") == found[place + 1][2].rstrip("\n")
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_every_kernel_of_the_page_is_one(page: str) -> None:
+    kernels = [body for _, language, body in blocks(page) if language == "fp"]
+    assert len(kernels) >= KERNELS[page]
+    for body in kernels:
+        (trace,) = parse_all(body)
+        assert str(parse(str(trace))) == str(trace)
+
+
+def test_three_dots_stand_for_any_lines() -> None:
+    assert shown("a\n...\nc\n", "a\nb\nb\nc\n")
+    assert shown("a\n...\nc\n", "a\nc\n")
+    assert not shown("a\n...\nc\n", "a\nb\n")
+    assert not shown("a\n", "a\nb\n")
