@@ -8,8 +8,9 @@ from fencepost.analysis.distances import SlotPair, slot_pairs
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
+from fencepost.deciding import pace_of
 from fencepost.flow import Position
-from fencepost.insertion import pace_of, reasons_for
+from fencepost.insertion import reasons_for
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.placement.intersect import pull_apart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
@@ -10,23 +10,18 @@ from fencepost.analysis.hazards import Barriers, Hazard, exposed_without, hazard
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
+from fencepost.deciding import AUTOMATIC, Decision, decide
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verify_barriers
 from fencepost.emit.legacy import change
-from fencepost.flow import Position
+from fencepost.flow import DEFAULT_ESTIMATES, Assumed, Estimates, Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
-from fencepost.placement.choose import choose
-from fencepost.placement.intersect import pull_apart
-from fencepost.placement.optimal import find_optimum
-from fencepost.placement.stretches import Pace
 from fencepost.report.words import comment_for
-from fencepost.targets import TargetConfig, latencies_for, target_named
+from fencepost.targets import TargetConfig, target_named
 
-AUTOMATIC = "auto"
-"""`intersect` for targets whose barriers are split, `minimize` for the others."""
 DEFAULT_STRATEGY = AUTOMATIC
 
 
@@ -61,6 +56,8 @@ class Inserted:
     """Questions about numbers that came up, and those that the solver was asked."""
     proof: str = ""
     """For `optimal`: whether it is, or how far from it the result can be."""
+    assumed: tuple[Assumed, ...] = ()
+    """How often loops and branches were taken to run where the kernel does not say."""
 
 
 def insert_barriers(
@@ -70,14 +67,17 @@ def insert_barriers(
     *,
     ignore: Filter | None = None,
     slots: bool = True,
+    estimates: Estimates = DEFAULT_ESTIMATES,
+    seconds: float | None = None,
 ) -> Inserted:
     """Put the barriers and waits into `trace` that it lacks. What none can fix is an error, and changes nothing.
 
     Pairs of accesses for which `ignore` returns True are left alone: the caller answers for them. Without
-    `slots`, what depends on a loop's numbers counts as the whole allocation.
+    `slots`, what depends on a loop's numbers counts as the whole allocation. `estimates` say how often loops and
+    branches run where the kernel does not, `seconds` how long `optimal` may look for a proof.
     """
     with collection_paused():
-        return _insert(trace, target, strategy, ignore, slots)
+        return _insert(trace, target, strategy, ignore, slots, estimates, seconds)
 
 
 def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
@@ -85,38 +85,36 @@ def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
     insert_barriers(trace, target)
 
 
-def _insert(trace: CapturedTrace, target: str, strategy: str, ignore: Filter | None, slots: bool) -> Inserted:
+def _insert(
+    trace: CapturedTrace,
+    target: str,
+    strategy: str,
+    ignore: Filter | None,
+    slots: bool,
+    estimates: Estimates,
+    seconds: float | None,
+) -> Inserted:
     config = target_named(target)
-    if strategy == AUTOMATIC:
-        strategy = "intersect" if config.prefers_split else "minimize"
-    if strategy not in STRATEGIES:
+    if strategy != AUTOMATIC and strategy not in STRATEGIES:
         raise FencepostError(
             f"unknown strategy {strategy!r}",
             code="FP111",
             notes=[("known strategies", ", ".join([AUTOMATIC, *STRATEGIES]))],
         )
-    splits = strategy == "intersect" and config.split_barriers and trace.waves > 1
+    wanted = strategy == "intersect" or (config.prefers_split and strategy in (AUTOMATIC, "optimal"))
+    splits = wanted and config.split_barriers and trace.waves > 1
     ids = [ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())] if splits else []
-    program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids)
-    proof = ""
-    if strategy == "optimal":
-        optimum = find_optimum(program)
-        proof = str(optimum)
-    if strategy == "optimal" and not program.table.engines:
-        placement = optimum.placement
-    else:
-        coarse = None
-        if len(program.phases.nodes) > len(program.flow.blocks):
-            coarse = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids)
-        placement = choose(program, STRATEGIES[strategy], config.widest_waits(), coarse)
-    _refuse_hopeless(program, placement)
-    return replace(_emit(program, placement, config, strategy, splits), proof=proof)
+    program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids, estimates=estimates)
+    coarse = None
+    if len(program.phases.nodes) > len(program.flow.blocks):
+        coarse = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids, estimates=estimates)
+    decision = decide(program, coarse, config, strategy, splits=splits, seconds=seconds)
+    _refuse_hopeless(program, decision.placement)
+    return _emit(program, decision, config)
 
 
-def _emit(
-    program: Program, placement: Placement, config: TargetConfig, strategy: str, splits: bool
-) -> Inserted:
-    flow, standing = program.flow, program.standing
+def _emit(program: Program, decision: Decision, config: TargetConfig) -> Inserted:
+    flow, standing, placement = program.flow, program.standing, decision.placement
     added = {position: cover for position, cover in placement.items() if position not in standing}
     changed = [position for position, cover in standing.items() if placement[position] != cover]
     reasons = reasons_for(program, placement, [*added, *changed])
@@ -124,9 +122,9 @@ def _emit(
     # Changed first: what is put in counts places by the operations that stand there now.
     upgraded = {position: change(program.standing_ops[position], placement[position]) for position in changed}
     emitted: dict[Position, tuple[ops.SyncOperation, ...]]
-    if splits:
+    if decision.split is not None:
         halving = BasicSplitBarrierEmitter(config)
-        instruction, emitted = halving.instruction, _emit_halves(program, placement, halving, comments)
+        instruction, emitted = halving.instruction, _emit_halves(program, decision, halving, comments)
     else:
         emitter = LegacyBarrierEmitter(config)
         instruction = emitter.instruction
@@ -143,18 +141,27 @@ def _emit(
     made, solver = told(emitted), program.table.solver
     changed_now = told({at: (op,) for at, op in upgraded.items()})
     return Inserted(
-        strategy, config.name, instruction, made, changed_now, executed, solver.asked, solver.solved
+        decision.strategy,
+        config.name,
+        instruction,
+        made,
+        changed_now,
+        executed,
+        solver.asked,
+        solver.solved,
+        decision.proof,
+        tuple(flow.assumed),
     )
 
 
 def _emit_halves(
     program: Program,
-    placement: Placement,
+    decision: Decision,
     emitter: BasicSplitBarrierEmitter,
     comments: dict[Position, str],
 ) -> dict[Position, tuple[ops.SyncOperation, ...]]:
     """Put barriers in as signals and waits; for each barrier its signal, or itself, and then its waits."""
-    split, halves = pull_apart(program, placement, pace_of(emitter.target.name))
+    split, halves = decision.split or {}, decision.halves or {}
     added = {at: cover for at, cover in split.items() if at not in program.standing}
     words: dict[Position, str] = {at: comments[at] for at in comments if at not in halves}
     for barrier, (signals, waits, _) in halves.items():
@@ -170,18 +177,6 @@ def _emit_halves(
             whole = (op for op in emitted[barrier] if not isinstance(op, SPLIT))
             found[barrier] = (next(whole),)
     return found
-
-
-def pace_of(target: str) -> Pace:
-    """What decides where a signal pays, on a target."""
-    latencies = latencies_for(target)
-
-    def work(op: ops.Operation) -> tuple[int, int]:
-        cost = latencies.of(op)
-        # A wave goes on once an operation has issued, unless it is many instructions; the next may find a busy unit.
-        return (cost.busy, 0) if cost.stays else (latencies.issue, max(cost.busy - latencies.issue, 0))
-
-    return Pace(work, latencies.of(ops.Write()).result)
 
 
 SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)

@@ -41,15 +41,18 @@ class Shape:
     """Numbers and buffers that loops carry, and conditions on them."""
     functions: bool = False
     scratch: bool = False
+    expects: float = 0.0
+    """How many of the loops, conditionals and branches that can have an `expect` do; else kernels are the same."""
 
 
 ANY = Shape()
+PROBABILITIES = ("0", "0.001", "0.05", "0.25", "0.5", "0.95", "1")
 STRAIGHT = Shape(loops=False, conditionals=False, divergent=False, blocks=False, barriers=0.1)
 
 
 def random_text(seed: int, shape: Shape = ANY) -> str:
     """The text of a random kernel."""
-    return _Writer(random.Random(seed), shape).kernel()
+    return _Writer(random.Random(seed), shape, random.Random(f"expect {seed}")).kernel()
 
 
 def random_kernel(seed: int, shape: Shape = ANY) -> CapturedTrace:
@@ -58,8 +61,9 @@ def random_kernel(seed: int, shape: Shape = ANY) -> CapturedTrace:
 
 
 class _Writer:
-    def __init__(self, rng: random.Random, shape: Shape) -> None:
+    def __init__(self, rng: random.Random, shape: Shape, expectations: random.Random) -> None:
         self.rng = rng
+        self.expectations = expectations
         self.shape = shape
         self.waves = rng.choice(shape.waves)
         self.lines: list[str] = []
@@ -119,6 +123,12 @@ class _Writer:
     def put(self, indent: int, text: str) -> None:
         self.lines.append("  " * indent + text)
 
+    def expect(self, *numbers: str) -> str:
+        """One of some numbers that are expected, or nothing; a stream of its own, so that nothing else changes."""
+        if self.expectations.random() >= self.shape.expects:
+            return ""
+        return f" expect={self.expectations.choice(numbers)}"
+
     def statement(self, indent: int, depth: int, guarded: bool = False) -> None:
         roll = self.rng.random()
         if roll < self.shape.barriers and not guarded:
@@ -156,7 +166,8 @@ class _Writer:
         around, buffers = len(self.numbers), list(self.buffers)
         carried, following = self.carried() if self.shape.handing else ([], [])
         carry = f" carry {', '.join(carried)}" if carried else ""
-        self.put(indent, f"loop %{name} in 0..{bound}{carry} {{")
+        expect = self.expect("1", "2", "64", "1000000") if bound == "?" else ""
+        self.put(indent, f"loop %{name} in 0..{bound}{expect}{carry} {{")
         self.loop_vars.append(name)
         self.body(indent + 1, depth + 1, guarded)
         self.loop_vars.pop()
@@ -198,7 +209,8 @@ class _Writer:
         if self.shape.divergent and self.rng.random() < 0.4:
             guarded = True
             condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
-        self.put(indent, f"if {condition} {{")
+        expect = "" if "wave" in condition else self.expect(*PROBABILITIES)
+        self.put(indent, f"if {condition}{expect} {{")
         self.body(indent + 1, depth + 1, guarded)
         if self.rng.random() < 0.5:
             self.put(indent, "} else {")
@@ -220,7 +232,8 @@ class _Writer:
             elif self.rng.random() < 0.6:
                 target = self.rng.choice(labels)
                 # The last block must stay within reach, or nothing ever ends.
-                self.put(1, f"cond_br %{self.fresh('c')}, ^{target}, ^{labels[number]}")
+                branch = f"cond_br %{self.fresh('c')}, ^{target}, ^{labels[number]}"
+                self.put(1, branch + self.expect(*PROBABILITIES))
             else:
                 self.put(1, f"br ^{labels[number]}")
 

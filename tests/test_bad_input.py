@@ -40,7 +40,7 @@ BRANCHING = """\
 kernel @branching waves=8 {
   shared %a : 3 x 64 at 0
   shared %b : 64
-  loop %i in 0..? step 2 {  # a comment
+  loop %i in 0..? step 2 expect=8 {  # a comment
     %x = read %a[(%i + 1) % 3][0..16]
     gather_to_lds %a[select(%i < 4, 0, 1)] group=g counter=c
     if wave >= 4 {
@@ -52,7 +52,7 @@ kernel @branching waves=8 {
   cond_br %more, ^left, ^right trip=4
 ^left:
   barrier async
-  br ^right
+  cond_br %again, ^left, ^right expect=0.5
 ^right:
   signal 1
   wait 1
@@ -79,7 +79,7 @@ kernel @handing waves=4 {
     read %v, %w
     next select(%x + 1 < 3, %x + 1, 0), %t, %v, %u
   }
-  if %c gives %d, %n {
+  if %c expect=0.05 gives %d, %n {
     %t2 = gather_to_lds %a counter=vm
     give %t2, 1
   } else {
@@ -354,6 +354,51 @@ MISTAKES = {
         kernel("if %c {", "}", "else {", "}"), "FP101", "`} else {`", 6, "else"
     ),
     "else if": Mistake(kernel("if %c {", "} else if %d {", "}"), "FP101", "'{'", 5, "if"),
+    # What is expected.
+    "expected of a known loop": body(
+        "loop %i in 0..8 expect=8 {", "FP105", "'expect' on a loop that runs 8 times", "expect", "}"
+    ),
+    "expected of a loop that never runs": body(
+        "loop %i in 0..0 expect=8 {", "FP105", "runs 0 times", "expect", "}"
+    ),
+    "a loop of zero": body("loop %i in 0..? expect=0 {", "FP100", "at least once", "0", "}"),
+    "a loop of one and a half": body("loop %i in 0..? expect=1.5 {", "FP100", "whole number", "1.5", "}"),
+    "a loop of less than zero": body("loop %i in 0..? expect=-1 {", "FP101", "a number", "-", "}"),
+    "a loop of who knows": body("loop %i in 0..? expect=? {", "FP101", "a number", "?", "}"),
+    "a loop of very many": body(
+        f"loop %i in 0..? expect={'9' * 19} {{", "FP100", "too large", "9" * 19, "}"
+    ),
+    "expected twice": body(
+        "loop %i in 0..? expect=1 expect=2 {", "FP105", "attribute 'expect' twice", "expect", "}"
+    ),
+    "likely twice": body("if %c expect=1 expect=1 {", "FP105", "attribute 'expect' twice", "expect", "}"),
+    "more than certain": body("if %c expect=2 {", "FP100", "a number from 0 to 1", "2", "}"),
+    "a little more than certain": body("if %c expect=1.01 {", "FP100", "from 0 to 1", "1.01", "}"),
+    "much more than certain": body(f"if %c expect={'9' * 60} {{", "FP100", "from 0 to 1", "9" * 60, "}"),
+    "less than impossible": body("if %c expect=-0.5 {", "FP101", "a number", "-", "}"),
+    "nothing before the point": body("if %c expect=.5 {", "FP101", "unexpected character '.'", ".", "}"),
+    "percent": body("if %c expect=5% {", "FP101", "unexpected '%'", "%", "}"),
+    "an exponent": body("if %c expect=1e-3 {", "FP101", "unexpected 'e'", "e", "}"),
+    "expected in words": body("if %c expect=often {", "FP101", "a number", "often", "}"),
+    "expected without a sign": body("if %c expect 0.5 {", "FP101", "expected: '='", "0.5", "}"),
+    "expected by itself": body("if expect=0.5 {", "FP101", "the condition of an `if`", "expect", "}"),
+    "expected of what is carried": body(
+        "loop %i in 0..? carry %x = 0 expect=2 {", "FP101", "the bounds of a loop", "expect", "}"
+    ),
+    "likely for some waves": body(
+        "if wave < 2 expect=0.5 {", "FP105", "'expect' on a divergent if", "expect", "}"
+    ),
+    "a likely target for some waves": body(
+        "cond_br wave < 2, ^x, ^x expect=0.5", "FP105", "on a divergent cond_br", "expect", "^x:", "return"
+    ),
+    "how often and how likely": body(
+        "cond_br %c, ^x, ^x trip=2 expect=0.5", "FP105", "'trip' and 'expect'", "expect", "^x:", "return"
+    ),
+    "how often, twice": body(
+        "cond_br %c, ^x, ^x trip=2 trip=2", "FP105", "'trip' twice", "trip", "^x:", "return"
+    ),
+    "half a trip": body("cond_br %c, ^x, ^x trip=0.5", "FP100", "whole number", "0.5", "^x:", "return"),
+    "an unlikely target": body("cond_br %c, ^x, ^x expect=7", "FP100", "from 0 to 1", "7", "^x:", "return"),
     # Blocks.
     "no such block": body("br ^x", "FP104", "there is no block ^x", "^x"),
     "no such second block": body(

@@ -14,7 +14,7 @@ from fencepost.ir.body_builder import BodyBuilder, HandedOn
 from fencepost.ir.body_writer import Handable
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder
-from fencepost.ir.expr import Condition, Const, Expr, Select, Unknown
+from fencepost.ir.expr import Condition, Const, Expr, Select, Unknown, is_divergent
 from fencepost.ir.ops import SharedMemoryBarrier
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import print_file
@@ -184,6 +184,17 @@ def test_the_builder_refuses_what_the_text_form_cannot_say() -> None:
         lambda: k.br("x y"),
         lambda: k.cond_br("c", "x y", "z"),
         lambda: k.cond_br("c", "x", "z", trip=-1),
+        lambda: k.cond_br("c", "x", "z", expect=-0.1),
+        lambda: k.cond_br("c", "x", "z", expect=1.1),
+        lambda: k.cond_br("c", "x", "z", trip=1, expect=1),
+        lambda: k.cond_br(fp.wave < 2, "x", "z", expect=0.5),
+        lambda: k.loop("i", trip=8, expect=8).__enter__(),
+        lambda: k.loop("i", expect=0).__enter__(),
+        lambda: k.loop("i", expect=1.5).__enter__(),  # type: ignore[call-overload]
+        lambda: k.loop("i", expect=10**18).__enter__(),
+        lambda: k.cond("c", expect=2).__enter__(),
+        lambda: k.cond("c", expect=float("nan")).__enter__(),
+        lambda: k.cond(fp.wave < 2, expect=0.5).__enter__(),
         lambda: fp.Kernel("k.", waves=4),
         lambda: k.shared("a..b", bytes=64),
         lambda: k.shared("b", bytes=2**41),
@@ -221,6 +232,18 @@ def test_the_builder_refuses_what_the_text_form_cannot_say() -> None:
         with pytest.raises(FencepostError):
             attempt()
     assert str(parse(str(k.trace))) == str(k.trace)
+
+
+def test_expectations_are_checked_where_nobody_built_them() -> None:
+    k = fp.Kernel("k", waves=4)
+    with k.loop("i", expect=8), k.cond("c", expect=-0.0):
+        pass
+    assert "loop %i in 0..? expect=8 {\n    if %c expect=0 {\n" in str(k.trace)
+    loop = k.trace.get_root_graph().first
+    assert isinstance(loop, ops.Iterate)
+    loop.stop = 4
+    with pytest.raises(FencepostError, match="runs 4 times"):
+        fp.check(k.trace)
 
 
 def test_names_of_conditions_are_kept_apart_from_others() -> None:
@@ -381,7 +404,9 @@ class Scribbler:
     def loop(self, depth: int) -> None:
         trip, step = self.rng.choice([None, 0, 1, 8]), self.rng.choice([1, 3])
         if self.rng.random() < 0.4:
-            with self.k.loop(self.fresh("i"), trip=trip, step=step, start=-2) as i, self.region(i):
+            expect = None if trip is not None else self.rng.choice([None, 1, 64])
+            loop = self.k.loop(self.fresh("i"), trip=trip, step=step, start=-2, expect=expect)
+            with loop as i, self.region(i):
                 self.statements(depth + 1)
             return
         kinds = self.kinds()
@@ -396,7 +421,9 @@ class Scribbler:
         kinds = self.kinds() if self.rng.random() < 0.6 else {}
         conditions: list[Condition | str] = [self.fresh("c"), self.number() < 1, self.number().equals(0)]
         condition = self.rng.choice(conditions)
-        with self.k.cond(condition, gives=list(kinds)) as side, self.region():
+        uniform = isinstance(condition, str) or not is_divergent(condition)
+        expect = self.rng.choice([None, 0, 0.05, 1 / 3]) if uniform else None
+        with self.k.cond(condition, expect=expect, gives=list(kinds)) as side, self.region():
             self.statements(depth + 1)
             if kinds:
                 self.k.give(**{name: self.handable(*kind) for name, kind in kinds.items()})

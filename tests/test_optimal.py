@@ -1,24 +1,32 @@
-"""The placement of least cost: equal to trying every subset of positions, never beaten by another strategy."""
+"""The placement of least cost: equal to trying everything, never beaten by another strategy, and in time."""
 
 from __future__ import annotations
 
 import sys
-from itertools import combinations
+import time
+from itertools import combinations, product
 
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.covers import PLAIN
+from fencepost.analysis.covers import DRAIN, PLAIN, Cover, Placement
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
-from fencepost.flow import Position
+from fencepost.flow import Estimates, Position
+from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import STRATEGIES, cost
+from fencepost.placement.choose import price
 from fencepost.placement.optimal import find_optimum
 from tests.random_kernels import Shape, random_kernel
 
 SMALL = Shape(size=7, depth=2, barriers=0.1, divergent=False)
+COPIES = Shape(size=6, depth=2, barriers=0.1, divergent=False, asynchronous=True, waves=(1, 2), slots=True)
+GROUPS = Shape(
+    size=6, depth=2, barriers=0.1, divergent=False, asynchronous=True, waves=(1, 2), groups_of_copies=True
+)
 ANY = Shape(slots=True, handing=True, functions=True)
+ANY_COPIES = Shape(slots=True, asynchronous=True)
 
 
 def least_cost(program: Program) -> float | None:
@@ -56,6 +64,65 @@ def test_it_equals_brute_force(chunk: int) -> None:
     assert compared > 10
 
 
+def least_price(program: Program) -> float | None:
+    """With copies: by trying every barrier, wait and barrier that waits everywhere; None if there are too many."""
+    places = sorted(
+        Position(block, gap)
+        for block, phases in program.siblings.items()
+        for gap in {step.gap for phase in phases for step in program.steps[phase]}
+        | {len(program.flow.blocks[block].ops)}
+    )
+    standing = [at for at, cover in program.standing.items() if cover.rendezvous]
+    waits = [
+        program.waiting(
+            {name: count for name, count in zip(program.table.engines, counts, strict=True) if count >= 0}
+        )
+        for counts in product(range(-1, min(program.levels, 3)), repeat=len(program.table.engines))
+    ]
+    waits = [*(wait for wait in waits if wait.lands), DRAIN]
+    new: list[Cover | None] = [
+        None,
+        PLAIN,
+        *(wait._replace(rendezvous=meets) for wait in waits for meets in (True, False)),
+    ]
+    upgraded: list[Cover | None] = [None, *waits]
+    options = [new] * len(places) + [upgraded] * len(standing)
+    if len(new) ** len(places) * len(upgraded) ** len(standing) > 20_000:
+        return None
+    everywhere = [*places, *standing]
+    left = len(conflicts_left(program, program.standing | dict.fromkeys(everywhere, DRAIN)))
+    tried: list[tuple[float, int, Placement]] = []
+    for chosen in product(*options):
+        placement = dict(program.standing)
+        for position, cover in zip(everywhere, chosen, strict=True):
+            if cover is not None:
+                before = placement.get(position)
+                placement[position] = cover if before is None else cover.joined(before)
+        tried.append((price(program, placement), len(tried), placement))
+    least = next(
+        paid
+        for paid, _, placement in sorted(tried, key=lambda each: each[:2])
+        if len(conflicts_left(program, placement)) == left
+    )
+    return least - price(program, program.standing)
+
+
+@pytest.mark.parametrize("shape", [COPIES, GROUPS], ids=["copies", "groups"])
+def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
+    """Positions and counts together: a barrier here that waits for two, or one there that waits for all."""
+    compared = 0
+    for seed in range(200):
+        program = read_program(random_kernel(seed, shape))
+        expected = None if program.barrier_ids or not program.table.engines else least_price(program)
+        if expected is None:
+            continue
+        found = find_optimum(program, 10.0)
+        assert found.proven, f"seed {seed}: {found}"
+        assert found.cost == pytest.approx(expected, abs=1e-5), f"seed {seed}"
+        compared += 1
+    assert compared > 15
+
+
 @pytest.mark.parametrize("chunk", range(4))
 def test_no_strategy_costs_less(chunk: int) -> None:
     for seed in range(chunk * 60, (chunk + 1) * 60):
@@ -65,7 +132,26 @@ def test_no_strategy_costs_less(chunk: int) -> None:
         assert found.proven, f"seed {seed}: {found}"
         for name, strategy in STRATEGIES.items():
             other = {at: c for at, c in strategy.choose(program).items() if at not in program.standing}
-            assert found.cost <= cost(program.flow, other) * (1 + 1e-9), f"seed {seed}: {name}"
+            assert found.cost <= cost(program.flow, other) * (1 + 1e-6), f"seed {seed}: {name}"
+
+
+@pytest.mark.parametrize("strategy", ["minimize", "eager", "walk", "intersect", "auto"])
+def test_with_copies_no_strategy_costs_less(strategy: str) -> None:
+    for seed in range(60):
+        before, one, other = (random_kernel(seed, ANY_COPIES) for _ in range(3))
+        try:
+            fp.insert_barriers(one, strategy="optimal")
+            fp.insert_barriers(other, strategy=strategy)
+        except fp.FencepostError:
+            continue
+        paid = [_paid(before, kernel) for kernel in (one, other)]
+        assert paid[0] <= paid[1] * (1 + 1e-6), f"seed {seed}"
+
+
+def _paid(before: fp.CapturedTrace, after: fp.CapturedTrace) -> float:
+    """What the barriers and waits of a kernel cost that it has more than it had."""
+    had, has = read_program(before), read_program(after)
+    return price(has, has.standing) - price(had, had.standing)
 
 
 @pytest.mark.parametrize("chunk", range(2))
@@ -80,18 +166,52 @@ def test_the_result_is_clean(chunk: int) -> None:
         assert fp.check(kernel).ok, f"seed {seed}\n{kernel}"
 
 
-def test_without_a_solver_the_best_known_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("target", ["gfx942", "gfx1201"])
+def test_bundled_kernels_are_optimal_by_default(name: str, target: str) -> None:
+    """And that is proven without the solver: a bound that other rows pay is enough."""
+    before = set(sys.modules)
+    result = fp.insert_barriers(bundled_kernel(name), target)
+    assert result.strategy == "optimal" and result.proof.startswith("optimal, proven")
+    assert not {module for module in set(sys.modules) - before if module.startswith("scipy")}
+
+
+# ---------------------------------------------------------------- when there is no proof
+
+BRANCHES = Shape(size=60, depth=4, barriers=0.02, divergent=False, waves=(4,))
+
+
+def unproven_without_the_solver() -> Program:
+    """A kernel whose optimum the direct search does not find."""
+    for seed in range(200):
+        program = read_program(random_kernel(seed, BRANCHES))
+        if not find_optimum(program, 10.0, solver=False).proven:
+            return program
+    raise AssertionError("every kernel was solved directly")
+
+
+def test_without_scipy_the_best_known_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = unproven_without_the_solver()
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    program = read_program(fp.parse(LOOP))
-    found = find_optimum(program)
-    assert found.placement == STRATEGIES["minimize"].choose(program)
+    found = find_optimum(program, 10.0)
     assert not found.proven and "scipy is not installed" in str(found)
+    assert found.bound <= found.cost <= cost(program.flow, STRATEGIES["minimize"].choose(program))
 
 
 def test_out_of_time_the_gap_is_told() -> None:
-    found = find_optimum(read_program(fp.parse(LOOP)), 0.0)
-    assert not found.proven and found.bound == 0.0 and "within 100.0 % of the optimum" in str(found)
+    found = find_optimum(unproven_without_the_solver(), 0.0)
+    assert not found.proven and found.bound < found.cost and "time was up" in str(found)
 
+
+def test_time_limits_are_kept() -> None:
+    """Generously here, because the machine may be busy: `bench/quality.py` measures it."""
+    program = unproven_without_the_solver()
+    started = time.monotonic()
+    find_optimum(program, 0.2)
+    assert time.monotonic() - started < 2.0
+
+
+# ---------------------------------------------------------------- where barriers go
 
 LOOP = """
 kernel @loop waves=4 {
@@ -112,3 +232,66 @@ def test_a_barrier_in_the_branch_that_runs_less_often() -> None:
     done = fp.insert_barriers(kernel, strategy="optimal")
     found = find_optimum(read_program(fp.parse(LOOP)))
     assert found.proven and done.executed == found.cost
+
+
+RARE = """
+kernel @rare waves=4 {{
+  shared %a : 64
+  shared %b : 64
+  write %a
+  if %c {expect} {{
+    write %b
+    read %a
+  }} else {{
+    compute
+  }}
+  read %b
+}}
+"""
+
+
+@pytest.mark.parametrize("expect", ["expect=0.1", "", "expect=0.9"])
+def test_one_barrier_in_the_branch_for_two_windows(expect: str) -> None:
+    """Between the write of %b and the read of %a: there it orders both, and runs as often as the branch is taken."""
+    kernel = fp.parse(RARE.format(expect=expect))
+    result = fp.insert_barriers(kernel, strategy="optimal")
+    assert result.proof.startswith("optimal, proven")
+    assert result.executed == pytest.approx(float(expect.removeprefix("expect=") or 0.5))
+    assert fp.check(kernel).ok
+
+
+TWICE = """
+kernel @twice waves=4 {{
+  shared %a : 64
+  write %a
+  if %c {expect} {{
+    read %a
+  }}
+  if %d {expect} {{
+    read %a
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("expect", "executed"), [("expect=0.1", 0.2), ("expect=0.9", 1.0)])
+def test_rare_branches_hold_barriers_of_their_own(expect: str, executed: float) -> None:
+    """Two branches that are rarely taken run fewer barriers than one in front of both."""
+    result = fp.insert_barriers(fp.parse(TWICE.format(expect=expect)), strategy="optimal")
+    assert result.executed == pytest.approx(executed)
+
+
+def test_a_barrier_that_can_stand_outside_a_loop_does() -> None:
+    kernel = fp.parse(
+        "kernel @hoist waves=4 {\n  shared %a : 64\n  write %a\n  loop %i in 0..? {\n    read %a\n  }\n}\n"
+    )
+    result = fp.insert_barriers(kernel, strategy="optimal")
+    assert str(kernel).index("barrier") < str(kernel).index("loop")
+    assert result.executed == 1
+
+
+def test_estimates_can_be_set_and_are_told() -> None:
+    kernel = fp.parse(LOOP.replace("0..8", "0..?"))
+    result = fp.insert_barriers(kernel, strategy="optimal", estimates=Estimates(trip=7, taken=0.5))
+    assert {(assumed.what, assumed.number) for assumed in result.assumed} == {("trip", 7), ("taken", 0.5)}
+    assert result.executed < 14

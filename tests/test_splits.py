@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import fencepost as fp
-from fencepost import insertion
+from fencepost import deciding
 from fencepost.check import in_step
 from fencepost.emit import verify_barriers
 from fencepost.flow import build_flow
@@ -102,10 +102,15 @@ def problem_with_splitting(text: str) -> str | None:
     if not report.ok:
         return f"check finds {(*report.races, *report.deadlocks, *report.out_of_range)[0]}"
     verify_barriers(trace)
+    # Where copies are waited for, one barrier more may be worth a shorter wait: `intersect` takes no more in any case.
+    copies = any(isinstance(op, ops.AsyncOperation) for op in trace.preorder_walk())
+    counting = split(text, "intersect") if copies else trace
+    assert counting is not None
     for half in (SIGNAL, WAIT):
-        stand, run = counted(trace, half, ops.SharedMemoryBarrier)
+        stand, run = counted(counting, half, ops.SharedMemoryBarrier)
         at_most, run_at_most = counted(whole, ops.SharedMemoryBarrier)
-        if stand > at_most:
+        # More of them may stand there if they run less often.
+        if stand > at_most and run > run_at_most * (1 - 1e-9):
             return f"{stand} {half.mnemonic}s or barriers where {at_most} barriers would do"
         if run > run_at_most * (1 + 1e-9):
             return f"{run} {half.mnemonic}s or barriers executed where {run_at_most} barriers would be"
@@ -120,7 +125,7 @@ def problem_with_splitting(text: str) -> str | None:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Signals stand as early as they can, whatever it costs: every pair is as wide as possible."""
-    monkeypatch.setattr(insertion, "pace_of", lambda target: UNHURRIED)
+    monkeypatch.setattr(deciding, "pace_of", lambda target: UNHURRIED)
 
 
 @pytest.mark.parametrize("chunk", range(3))

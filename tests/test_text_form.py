@@ -39,7 +39,7 @@ from tests.random_kernels import Shape, random_text
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted([*(ROOT / "tests").rglob("*.fp"), *(ROOT / "fencepost" / "kernels").glob("*.fp")])
-EVERYTHING = Shape(size=16, slots=True, asynchronous=True, barriers=0.2)
+EVERYTHING = Shape(size=16, slots=True, asynchronous=True, barriers=0.2, expects=0.3)
 NOT_COMPARED = {"span", "host", "graph", "prev", "next", "owner", "first", "last", "source", "heirs"}
 
 
@@ -162,7 +162,13 @@ OPENING = [
     "loop %i in 0..? {",
     "loop %i in 5..? step 2 {",
     "loop %i in 8..0 {",
+    "loop %i in 0..? expect=1 {",
+    "loop %i in 5..? step 2 expect=999999999999999999 {",
     "if %c {",
+    "if %c expect=0 {",
+    "if %c expect=1 {",
+    "if %c expect=0.05 {",
+    "if ? != 0 expect=0.0000000125 {",
     "if wave < 2 {",
     "if wave % 2 == 0 {",
     "if ? != 0 {",
@@ -199,6 +205,46 @@ def test_blocks() -> None:
     trace = parse(text)
     assert str(trace) == text
     assert [block.name for block in trace.blocks] == ["entry", "head", "exit", "then", "end"]
+
+
+def test_expectations_stand_before_what_is_handed_on() -> None:
+    text = kernel(
+        *("loop %i in 0..? step 2 expect=64 carry %x = 0 {", "  next %x + 1", "}"),
+        *("if %c expect=0.25 gives %y {", "  give 1", "} else {", "  give 0", "}"),
+    )
+    trace = parse(text)
+    assert str(trace) == text
+    loop, conditional = trace.get_root_graph()
+    assert isinstance(loop, ops.Iterate)
+    assert isinstance(conditional, ops.Conditional)
+    assert (loop.trip, loop.expect, conditional.expect) == (None, 64, 0.25)
+
+
+def test_branches_say_how_often_or_how_likely() -> None:
+    text = kernel("br ^x", "^x:", "cond_br %c, ^x, ^y trip=0", "^y:", "cond_br %d, ^x, ^z expect=0.5", "^z:")
+    branches = [op for op in parse(text).preorder_walk() if isinstance(op, ops.CondBranch)]
+    assert [(branch.trip, branch.expect) for branch in branches] == [(0, None), (None, 0.5)]
+    assert [statement(branch) for branch in branches] == [
+        "cond_br %c, ^x, ^y trip=0",
+        "cond_br %d, ^x, ^z expect=0.5",
+    ]
+
+
+def test_probabilities_are_printed_as_short_as_they_can_be() -> None:
+    for written, printed in (("0.50", "0.5"), ("01", "1"), ("1.000", "1"), ("0.0", "0"), ("000.1", "0.1")):
+        assert statement(only(f"if %c expect={written} {{", "}")) == f"if %c expect={printed} {{"
+    assert statement(only("loop %i in 0..? expect=007 {", "}")) == "loop %i in 0..? expect=7 {"
+
+
+@given(st.floats(0, 1))
+@settings(derandomize=True, max_examples=300, deadline=None)
+def test_any_probability_survives(expected: float) -> None:
+    k = fp.Kernel("k", waves=4)
+    with k.cond("c", expect=expected):
+        pass
+    op = parse(str(k.trace)).get_root_graph().first
+    assert isinstance(op, ops.Conditional)
+    assert op.expect == expected
 
 
 def test_values_are_used_before_and_after_they_are_defined() -> None:
@@ -461,19 +507,19 @@ def test_the_builder_says_the_same_as_the_text() -> None:
         y = k.global_read()
         k.mma(x, y)
         k.barrier(wait_async_ops=True)
-    with k.loop("j"):
+    with k.loop("j", expect=64):
         k.atomic(b.bytes(8, 16))
     with k.cond(fp.wave >= 4) as side:
         k.workgroup_barrier()
         with side.orelse():
             k.wait_count(load=2, tensor=0)
-    with k.cond("flag"):
+    with k.cond("flag", expect=0.05):
         k.signal()
         k.wait(3)
     k.write(b, k.compute(x))
     k.cond_br("more", "one", "two", trip=3)
     k.block("one")
-    k.br("two")
+    k.cond_br("again", "one", "two", expect=1)
     k.block("two")
     k.global_write()
     k.ret()
@@ -490,7 +536,7 @@ kernel @all waves=8 {
     mma %r0, %g0
     barrier async
   }
-  loop %j in 0..? {
+  loop %j in 0..? expect=64 {
     atomic %b[8..16]
   }
   if wave >= 4 {
@@ -498,7 +544,7 @@ kernel @all waves=8 {
   } else {
     wait_count load=2 tensor=0
   }
-  if %flag {
+  if %flag expect=0.05 {
     signal
     wait 3
   }
@@ -506,7 +552,7 @@ kernel @all waves=8 {
   write %b, %c0
   cond_br %more, ^one, ^two trip=3
 ^one:
-  br ^two
+  cond_br %again, ^one, ^two expect=1
 ^two:
   global_write
   return

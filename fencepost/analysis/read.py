@@ -11,7 +11,7 @@ from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.splits import positions_held, verify_splits
 from fencepost.analysis.steps import edge_to, steps_of
 from fencepost.analysis.units import add_entries
-from fencepost.flow import Block, Flow, Position, build_flow
+from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
@@ -23,12 +23,14 @@ def read_program(
     slots: bool = True,
     ignore: Filter | None = None,
     barrier_ids: Collection[int] = (),
+    estimates: Estimates = DEFAULT_ESTIMATES,
 ) -> Program:
     """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
 
-    `barrier_ids` are split barriers that may be put in; those that are there already are known.
+    `barrier_ids` are split barriers that may be put in; those that are there already are known. `estimates` say how
+    often positions run where the kernel does not.
     """
-    flow = build_flow(trace)
+    flow = build_flow(trace, estimates)
     _refuse_split_phases(flow)
     split = [
         op.bar_id

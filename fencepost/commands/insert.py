@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
     add_analysis_arguments,
+    add_estimate_arguments,
     add_output_arguments,
     print_json,
     put_kernels,
@@ -35,22 +36,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strategy",
         default=DEFAULT_STRATEGY,
         metavar="NAME",
-        help=f"{names}; auto: intersect where the target's barriers are split, else minimize (default: %(default)s)",
+        help=f"{names}; auto: optimal as far as it is found without the solver, for large kernels minimize, or "
+        "intersect where the target's barriers are split (default: %(default)s)",
     )
+    parser.add_argument(
+        "--seconds",
+        type=_seconds,
+        metavar="S",
+        help="how long optimal may look for a proof (default: 2, and 0.5 for auto)",
+    )
+    add_estimate_arguments(parser)
     add_output_arguments(parser)
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
+    return number
 
 
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
+    from fencepost.flow import Estimates
     from fencepost.insertion import Inserted, insert_barriers
     from fencepost.ir.ops import MemoryCounterWait
     from fencepost.ir.printer import locate
+    from fencepost.report.assumptions import assumed_json, assumed_words
     from fencepost.report.stalls import estimate_json
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
     results: list[Inserted] = [
-        insert_barriers(kernel, options.target, options.strategy, slots=options.slots) for kernel in kernels
+        insert_barriers(
+            kernel,
+            options.target,
+            options.strategy,
+            slots=options.slots,
+            estimates=Estimates(options.trips, options.taken),
+            seconds=options.seconds,
+        )
+        for kernel in kernels
     ]
     put_kernels(options, kernels)
     if options.json:
@@ -65,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
                     "strategy": result.strategy,
                     "executed": result.executed,
                     "proof": result.proof or None,
+                    "assumed": assumed_json(result.assumed, spans),
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
                     "estimate": estimate_json(kernel, result.target),
@@ -81,6 +108,8 @@ def run(options: argparse.Namespace) -> int:
         say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
         if result.proof:
             say(f"  {result.proof}")
+        if result.barriers and result.assumed:
+            say(f"  assumed: {assumed_words(result.assumed)}")
         if result.upgraded:
             _, spans = locate(kernel)
             lines = ", ".join(str(spans[barrier.op].line) for barrier in result.upgraded)

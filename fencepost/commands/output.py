@@ -59,6 +59,40 @@ def add_slots_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
+    """How often things run that the kernel does not say."""
+    from fencepost.flow import DEFAULT_ESTIMATES
+
+    parser.add_argument(
+        "--trips",
+        type=_at_least_one,
+        default=DEFAULT_ESTIMATES.trip,
+        metavar="N",
+        help="how often a loop of unknown length is taken to run, unless it says `expect=` (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--taken",
+        type=_probability,
+        default=DEFAULT_ESTIMATES.taken,
+        metavar="P",
+        help="how likely the first side of a conditional is, unless it says `expect=` (default: %(default)s)",
+    )
+
+
+def _at_least_one(text: str) -> float:
+    number = float(text)
+    if not 1 <= number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 up")
+    return number
+
+
+def _probability(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+    return number
+
+
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Where a changed kernel goes."""
     where = parser.add_mutually_exclusive_group()

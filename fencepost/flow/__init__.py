@@ -10,10 +10,23 @@ block to another:
   take part. That is how the hardware runs it, and it is what makes two sides meet: an access on one side
   and an access on the other are made by different waves, and nothing orders them.
 
+Each block has a frequency, which placements are weighed by. Where a kernel does not say how long its loops are and
+which sides are likely, it is computed from `Estimates`, and `Flow.assumed` lists where.
+
 `analysis` and `check` both look at a kernel through this package; beside the kernel itself they share nothing else.
 """
 
 from fencepost.flow.build import build_flow
-from fencepost.flow.graph import Block, Flow, Guard, Loop, Position
+from fencepost.flow.graph import DEFAULT_ESTIMATES, Assumed, Block, Estimates, Flow, Guard, Loop, Position
 
-__all__ = ["Block", "Flow", "Guard", "Loop", "Position", "build_flow"]
+__all__ = [
+    "DEFAULT_ESTIMATES",
+    "Assumed",
+    "Block",
+    "Estimates",
+    "Flow",
+    "Guard",
+    "Loop",
+    "Position",
+    "build_flow",
+]

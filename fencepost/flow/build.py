@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 from fencepost.flow import unstructured
 from fencepost.flow.divergence import linearize_divergent_branches
-from fencepost.flow.graph import TAKEN, UNKNOWN_TRIP, Block, Flow, Guard, Loop
+from fencepost.flow.frequencies import find_frequencies
+from fencepost.flow.graph import (
+    DEFAULT_ESTIMATES,
+    Assumed,
+    Block,
+    Estimates,
+    Flow,
+    Guard,
+    Loop,
+    bounded,
+    chances,
+)
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.graph import Graph
@@ -30,14 +41,15 @@ class _Open:
     """For the body of a function: the call that it is read for."""
 
 
-def build_flow(trace: CapturedTrace) -> Flow:
+def build_flow(trace: CapturedTrace, estimates: Estimates = DEFAULT_ESTIMATES) -> Flow:
     """The program points and edges of `trace`; raises FencepostError for control flow that makes no sense."""
     verify_trace(trace)
-    flow = Flow(trace)
+    flow = Flow(trace, estimates)
+    assumed: set[Assumed] = set()
     if len(trace.blocks) == 1:
         _add_graph(flow, trace.blocks[0], -1, 1.0, {})
     else:
-        _add_blocks(flow, trace)
+        assumed = _add_blocks(flow, trace)
     for block in flow.blocks:
         for successor in block.successors:
             flow.blocks[successor].predecessors.append(block.index)
@@ -46,25 +58,46 @@ def build_flow(trace: CapturedTrace) -> Flow:
             flow.expanded[block.origin] = so_far + block.frequency
     flow.sealed = {block.origin for block in flow.blocks if block.guards}
     flow.order = unstructured.reverse_postorder([block.successors for block in flow.blocks])
+    flow.assumed = _all_assumed(flow, assumed)
     return flow
 
 
-def _add_blocks(flow: Flow, trace: CapturedTrace) -> None:
+def _all_assumed(flow: Flow, of_branches: set[Assumed]) -> list[Assumed]:
+    """What was assumed, in the order of the program; nothing has to be for what cannot run."""
+    trip, taken = flow.estimates.trip, flow.estimates.taken
+    found: dict[Assumed, None] = {}
+    for block in flow.blocks:
+        op = block.anchor
+        if not block.frequency:
+            continue
+        if isinstance(op, ops.Iterate) and op.trip is None and op.expect is None:
+            found[Assumed(op, "trip", trip)] = None
+        elif isinstance(op, ops.Conditional) and op.expect is None and not is_divergent(op.condition):
+            found[Assumed(op, "taken", taken)] = None
+        elif isinstance(op, ops.Branch | ops.CondBranch):
+            both = (Assumed(op, "trip", trip), Assumed(op, "taken", taken))
+            found.update((assumed, None) for assumed in both if assumed in of_branches)
+    return list(found)
+
+
+def _add_blocks(flow: Flow, trace: CapturedTrace) -> set[Assumed]:
     """Unstructured control flow: find the loops among the labelled blocks first, then fill each block."""
     shape = unstructured.read_shape(trace)
+    frequency, assumed = find_frequencies(shape, trace, flow.estimates)
     flow.loops += shape.loops
     ends: list[int] = []
     starts: list[int] = []
     expanded: Expanded = {}
     for number, graph in enumerate(trace.blocks):
         starts.append(len(flow.blocks))
-        ends.append(_add_graph(flow, graph, shape.loop_of[number], shape.frequency[number], expanded))
+        ends.append(_add_graph(flow, graph, shape.loop_of[number], frequency[number], expanded))
     for number, targets in enumerate(shape.successors):
         flow.blocks[ends[number]].successors = [starts[target] for target in targets]
     for loop in shape.loops:
         loop.header = starts[loop.header]
         loop.latches = [ends[latch] for latch in loop.latches]
     linearize_divergent_branches(flow, trace, shape, starts, ends)
+    return assumed
 
 
 Expanded = dict[str, tuple[int, int]]
@@ -110,7 +143,8 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
         elif isinstance(op, ops.Iterate):
             here.anchor = op
             inner = _new_loop(flow, op, here)
-            body = _new_block(flow, op.body, inner.index, here.frequency * _times(op.trip), here.guards, here)
+            frequency = _scaled(here.frequency, _times(flow, op))
+            body = _new_block(flow, op.body, inner.index, frequency, here.guards, here)
             inner.header = body.index
             todo.append(_Open(op.body, iter(op.body), here.index, body.index))
             here = body
@@ -121,7 +155,8 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
                 guards = (*before.guards, Guard(op, True))
                 here = _new_block(flow, op.then, before.loop, before.frequency, guards, before)
             else:
-                here = _new_block(flow, op.then, before.loop, before.frequency * TAKEN, before.guards, before)
+                frequency = _scaled(before.frequency, _sides(flow, op)[0])
+                here = _new_block(flow, op.then, before.loop, frequency, before.guards, before)
             before.successors.append(here.index)
             todo.append(_Open(op.then, iter(op.then), before.index, here.index))
         elif isinstance(op, ops.Call):
@@ -169,8 +204,21 @@ def _new_loop(flow: Flow, op: ops.Iterate, before: Block) -> Loop:
     return loop
 
 
-def _times(trip: int | None) -> float:
-    return UNKNOWN_TRIP if trip is None else trip
+def _times(flow: Flow, op: ops.Iterate) -> float:
+    """How often a loop runs each time that it is come to."""
+    if op.trip is not None:
+        return op.trip
+    return flow.estimates.trip if op.expect is None else op.expect
+
+
+def _sides(flow: Flow, op: ops.Conditional) -> tuple[float, float]:
+    """How likely the sides of a uniform conditional are."""
+    return chances(flow.estimates.taken if op.expect is None else op.expect)
+
+
+def _scaled(frequency: float, factor: float) -> float:
+    """Only what runs no time at all has frequency 0, and all in it has too."""
+    return bounded(frequency * factor) if frequency and factor else 0.0
 
 
 def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
@@ -197,9 +245,8 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
             other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards, before)
             last.successors.append(other.index)
         else:
-            other = _new_block(
-                flow, owner.orelse, before.loop, before.frequency * TAKEN, before.guards, before
-            )
+            frequency = _scaled(before.frequency, _sides(flow, owner)[1])
+            other = _new_block(flow, owner.orelse, before.loop, frequency, before.guards, before)
             before.successors.append(other.index)
         region.then_end = last.index
         return other

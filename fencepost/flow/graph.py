@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from math import isfinite
+from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
 from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
+from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 
 UNKNOWN_TRIP = 100
@@ -16,6 +18,53 @@ UNKNOWN_TRIP = 100
 
 TAKEN = 0.5
 """How likely each side of a uniform conditional is, for the same purpose."""
+
+RARE = 1e-6
+"""The least probability that is told from none: what can run is never free, however little a kernel expects it."""
+
+LEAST, MOST = 1e-300, 1e300
+"""The bounds of frequencies: loops inside loops multiply to more than numbers can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What frequencies are computed with where a kernel does not say; nothing else depends on it."""
+
+    trip: float = UNKNOWN_TRIP
+    """How often a loop of unknown length runs each time that it is come to; at least once."""
+    taken: float = TAKEN
+    """How likely the first side of a uniform conditional is, or the first target of a branch; from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        if not (self.trip >= 1 and isfinite(self.trip)):
+            raise FencepostError("a loop of unknown length is taken to run at least once")
+        if not 0 <= self.taken <= 1:
+            raise FencepostError("a probability is a number from 0 to 1, such as 0.05")
+
+
+DEFAULT_ESTIMATES = Estimates()
+"""What is assumed unless somebody says otherwise."""
+
+
+class Assumed(NamedTuple):
+    """A number that a kernel does not say and that was taken from the estimates."""
+
+    op: Operation
+    """The loop, conditional or branch; for a loop of blocks, the branch that closes it or by which it is left."""
+    what: Literal["trip", "taken"]
+    """Which of the estimates it is."""
+    number: float
+
+
+def chances(taken: float) -> tuple[float, float]:
+    """How likely the sides of a conditional are, if the first one is taken with this probability."""
+    first = min(max(taken, RARE), 1 - RARE)
+    return first, 1 - first
+
+
+def bounded(frequency: float) -> float:
+    """The frequency of something that can run: a number that can be computed with, and more than nothing."""
+    return min(max(frequency, LEAST), MOST)
 
 
 class Position(NamedTuple):
@@ -58,7 +107,7 @@ class Block:
     loop: int
     """The innermost loop around the block, or -1."""
     frequency: float
-    """How often the block runs for each run of the kernel, estimated."""
+    """How often the block runs for each run of the kernel, estimated; 0 only if it cannot run."""
     guards: tuple[Guard, ...] = ()
     frame: int = 0
     """How far on the allocations of the function that it belongs to stand."""
@@ -93,6 +142,7 @@ class Flow:
     """A kernel's program points. Block 0 is where execution starts."""
 
     trace: CapturedTrace
+    estimates: Estimates = DEFAULT_ESTIMATES
     blocks: list[Block] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
@@ -101,6 +151,8 @@ class Flow:
     """Blocks, by origin, where no barrier can stand: only some waves come by for some call."""
     expanded: dict[int, float] = field(default_factory=dict)
     """For the origin of blocks that stand for several calls: how often they run together."""
+    assumed: list[Assumed] = field(default_factory=list)
+    """What frequencies rest on beside the kernel itself: as the kernel runs, and each once, in functions too."""
 
     def loops_around(self, block: int) -> Iterator[Loop]:
         """The loops that a block lies in, innermost first."""

@@ -1,4 +1,4 @@
-"""Loops and frequencies among labelled blocks: what structured control flow says by itself.
+"""Loops among labelled blocks: what structured control flow says by itself.
 
 Loops are found as strongly connected components, then again inside each with its header taken away,
 so that irreducible control flow (a loop entered in two places) has loops too; its header is the entry
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.flow.graph import UNKNOWN_TRIP, Loop
+from fencepost.flow.graph import Loop
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 
@@ -21,13 +21,14 @@ class Shape:
 
     successors: list[list[int]]
     loop_of: list[int]
-    frequency: list[float]
     loops: list[Loop] = field(default_factory=list)
-    """`header` and `latches` are numbers of labelled blocks here."""
+    """`header` and `latches` are numbers of labelled blocks here; each loop comes after the one around it."""
+    inside: dict[int, list[int | Loop]] = field(default_factory=dict)
+    """For each loop, and -1 for the kernel: the blocks and loops directly in it, as one pass comes by them."""
 
 
 def read_shape(trace: CapturedTrace) -> Shape:
-    """The edges, loops and frequencies of a kernel's labelled blocks."""
+    """The edges and loops of a kernel's labelled blocks."""
     number = {graph.name: index for index, graph in enumerate(trace.blocks) if index}
     successors: list[list[int]] = []
     for graph in trace.blocks:
@@ -39,10 +40,8 @@ def read_shape(trace: CapturedTrace) -> Shape:
         else:
             successors.append([])
     count = len(successors)
-    shape = Shape(successors, [-1] * count, [0.0] * count)
-    order = reverse_postorder(successors)
-    _find_loops(shape, trace, order)
-    _spread(shape, order)
+    shape = Shape(successors, [-1] * count)
+    _find_loops(shape, trace, reverse_postorder(successors))
     return shape
 
 
@@ -55,9 +54,11 @@ def _find_loops(shape: Shape, trace: CapturedTrace, order: list[int]) -> None:
     todo: list[tuple[set[int], set[int], int]] = [(set(order), set(), -1)]
     while todo:
         blocks, headers, parent = todo.pop()
+        inside: list[int | Loop] = []
         for component in _components(shape.successors, blocks, headers):
             first = min(component)
             if len(component) == 1 and (first in headers or first not in shape.successors[first]):
+                inside.append(first)
                 continue
             entries = [b for b in component if b == 0 or any(p not in component for p in predecessors[b])]
             header = min(entries, key=place.__getitem__)
@@ -67,9 +68,12 @@ def _find_loops(shape: Shape, trace: CapturedTrace, order: list[int]) -> None:
             trips = [end.trip for end in ends if isinstance(end, ops.CondBranch) and end.trip is not None]
             loop = Loop(len(shape.loops), parent, header, depth, max(trips, default=None), None, latches)
             shape.loops.append(loop)
+            inside.append(loop)
             for block in component:
                 shape.loop_of[block] = loop.index
             todo.append((component, headers | {header}, loop.index))
+        inside.reverse()  # components come with those first that lead to no other
+        shape.inside[parent] = inside
 
 
 def reverse_postorder(successors: list[list[int]]) -> list[int]:
@@ -128,47 +132,3 @@ def _components(successors: list[list[int]], blocks: set[int], headers: set[int]
                     component.add(stack.pop())
                 standing -= component
                 yield component
-
-
-def _spread(shape: Shape, order: list[int]) -> None:
-    """Divide runs of the kernel among its blocks.
-
-    Inside a loop each pass counts once, whatever leaves the loop on the way; what entered the loop leaves
-    it again, in equal parts over its exits. Trip counts are multiplied in at the end.
-    """
-    loops_around = [_chain(shape, block) for block in range(len(shape.successors))]
-    exits = [0] * len(shape.loops)
-    for block in order:
-        for following in shape.successors[block]:
-            left = [loop for loop in loops_around[block] if loop not in loops_around[following]]
-            if left:
-                exits[left[-1]] += 1
-    arrived = [0.0] * len(shape.successors)
-    arrived[0] = 1.0
-    for block in order:
-        amount, around = arrived[block], loops_around[block]
-        headers = {shape.loops[loop].header for loop in around}
-        onward = [target for target in shape.successors[block] if target not in headers]
-        stays = [target for target in onward if all(loop in loops_around[target] for loop in around)]
-        for target in onward:
-            if target in stays:
-                arrived[target] += amount / len(stays)
-            else:
-                left = [loop for loop in around if loop not in loops_around[target]]
-                outermost = left[-1]
-                arrived[target] += arrived[shape.loops[outermost].header] / exits[outermost]
-        times = 1.0
-        for loop in around:
-            trip = shape.loops[loop].trip
-            times *= UNKNOWN_TRIP if trip is None else max(trip, 1)
-        shape.frequency[block] = amount * times
-
-
-def _chain(shape: Shape, block: int) -> list[int]:
-    """The loops around a block, innermost first."""
-    chain: list[int] = []
-    loop = shape.loop_of[block]
-    while loop >= 0:
-        chain.append(loop)
-        loop = shape.loops[loop].parent
-    return chain

@@ -9,6 +9,7 @@ from typing import Any, overload
 from fencepost.ir import ops
 from fencepost.ir.body_writer import Handable, has_given
 from fencepost.ir.buffers import Buffer
+from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Expr, Var
 from fencepost.ir.handing import carry as carry_name
 from fencepost.ir.handing import misplaced
@@ -63,7 +64,13 @@ class BodyBuilder(OperationBuilder):
 
     @overload
     def loop(
-        self, var: str, *, trip: int | None = None, start: int = 0, step: int = 1
+        self,
+        var: str,
+        *,
+        trip: int | None = None,
+        start: int = 0,
+        step: int = 1,
+        expect: int | None = None,
     ) -> AbstractContextManager[Expr]: ...
 
     @overload
@@ -74,6 +81,7 @@ class BodyBuilder(OperationBuilder):
         trip: int | None = None,
         start: int = 0,
         step: int = 1,
+        expect: int | None = None,
         carry: Mapping[str, Handable],
     ) -> AbstractContextManager[tuple[Expr, HandedOn]]: ...
 
@@ -84,17 +92,25 @@ class BodyBuilder(OperationBuilder):
         trip: int | None = None,
         start: int = 0,
         step: int = 1,
+        expect: int | None = None,
         carry: Mapping[str, Handable] | None = None,
     ) -> AbstractContextManager[Any]:
         """A loop of `trip` iterations; None means unknown, possibly zero. Yields the loop's variable.
 
-        `carry` says what names begin as. Then the loop yields them too, and its body ends in `next`.
+        `expect` says how often a loop of unknown length is expected to run; it guides costs only. `carry` says what
+        names begin as. Then the loop yields them too, and its body ends in `next`.
         """
-        return self._loop(var, trip, start, step, carry)
+        return self._loop(var, trip, start, step, expect, carry)
 
     @contextmanager
     def _loop(
-        self, var: str, trip: int | None, start: int, step: int, carry: Mapping[str, Handable] | None
+        self,
+        var: str,
+        trip: int | None,
+        start: int,
+        step: int,
+        expect: int | None,
+        carry: Mapping[str, Handable] | None,
     ) -> Iterator[Expr | tuple[Expr, HandedOn]]:
         check_step(step)
         check_number(start)
@@ -105,8 +121,9 @@ class BodyBuilder(OperationBuilder):
         carried = tuple(
             carry_name(check_name(name), self._handed(init)) for name, init in (carry or {}).items()
         )
-        self._names.claim(f"%{check_name(var)}")
-        loop = ops.Iterate(var, start, stop, step, carried, body=self._region())
+        loop = ops.Iterate(check_name(var), start, stop, step, carried, body=self._region(), expect=expect)
+        check_expected(loop)
+        self._names.claim(f"%{var}")
         loop.body.owner = loop
         self._names.define_variable(var, loop.body)
         for name in carried:
@@ -127,13 +144,19 @@ class BodyBuilder(OperationBuilder):
         return self._end(ops.Next(self._in_order(owner, values)))
 
     @contextmanager
-    def cond(self, condition: Condition | str, *, gives: Sequence[str] = ()) -> Iterator[OrElse]:
+    def cond(
+        self, condition: Condition | str, *, expect: float | None = None, gives: Sequence[str] = ()
+    ) -> Iterator[OrElse]:
         """A conditional; a string names a condition that is uniform and not known.
 
-        `gives` names its results; then both sides end in `give`. Yields the way to the other side and the results.
+        `expect` says how likely its first side is; it guides costs only. `gives` names its results; then both sides
+        end in `give`. Yields the way to the other side and the results.
         """
         self._check_open()
-        op = ops.Conditional(self._condition(condition), then=self._region(), orelse=self._region())
+        op = ops.Conditional(
+            self._condition(condition), then=self._region(), orelse=self._region(), expect=expect
+        )
+        check_expected(op)
         op.then.owner = op.orelse.owner = op
         op.gives = tuple(ops.Carried(name=check_name(name)) for name in gives)
         for name in op.gives:

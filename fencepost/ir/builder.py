@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fencepost.ir import ops
 from fencepost.ir.body_builder import BodyBuilder
+from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Lane, Wave
 from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_name, check_number, check_waves
@@ -46,14 +47,26 @@ class Kernel(BodyBuilder):
         return self._put(ops.Branch(check_name(target)))
 
     def cond_br(
-        self, condition: Condition | str, then: str, orelse: str, trip: int | None = None
+        self,
+        condition: Condition | str,
+        then: str,
+        orelse: str,
+        trip: int | None = None,
+        *,
+        expect: float | None = None,
     ) -> ops.CondBranch:
-        """Go on at one of two blocks."""
+        """Go on at one of two blocks.
+
+        `trip` says how often the loop that this closes is expected to run, `expect` how likely `then` is; they guide
+        costs only, and there is one or the other.
+        """
         if trip is not None and check_number(trip) < 0:
             raise FencepostError(f"{trip} iterations are expected; that is at least 0")
-        return self._put(
-            ops.CondBranch(self._condition(condition), check_name(then), check_name(orelse), trip)
+        op = ops.CondBranch(
+            self._condition(condition), check_name(then), check_name(orelse), trip, expect=expect
         )
+        check_expected(op)
+        return self._put(op)
 
     def ret(self) -> ops.Return:
         """End the kernel."""

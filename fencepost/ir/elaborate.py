@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.comments import attach_comments
+from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Expr, Var
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import carry, follows, hand_on, misplaced
@@ -127,11 +128,11 @@ class _BodyReader:
             elif statement.rule == "loop":
                 loop = self.loop(statement)
                 into.append(loop)
-                todo.append((loop.body, iter(statement.parts[6])))
+                todo.append((loop.body, iter(statement.parts[7])))
             elif statement.rule == "conditional":
                 conditional = self.conditional(statement)
                 into.append(conditional)
-                _, _, _, then, _, orelse, _ = statement.parts
+                *_, then, _, orelse, _ = statement.parts
                 # A side that is not written gives nothing, and has to be looked at as well.
                 if orelse is not None or conditional.gives:
                     todo.append((conditional.orelse, iter(orelse or ())))
@@ -154,7 +155,7 @@ class _BodyReader:
             self.names.introduce(name, owner.graph)
 
     def loop(self, statement: Statement) -> ops.Iterate:
-        _, var, start, stop, step, bindings, _, _ = statement.parts
+        _, var, start, stop, step, expected, bindings, _, _ = statement.parts
         self.names.claim(str(var), token_span(var))
         # What names begin as is said in terms of what stands outside.
         carried = tuple(
@@ -171,6 +172,7 @@ class _BodyReader:
             body=self.region(),
             span=opening(self.file.source, statement),
         )
+        _expect(loop, _settings(expected))
         loop.body.owner = loop
         self.ends.append((statement.end_line, loop.body))
         self.names.define_variable(loop.var, loop.body)
@@ -183,12 +185,13 @@ class _BodyReader:
         span = opening(self.file.source, statement)
         condition = self.names.check_condition(statement.parts[1], self.operations.here, span)
         op = ops.Conditional(condition, then=self.region(), orelse=self.region(), span=span)
+        _expect(op, _settings(statement.parts[2]))
         op.then.owner = op.orelse.owner = op
-        for token in statement.parts[2] or ():
+        for token in statement.parts[3] or ():
             name = ops.Carried(name=token[1:], span=token_span(token))
             self.names.announce(name)
             op.gives += (name,)
-        _, _, _, _, closed, orelse, _ = statement.parts
+        *_, closed, orelse, _ = statement.parts
         self.ends.append((closed.line, op.then))
         self.ends.append((statement.end_line, op.then if orelse is None else op.orelse))
         return op
@@ -226,11 +229,15 @@ class _BodyReader:
         if rule == "br":
             self.targets.append(parts[1])
             return ops.Branch(parts[1][1:], span=span)
-        _, condition, then, orelse, trip = parts
+        _, condition, then, orelse, weighed = parts
         condition = self.names.check_condition(condition, self.operations.here, span)
-        expected = None if trip is None else integer(trip)
         self.targets += (then, orelse)
-        return ops.CondBranch(condition, then[1:], orelse[1:], expected, span=span)
+        branch = ops.CondBranch(condition, then[1:], orelse[1:], span=span)
+        settings = _settings(weighed)
+        if "trip" in settings:
+            branch.trip = _whole(settings["trip"][1])
+        _expect(branch, settings)
+        return branch
 
     def call(self, parts: list[Any], span: Span) -> ops.Call:
         _, token, frame = parts
@@ -276,3 +283,33 @@ class _BodyReader:
                     code="FP104",
                     notes=[("blocks", known)],
                 )
+
+
+def _settings(parts: list[tuple[Token, Token]]) -> dict[str, tuple[Token, Token]]:
+    """Each word that sets a number, with the number."""
+    settings: dict[str, tuple[Token, Token]] = {}
+    for word, number in parts:
+        if word in settings:
+            raise FencepostError(f"attribute {str(word)!r} twice", [Mark(token_span(word))], code="FP105")
+        settings[str(word)] = word, number
+    return settings
+
+
+def _whole(number: Token) -> int:
+    if "." in number:
+        raise FencepostError("a loop runs a whole number of times", [Mark(token_span(number))])
+    return integer(number)
+
+
+def _expect(
+    op: ops.Iterate | ops.Conditional | ops.CondBranch, settings: dict[str, tuple[Token, Token]]
+) -> None:
+    """Give `op` what is expected of it."""
+    if "expect" not in settings:
+        return
+    word, number = settings["expect"]
+    if isinstance(op, ops.Iterate):
+        op.expect = _whole(number)
+    else:
+        op.expect = float(number)
+    check_expected(op, token_span(word), token_span(number))

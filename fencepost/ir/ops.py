@@ -328,7 +328,10 @@ class Give(Operation):
 
 @dataclass(slots=True, eq=False)
 class Iterate(Operation):
-    """A counted loop. Without `stop` the trip count is unknown and may be zero."""
+    """A counted loop. Without `stop` the trip count is unknown and may be zero.
+
+    `expect` is how often a loop of unknown length is expected to run; it guides costs, and nothing relies on it.
+    """
 
     mnemonic: ClassVar[str] = "loop"
     var: str = ""
@@ -337,6 +340,7 @@ class Iterate(Operation):
     step: int = 1
     carried: tuple[Carried, ...] = ()
     body: Graph = field(kw_only=True)
+    expect: int | None = field(default=None, kw_only=True)
 
     @property
     def trip(self) -> int | None:
@@ -351,13 +355,17 @@ class Iterate(Operation):
 
 @dataclass(slots=True, eq=False)
 class Conditional(Operation):
-    """Two regions of which a wave runs one."""
+    """Two regions of which a wave runs one.
+
+    `expect` is how likely the first one is, where all waves run the same; it guides costs, and nothing relies on it.
+    """
 
     mnemonic: ClassVar[str] = "if"
     condition: Condition
     gives: tuple[Carried, ...] = ()
     then: Graph = field(kw_only=True)
     orelse: Graph = field(kw_only=True)
+    expect: float | None = field(default=None, kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -379,13 +387,18 @@ class Branch(Operation):
 
 @dataclass(slots=True, eq=False)
 class CondBranch(Operation):
-    """Go on at block `then` or `orelse`; `trip` is how often a loop that this closes is expected to run."""
+    """Go on at block `then` or `orelse`.
+
+    `trip` is how often a loop that this closes is expected to run, `expect` how likely `then` is where all waves go
+    the same way; there is one or the other. They guide costs, and nothing relies on them.
+    """
 
     mnemonic: ClassVar[str] = "cond_br"
     condition: Condition
     then: str = ""
     orelse: str = ""
     trip: int | None = None
+    expect: float | None = field(default=None, kw_only=True)
 
 
 @dataclass(slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.ir import ops
+from fencepost.ir.expect import spelled_expected
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import spelled
 from fencepost.ir.source import Source, Span
@@ -129,11 +130,11 @@ def statement(op: ops.Operation) -> str:
             f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
         )
         carry = f" carry {carried}" if carried else ""
-        return f"loop %{op.var} in {op.start}..{stop}{step}{carry} {{"
+        return f"loop %{op.var} in {op.start}..{stop}{step}{spelled_expected(op)}{carry} {{"
     if isinstance(op, ops.Conditional):
         names = ", ".join(f"%{name.name}" for name in op.gives)
         gives = f" gives {names}" if names else ""
-        return f"if {op.condition}{gives} {{"
+        return f"if {op.condition}{spelled_expected(op)}{gives} {{"
     if isinstance(op, ops.Next | ops.Give):
         return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
     if isinstance(op, ops.CommitGroup):
@@ -145,7 +146,7 @@ def statement(op: ops.Operation) -> str:
         return f"br ^{op.target}"
     if isinstance(op, ops.CondBranch):
         trip = "" if op.trip is None else f" trip={op.trip}"
-        return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}"
+        return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{spelled_expected(op)}"
     if isinstance(op, ops.ValueOperation) and not isinstance(op, ops.SyncOperation):
         return _value_statement(op)
     return op.mnemonic

@@ -93,6 +93,11 @@ class _Actions:
     def gives(self, parts: list[Any]) -> list[Token]:
         return parts
 
+    def expected(self, parts: list[Any]) -> list[tuple[Token, Token]]:
+        return list(zip(parts[::2], parts[1::2], strict=True))
+
+    weighed = expected
+
     def signed(self, parts: list[Any]) -> int:
         return -integer(parts[1]) if parts[0] is not None else integer(parts[1])
 

@@ -31,6 +31,7 @@ TERMINALS = {
     "FUNCTION": ("a function name such as @scan",),
     "NAME": ("a name such as load",),
     "INT": ("a number",),
+    "NUMBER": ("a number",),
     "MEMORY": MEMORY_WORDS,
     "COMPUTE": COMPUTE_WORDS,
     "COMPARE": ("a comparison",),
@@ -46,6 +47,8 @@ CHARACTER_HINTS = {
     "!": "a condition is a comparison or a name; `!=` compares",
     "\r": "lines end in a line feed, with or without a carriage return before it",
 }
+SETTINGS = ("waves", "trip", "expect")
+"""Words of the language that a number is set with."""
 MOST_SHOWN = 40
 
 
@@ -79,7 +82,7 @@ def unexpected_token(error: UnexpectedToken, source: Source) -> FencepostError:
         span, what = Span(span.line, end, span.line, end + 1), "end of line"
     if expected == {"EQUAL"}:
         before = _word_before(source.line(span.line)[: span.column - 1], span.line)
-        if before is not None:
+        if before is not None and before[0] not in SETTINGS:
             # What was read as the beginning of `group=...` is rather the mistake itself.
             word, span = before
             return _syntax_error(f"unexpected {_shown(word)}", span, (), _meaning_of_word(word))
@@ -122,6 +125,8 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
         if text == "}":
             return "every `{` before this is closed already"
         return "a file holds kernels, `kernel @name waves=4 {` ... `}`, and functions, `func @name {` ... `}`"
+    if text == "expect":
+        return "`expect=` stands behind the bounds of a loop, or the condition of an `if`, or the targets of a branch"
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
     if _is_word(text) and "VALUE" in expected and not following.startswith("="):

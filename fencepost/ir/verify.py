@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.ir import ops
+from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Compare, Expr, Lane, Var, Wave, is_divergent, leaves
 from fencepost.ir.handing import check_end, check_place, names_of
 from fencepost.ir.source import FencepostError, Mark
@@ -35,6 +36,8 @@ def _verify_body(body: Body) -> None:
             _check_branch(op, body, labels)
         if isinstance(op, ops.Conditional | ops.CondBranch):
             _check_lanes(op)
+        if isinstance(op, ops.Iterate | ops.Conditional | ops.CondBranch):
+            check_expected(op)
     if handing:
         _check_conditions(body)
     if len(body.blocks) > 1:

@@ -25,11 +25,10 @@ from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.placement.complete import complete
 from fencepost.placement.prune import prune
-from fencepost.placement.strategy import Strategy, cost
+from fencepost.placement.strategy import Strategy, cost, wait_price
 from fencepost.placement.waits import relax
 
-WAIT_COST = 5.0
-"""What it costs to wait for a copy that has just been issued, in barriers; one with n later ones costs a 1+n-th."""
+NOTHING = Cover(rendezvous=False)
 
 MOST_TRIES = 24
 """Barriers that are left out to see what that gives."""
@@ -111,12 +110,15 @@ def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int])
 
 def price(program: Program, placement: Placement) -> float:
     """Barriers executed, and what the waits cost that were not in the kernel."""
-    return cost(program.flow, placement) + sum(
-        program.flow.frequency(at) * _wait_cost(cover)
+    flow, standing = program.flow, program.standing
+    return sum(
+        flow.frequency(at) * (cover.rendezvous + _wait_price(cover, standing.get(at, NOTHING)))
         for at, cover in placement.items()
-        if cover.lands & ~program.standing.get(at, Cover()).lands
     )
 
 
-def _wait_cost(cover: Cover) -> float:
-    return WAIT_COST / (1 + min((count for _, count in cover.counts), default=0))
+def _wait_price(cover: Cover, standing: Cover) -> float:
+    """What it costs that a barrier or wait waits for more than the one that stood there."""
+    if not cover.lands & ~standing.lands:
+        return 0.0
+    return wait_price(min((count for _, count in cover.counts), default=0))

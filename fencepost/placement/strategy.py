@@ -25,6 +25,15 @@ class Strategy(ABC):
         """Barriers that leave no hazard uncovered, except where no barrier could; those that stand are among them."""
 
 
+WAIT_COST = 5.0
+"""What it costs to wait for a copy that has just been issued, in barriers; one with n later ones costs a 1+n-th."""
+
+
+def wait_price(count: int) -> float:
+    """What it costs to wait until at most `count` operations are outstanding, in barriers."""
+    return WAIT_COST / (1 + max(count, 0))
+
+
 def cost(flow: Flow, placement: Placement) -> float:
     """How many barriers are executed in one run of the kernel, estimated. A wait that nobody meets at is a tenth."""
     return sum(flow.frequency(at) * (1 if cover.rendezvous else 0.1) for at, cover in placement.items())

@@ -1,6 +1,6 @@
 # What begins the body, and what follows the loop, is signalled in front of the loop and at the end of the body.
-# RUN: fencepost insert %s --target gfx1201
-# RUN: fencepost insert %s --target gfx1201 | fencepost check - | filecheck %s --check-prefix=CLEAN
+# RUN: fencepost insert %s --target gfx1201 --strategy intersect
+# RUN: fencepost insert %s --target gfx1201 --strategy intersect | fencepost check - | filecheck %s --check-prefix=CLEAN
 kernel @carried_signal waves=4 {
   shared %a : 1024
   loop %i in 0..8 {

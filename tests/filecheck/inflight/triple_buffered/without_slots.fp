@@ -17,10 +17,11 @@ kernel @pipeline waves=8 {
   }
 }
 # CHECK:        loop %i in 0..62 {
-# CHECK-NEXT:     barrier  #
 # CHECK-NEXT:     tensor_load_to_lds %a[(%i + 2) % 3]
 # CHECK-NEXT:     tensor_load_to_lds %b[(%i + 2) % 3]
 # CHECK-NEXT:     barrier tensor=0  #
 # CHECK-NEXT:     %x = read %a[%i % 3]
+# CHECK:          barrier  # read → copy %a, next iteration
+# CHECK-NEXT:   }
 # CHECK: @pipeline: 2 barriers inserted
 # CLEAN: no race, no deadlock

@@ -1,0 +1,123 @@
+"""Which barriers and waits a kernel gets: a strategy by name, or the best that is found quickly."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.program import Program
+from fencepost.flow import Position
+from fencepost.ir import ops
+from fencepost.placement import STRATEGIES
+from fencepost.placement.choose import choose
+from fencepost.placement.intersect import Halves, pull_apart
+from fencepost.placement.optimal import Optimal, Optimum, find_optimum
+from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.pairs import find_pairs
+from fencepost.placement.stretches import Pace
+from fencepost.targets import TargetConfig, latencies_for
+
+AUTOMATIC = "auto"
+"""`optimal` as far as it is found without the solver; for kernels too large for that, `minimize` or `intersect`."""
+
+QUICK_OPERATIONS = 4000
+"""Kernels with more operations are not looked at for an optimum unless that is asked for."""
+QUICK_SECONDS = 0.5
+"""How long that may take at most."""
+ASKED_SECONDS = 2.0
+"""How long `optimal` takes at most, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where barriers and waits go."""
+
+    strategy: str
+    placement: Placement
+    """With whole barriers."""
+    proof: str = ""
+    """For `optimal`: whether it is, or how far from it the result can be."""
+    split: Placement | None = None
+    """The same with signals and waits, where barriers are split."""
+    halves: dict[Position, Halves] | None = None
+    """For each barrier that was pulled apart, its halves."""
+
+
+def decide(
+    program: Program,
+    coarse: Program | None,
+    config: TargetConfig,
+    strategy: str,
+    *,
+    splits: bool,
+    seconds: float | None = None,
+) -> Decision:
+    """The placement of a strategy, or of the one that is chosen for this kernel.
+
+    `coarse` is the same kernel looked at less closely (see `choose`).
+    """
+    started = time.monotonic()
+    pace = pace_of(config.name)
+    name = strategy
+    if strategy == AUTOMATIC:
+        name = "optimal" if is_quick(program) else "intersect" if config.prefers_split else "minimize"
+    if name != Optimal.name:
+        placement = choose(program, STRATEGIES[name], config.widest_waits(), coarse)
+        return _split(program, Decision(name, placement), pace) if splits else Decision(name, placement)
+    limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
+    exposure = Exposure(program.flow, pace.work, pace.fence)
+    known = choose(program, STRATEGIES["minimize"], config.widest_waits(), coarse)
+    optimum = find_optimum(
+        program,
+        limit - (time.monotonic() - started),
+        widest=config.widest_waits(),
+        known=[known],
+        # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.
+        exposure=None if splits and strategy == AUTOMATIC else exposure,
+        solver=strategy != AUTOMATIC,
+    )
+    decision = Decision(name, optimum.placement, str(optimum))
+    if not splits:
+        return decision
+    if strategy == AUTOMATIC or not optimum.least_executed:
+        return _split(program, decision, pace)
+    return _pairs(program, decision, optimum, exposure, pace, started + limit)
+
+
+def is_quick(program: Program) -> bool:
+    """Whether an optimum is looked for without being asked for."""
+    return sum(len(block.ops) for block in program.flow.blocks) <= QUICK_OPERATIONS
+
+
+def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
+    """The barriers of a decision, each pulled apart."""
+    split, halves = pull_apart(program, decision.placement, pace)
+    proof = decision.proof and f"{decision.proof}; pulled apart"
+    return Decision(decision.strategy, decision.placement, proof, split, halves)
+
+
+def _pairs(
+    program: Program, decision: Decision, optimum: Optimum, exposure: Exposure, pace: Pace, until: float
+) -> Decision:
+    """The pairs that expose least; if they are not found in time, the barriers pulled apart one by one."""
+    try:
+        found = find_pairs(program, decision.placement, exposure, until)
+    except ImportError:
+        found = None
+    if found is None:
+        return _split(program, decision, pace)
+    proof = f"{optimum}; the pairs expose least, proven for {found.places} places"
+    return Decision(decision.strategy, found.whole, proof, found.split, found.halves)
+
+
+def pace_of(target: str) -> Pace:
+    """What decides where a signal pays, on a target."""
+    latencies = latencies_for(target)
+
+    def work(op: ops.Operation) -> tuple[int, int]:
+        cost = latencies.of(op)
+        # A wave goes on once an operation has issued, unless it is many instructions; the next may find a busy unit.
+        return (cost.busy, 0) if cost.stays else (latencies.issue, max(cost.busy - latencies.issue, 0))
+
+    return Pace(work, latencies.of(ops.Write()).result)

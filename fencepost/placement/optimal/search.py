@@ -1,0 +1,252 @@
+"""Finding the placement of least cost: the cheap bound first, the solver only for what is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar
+
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.program import Program
+from fencepost.placement.choose import choose
+from fencepost.placement.complete import complete
+from fencepost.placement.minimize import Minimize
+from fencepost.placement.optimal.ascent import Ascent, Conflict, conflicts_of, start, without
+from fencepost.placement.optimal.bound import bound_of
+from fencepost.placement.optimal.branch import cheapest
+from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.loading import can_be_asked
+from fencepost.placement.optimal.optimum import Optimum
+from fencepost.placement.optimal.parts import parts_of, reduced
+from fencepost.placement.optimal.prices import Prices, prices_for
+from fencepost.placement.optimal.rows import RowMaker
+from fencepost.placement.optimal.solver import Solved, solve_rows
+from fencepost.placement.optimal.terms import Choice, Row, Term
+from fencepost.placement.optimal.ways import Synchronization
+from fencepost.placement.prune import prune
+from fencepost.placement.strategy import Strategy
+from fencepost.placement.waits import relax
+
+NO_LIMITS: Mapping[str, int] = MappingProxyType({})
+TRIES = 4000
+"""Tries of the direct search before the solver is asked, times the rows to look at each time."""
+FEW = 40
+"""Rows that the direct search is tried on at all."""
+AT_ONCE = 4000
+"""Rows that are looked for before they are solved again."""
+FEW_OPEN = 100
+"""So few open consumers are worth mending a solution for, to see what it costs then."""
+KEPT = 0.15
+"""The part of the time that is kept for mending the last solution."""
+MOST_EACH = 4
+"""Of these, at most so many for one consumer."""
+
+
+@dataclass(frozen=True)
+class Optimal(Strategy):
+    """The least cost, with a proof."""
+
+    name: ClassVar[str] = "optimal"
+    summary: ClassVar[str] = "the least cost, proven by integer programming"
+    improves: ClassVar[bool] = True
+
+    seconds: float = 2.0
+    """How long to look for a proof."""
+
+    def choose(self, program: Program) -> Placement:
+        """See the package."""
+        return find_optimum(program, self.seconds).placement
+
+
+def find_optimum(
+    program: Program,
+    seconds: float = 2.0,
+    *,
+    widest: Mapping[str, int] = NO_LIMITS,
+    known: Iterable[Placement] = (),
+    exposure: Exposure | None = None,
+    solver: bool = True,
+) -> Optimum:
+    """The cheapest placement that can be found in the time given, and what is known about it.
+
+    `widest` is the greatest count of each counter, `known` are placements to begin with; without `solver` only what
+    can be found directly is.
+    """
+    started = time.monotonic()
+    until = started + seconds * (1 - KEPT)
+    known = list(known) or [choose(program, Minimize(), widest)]
+    maker = RowMaker(program, widest)
+    prices = prices_for(program, maker.positions(), exposure)
+    ascent = start(program, prices, maker, until)
+    search = Search(program, prices, widest, ascent, until, solver)
+    for placement in known:
+        search.consider(placement)
+    search.run()
+    assert search.best is not None
+    paid = prices.of(search.best)
+    return Optimum(
+        search.best,
+        prices.executions(paid),
+        prices.executions(min(search.bound, paid)),
+        paid <= search.bound,
+        len(ascent.rows),
+        time.monotonic() - started,
+        search.asked,
+        search.reason,
+    )
+
+
+@dataclass(slots=True)
+class Search:
+    """The best placement so far and the greatest bound."""
+
+    program: Program
+    prices: Prices
+    widest: Mapping[str, int]
+    ascent: Ascent
+    until: float
+    solver: bool
+    best: Placement | None = None
+    least: int = 0
+    bound: int = 0
+    asked: int = 0
+    """Calls of the solver."""
+    reason: str = ""
+    """Why it ended without a proof."""
+    solved: dict[frozenset[Row], Solved] = field(default_factory=dict)
+
+    def consider(self, placement: Placement) -> None:
+        """Take a placement that covers everything, if it is cheaper."""
+        paid = self.prices.of(placement)
+        if self.best is None or paid < self.least:
+            self.best, self.least = placement, paid
+
+    def mended(self, choice: Choice) -> Placement:
+        """A choice as a placement, with what it lacks put in and what nothing needs taken out."""
+        program = self.program
+        kept = prune(program, complete(program, choice.placement(program)), program.standing)
+        added = [at for at in kept if at not in program.standing or program.standing[at] != kept[at]]
+        return relax(program, kept, added, self.widest, least=program.standing)
+
+    def run(self) -> None:
+        """Solve the rows, add those that the solution leaves open, and so on until there are none."""
+        self.bound = self.ascent.payments.total
+        if self.best is None or self.least > self.bound:
+            self.consider(self.mended(self.ascent.taken))
+        last: Choice | None = None
+        while self.least > self.bound and self.in_time():
+            choice, bound, exact = self.choose()
+            self.bound = max(self.bound, bound)
+            if choice is None:
+                break
+            last = choice
+            conflicts = conflicts_of(self.program, choice.placement(self.program))
+            if len(conflicts) <= FEW_OPEN:
+                self.consider(self.mended(choice))
+                last = None
+            if not self.add_rows(choice, conflicts):
+                # Nothing is left open that could be closed.
+                if not exact and not self.reason:
+                    self.reason = "the solver gave no proof"
+                break
+        if last is not None and self.least > self.bound:
+            self.consider(self.mended(last))
+
+    def in_time(self) -> bool:
+        """Whether there is time left; if not, that is the reason for whatever is missing."""
+        if time.monotonic() <= self.until:
+            return True
+        self.reason = "time was up"
+        return False
+
+    def choose(self) -> tuple[Choice | None, int, bool]:
+        """The cheapest choice for the rows so far, what no choice costs less than, and whether it is the cheapest."""
+        choice, bound, exact = Choice(), 0, True
+        complete_ = True
+        for part in parts_of(self.ascent.rows):
+            found = self.solve(part)
+            bound += found.bound
+            exact = exact and found.proven
+            if found.terms is None:
+                complete_ = False
+            else:
+                for term in found.terms:
+                    choice.add(term)
+        return (choice if complete_ else None), bound, exact
+
+    def solve(self, part: list[Row]) -> Solved:
+        """The cheapest choice for some rows that share positions."""
+        key = frozenset(part)
+        known = self.solved.get(key)
+        if known is None:
+            known = self.solved[key] = self.newly_solved(part)
+        return known
+
+    def newly_solved(self, part: list[Row]) -> Solved:
+        """The same, worked out: directly if few tries do, else by the solver."""
+        rows = reduced(self.prices, part)
+        terms: frozenset[Term] | None = None
+        smaller = parts_of(rows)
+        if len(smaller) > 1:
+            return _together([self.newly_solved(each) for each in smaller])
+        if len(rows) <= FEW:
+            terms, proven = cheapest(self.prices, rows, TRIES // len(rows))
+            if proven and terms is not None:
+                return Solved(terms, self.paid(terms), True)
+        if not self.solver:
+            self.reason = "the solver was not asked"
+            return Solved(terms, bound_of(self.prices, rows), False)
+        if not can_be_asked(self.until):
+            self.reason = "time was up"
+            return Solved(terms, bound_of(self.prices, rows), False)
+        try:
+            self.asked += 1
+            found = solve_rows(self.prices, rows, self.until)
+        except ImportError:
+            self.solver, self.reason = False, "scipy is not installed"
+            return Solved(terms, bound_of(self.prices, rows), False)
+        if found.terms is None:
+            if self.in_time():
+                self.reason = "trip counts are too far apart for the solver"
+            return Solved(terms, max(found.bound, bound_of(self.prices, rows)), False)
+        return found
+
+    def paid(self, terms: Iterable[Term]) -> int:
+        """What some terms cost together."""
+        choice = Choice()
+        for term in terms:
+            choice.add(term)
+        meetings = sum(self.prices.meeting(position) for position in choice.meets)
+        return meetings + sum(
+            self.prices.waiting(position, min(counts.values())) for position, counts in choice.waits.items()
+        )
+
+    def add_rows(self, choice: Choice, conflicts: list[Conflict]) -> bool:
+        """Add rows for ways that a choice leaves open; whether there were any that could be closed."""
+        ascent = self.ascent
+        sync = Synchronization.of(choice.placement(self.program))
+        before = len(ascent.rows)
+        for phase, index, *bits in conflicts:
+            wanted = (bits[0], bits[1])
+            step = self.program.steps[phase][index]
+            for _ in range(MOST_EACH):
+                way = None if wanted == (0, 0) else ascent.backwards.find(phase, index, wanted, sync)
+                if way is None:
+                    break
+                rows = ascent.maker.rows(way, step, choice)
+                if all(rows):
+                    ascent.rows.update(dict.fromkeys(rows))
+                wanted = without(self.program, way, wanted)
+            if len(ascent.rows) - before >= AT_ONCE or time.monotonic() > self.until:
+                break
+        return len(ascent.rows) > before
+
+
+def _together(parts: list[Solved]) -> Solved:
+    """What is known about all parts."""
+    terms: frozenset[Term] | None = frozenset()
+    for part in parts:
+        terms = None if terms is None or part.terms is None else terms | part.terms
+    return Solved(terms, sum(part.bound for part in parts), all(part.proven for part in parts))
