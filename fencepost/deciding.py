@@ -25,6 +25,8 @@ QUICK_OPERATIONS = 4000
 """Kernels with more operations are not looked at for an optimum unless that is asked for."""
 QUICK_SECONDS = 0.5
 """How long that may take at most."""
+APART = 0.15
+"""The part of the time that is kept for pulling barriers apart."""
 ASKED_SECONDS = 2.0
 """How long `optimal` takes at most, if nothing else is said."""
 
@@ -67,10 +69,12 @@ def decide(
         return _split(program, Decision(name, placement), pace) if splits else Decision(name, placement)
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
     exposure = Exposure(program.flow, pace.work, pace.fence)
-    known = choose(program, STRATEGIES["minimize"], config.widest_waits(), coarse)
+    # Half of the time for what is known to begin with, and a part for pulling barriers apart in the end.
+    known = choose(program, STRATEGIES["minimize"], config.widest_waits(), coarse, until=started + limit / 2)
+    kept = limit * APART if splits else 0.0
     optimum = find_optimum(
         program,
-        limit - (time.monotonic() - started),
+        limit - kept - (time.monotonic() - started),
         widest=config.widest_waits(),
         known=[known],
         # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.

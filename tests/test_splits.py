@@ -102,7 +102,7 @@ def problem_with_splitting(text: str) -> str | None:
     if not report.ok:
         return f"check finds {(*report.races, *report.deadlocks, *report.out_of_range)[0]}"
     verify_barriers(trace)
-    # Where copies are waited for, one barrier more may be worth a shorter wait: `intersect` takes no more in any case.
+    # Where copies are waited for, one barrier more may be worth a shorter wait; `intersect` takes no more anywhere.
     copies = any(isinstance(op, ops.AsyncOperation) for op in trace.preorder_walk())
     counting = split(text, "intersect") if copies else trace
     assert counting is not None

@@ -30,6 +30,11 @@ class Cover(NamedTuple):
         return self.lands == ALL
 
     @property
+    def is_barrier(self) -> bool:
+        """Whether it becomes a barrier: all waves meet, or there is no count to wait with."""
+        return self.rendezvous or self.drains
+
+    @property
     def does_anything(self) -> bool:
         """Whether it is more than nothing at all."""
         return self.rendezvous or self.drains or bool(self.counts or self.wait or self.signal)

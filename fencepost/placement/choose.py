@@ -17,6 +17,8 @@ In the end every wait that was put in, or added to, gets the largest count that 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -35,9 +37,15 @@ MOST_TRIES = 24
 
 
 def choose(
-    program: Program, strategy: Strategy, widest: Mapping[str, int], coarse: Program | None = None
+    program: Program,
+    strategy: Strategy,
+    widest: Mapping[str, int],
+    coarse: Program | None = None,
+    until: float = math.inf,
 ) -> Placement:
     """Where barriers go and how long they wait; `widest` is the greatest count of each counter.
+
+    When the clock (`time.monotonic`) is past `until`, nothing more is tried.
 
     `coarse` is the same kernel looked at less closely. What covers all hazards there covers them here, too: a
     strategy that is no optimum can do better with it now and then.
@@ -49,21 +57,27 @@ def choose(
         other = prune(program, complete(program, strategy.choose(coarse)), program.standing)
         return min(first, other, key=lambda placement: cost(program.flow, placement))
     candidates: list[Placement] = []
-    firsts = [first, strategy.choose(replace(program, drains=False))] if strategy.improves else [first]
+    firsts = [first]
+    if strategy.improves and time.monotonic() < until:
+        firsts.append(strategy.choose(replace(program, drains=False)))
     for chosen in firsts:
+        if candidates and time.monotonic() > until:
+            break
         added = chosen.keys() - program.standing.keys()
         candidates.append(relax(program, chosen, added, widest))
+        if time.monotonic() > until:
+            break
         if any(chosen[at].lands for at in added):
             candidates.append(_all_waiting(program, chosen, widest))
             if strategy.improves:
                 candidates.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
     candidates.sort(key=lambda placement: price(program, placement))
     if strategy.improves:
-        candidates = [_improved(program, candidate, widest) for candidate in candidates[:2]]
+        candidates = [_improved(program, candidate, widest, until) for candidate in candidates[:2]]
     return min(candidates, key=lambda placement: price(program, placement))
 
 
-def _improved(program: Program, placement: Placement, widest: Mapping[str, int]) -> Placement:
+def _improved(program: Program, placement: Placement, widest: Mapping[str, int], until: float) -> Placement:
     """`placement` as long as leaving out one barrier, and repairing what that breaks, makes it cheaper."""
     best, least = placement, price(program, placement)
     tries = MOST_TRIES
@@ -73,6 +87,8 @@ def _improved(program: Program, placement: Placement, widest: Mapping[str, int])
         added = [at for at in best if at not in program.standing]
         for position in sorted(added, key=lambda at: (-program.flow.frequency(at), at))[:tries]:
             tries -= 1
+            if time.monotonic() > until:
+                return best
             without = {at: cover for at, cover in best.items() if at != position}
             repaired = _all_waiting(program, complete(program, _draining(without)), widest)
             if (paid := price(program, repaired)) < least:
@@ -112,7 +128,7 @@ def price(program: Program, placement: Placement) -> float:
     """Barriers executed, and what the waits cost that were not in the kernel."""
     flow, standing = program.flow, program.standing
     return sum(
-        flow.frequency(at) * (cover.rendezvous + _wait_price(cover, standing.get(at, NOTHING)))
+        flow.frequency(at) * (cover.is_barrier + _wait_price(cover, standing.get(at, NOTHING)))
         for at, cover in placement.items()
     )
 

@@ -59,7 +59,7 @@ class Prices:
         paid = 0
         for position, cover in placement.items():
             standing = self.program.standing.get(position)
-            if cover.rendezvous and not (standing is not None and standing.rendezvous):
+            if cover.is_barrier and not (standing is not None and standing.rendezvous):
                 paid += self.meeting(position)
             if cover.lands & ~(standing or Cover()).lands:
                 paid += self.waiting(position, min((count for _, count in cover.counts), default=0))
