@@ -28,6 +28,8 @@ fuzz: $(VENV)/.ready-dev
 bench: $(VENV)/.ready-dev
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/stalls.py
+	$(BIN)/python bench/quality.py
+	$(BIN)/python bench/triton/barriers.py --summary
 
 # Rewrites the golden files from what the tool prints now; read the diff before committing it.
 golden: $(VENV)/.ready-dev

@@ -153,9 +153,9 @@ def measure_large(shape: str, size: int, limit: float, target: str) -> Large:
         started = time.perf_counter()
         program = read_program(writer.kernel.trace, barrier_ids=[ops.WORKGROUP] if splits else [])
         read, core = time.perf_counter(), time.process_time()
-        found = decide(program, None, config, "optimal", splits=splits, seconds=limit)
+        found = decide(program, lambda: None, config, "optimal", splits=splits, seconds=limit)
         decided, core = time.perf_counter(), time.process_time() - core
-        other = decide(program, None, config, "minimize", splits=False)
+        other = decide(program, lambda: None, config, "minimize", splits=False)
     costs = [price(program, each.placement) for each in (found, other)]
     return Large(shape, size, limit, costs[0], costs[1], found.proof, read - started, decided - read, core)
 

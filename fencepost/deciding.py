@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fencepost.analysis.covers import Placement
@@ -48,16 +49,17 @@ class Decision:
 
 def decide(
     program: Program,
-    coarse: Program | None,
+    coarse: Callable[[], Program | None],
     config: TargetConfig,
     strategy: str,
     *,
     splits: bool,
     seconds: float | None = None,
+    latencies: bool = True,
 ) -> Decision:
     """The placement of a strategy, or of the one that is chosen for this kernel.
 
-    `coarse` is the same kernel looked at less closely (see `choose`).
+    `coarse` makes the same kernel looked at less closely, if there is such a thing (see `choose`).
     """
     started = time.monotonic()
     pace = pace_of(config.name)
@@ -65,22 +67,31 @@ def decide(
     if strategy == AUTOMATIC:
         name = "optimal" if is_quick(program) else "intersect" if config.prefers_split else "minimize"
     if name != Optimal.name:
-        placement = choose(program, STRATEGIES[name], config.widest_waits(), coarse)
+        placement = choose(program, STRATEGIES[name], config.widest_waits(), coarse())
         return _split(program, Decision(name, placement), pace) if splits else Decision(name, placement)
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
     exposure = Exposure(program.flow, pace.work, pace.fence)
     # Half of the time for what is known to begin with, and a part for pulling barriers apart in the end.
-    known = choose(program, STRATEGIES["minimize"], config.widest_waits(), coarse, until=started + limit / 2)
+    widest, until = config.widest_waits(), started + limit / 2
     kept = limit * APART if splits else 0.0
-    optimum = find_optimum(
-        program,
-        limit - kept - (time.monotonic() - started),
-        widest=config.widest_waits(),
-        known=[known],
-        # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.
-        exposure=None if splits and strategy == AUTOMATIC else exposure,
-        solver=strategy != AUTOMATIC,
-    )
+
+    def search(known: Placement) -> Optimum:
+        return find_optimum(
+            program,
+            limit - kept - (time.monotonic() - started),
+            widest=widest,
+            known=[known],
+            # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.
+            exposure=None if not latencies or (splits and strategy == AUTOMATIC) else exposure,
+            solver=strategy != AUTOMATIC,
+        )
+
+    optimum = search(choose(program, STRATEGIES["minimize"], widest, until=until))
+    if not optimum.least_executed and time.monotonic() < until:
+        rough = coarse()
+        if rough is not None:
+            again = search(choose(program, STRATEGIES["minimize"], widest, rough, until=until))
+            optimum = min(optimum, again, key=lambda found: found.cost)
     decision = Decision(name, optimum.placement, str(optimum))
     if not splits:
         return decision

@@ -9,7 +9,7 @@ from fencepost.analysis.covers import Placement
 from fencepost.analysis.hazards import Barriers, Hazard, exposed_without, hazards
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.read import read_program, with_fixed_waits
 from fencepost.deciding import AUTOMATIC, Decision, decide
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verify_barriers
 from fencepost.emit.legacy import change
@@ -69,15 +69,21 @@ def insert_barriers(
     slots: bool = True,
     estimates: Estimates = DEFAULT_ESTIMATES,
     seconds: float | None = None,
+    whole: bool = False,
+    waits: bool = True,
+    latencies: bool = True,
 ) -> Inserted:
     """Put the barriers and waits into `trace` that it lacks. What none can fix is an error, and changes nothing.
 
     Pairs of accesses for which `ignore` returns True are left alone: the caller answers for them. Without
     `slots`, what depends on a loop's numbers counts as the whole allocation. `estimates` say how often loops and
     branches run where the kernel does not, `seconds` how long `optimal` may look for a proof.
+    With `whole`, barriers are not split, whatever the target prefers. Without `waits`, none are put in or changed; an
+    async operation that is not waited for where it has to be is an error (FP207). Without `latencies`, what barriers
+    expose is not looked at: a kernel that leaves out most of its arithmetic does not tell.
     """
     with collection_paused():
-        return _insert(trace, target, strategy, ignore, slots, estimates, seconds)
+        return _insert(trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies)
 
 
 def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
@@ -93,6 +99,9 @@ def _insert(
     slots: bool,
     estimates: Estimates,
     seconds: float | None,
+    whole: bool,
+    waits: bool,
+    latencies: bool,
 ) -> Inserted:
     config = target_named(target)
     if strategy != AUTOMATIC and strategy not in STRATEGIES:
@@ -102,13 +111,20 @@ def _insert(
             notes=[("known strategies", ", ".join([AUTOMATIC, *STRATEGIES]))],
         )
     wanted = strategy == "intersect" or (config.prefers_split and strategy in (AUTOMATIC, "optimal"))
-    splits = wanted and config.split_barriers and trace.waves > 1
+    splits = wanted and config.split_barriers and trace.waves > 1 and not whole
     ids = [ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())] if splits else []
     program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids, estimates=estimates)
-    coarse = None
-    if len(program.phases.nodes) > len(program.flow.blocks):
-        coarse = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids, estimates=estimates)
-    decision = decide(program, coarse, config, strategy, splits=splits, seconds=seconds)
+    if not waits:
+        refuse_unwaited(program)
+        program = with_fixed_waits(program)
+
+    def coarse() -> Program | None:
+        if len(program.phases.nodes) <= len(program.flow.blocks):
+            return None
+        rough = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids, estimates=estimates)
+        return rough if waits else with_fixed_waits(rough)
+
+    decision = decide(program, coarse, config, strategy, splits=splits, seconds=seconds, latencies=latencies)
     _refuse_hopeless(program, decision.placement)
     return _emit(program, decision, config)
 
@@ -191,6 +207,31 @@ def reasons_for(
     before = states_before(program, placement)
     barriers = Barriers(placement)
     return {position: exposed_without(program, barriers, position, before, most) for position in positions}
+
+
+def refuse_unwaited(program: Program) -> None:
+    """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
+    if not program.table.engines:
+        return
+    for position, _, flying in conflicts_left(program, program.standing):
+        if not flying:
+            continue
+        block = program.flow.blocks[position.block]
+        at_end = position.gap >= len(block.ops)
+        consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
+        found = (hazard for hazard in hazards(program, program.standing) if hazard.consumer is consumer)
+        producer = next(
+            (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
+        )
+        written = [op.origin for op in (producer, consumer) if op.origin]
+        raise FencepostError(
+            "an async operation may still be under way here: a wait is missing or too weak",
+            [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
+            code="FP207",
+            exit_code=1,
+            notes=[("written", " and ".join(written))] if written else [],
+            source=program.flow.trace.source,
+        )
 
 
 def _refuse_hopeless(program: Program, placement: Placement) -> None:

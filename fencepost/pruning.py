@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from fencepost.analysis.covers import Cover, Placement
@@ -38,16 +38,24 @@ class Pruned:
 
 
 def prune_barriers(
-    trace: CapturedTrace, target: str = "", *, shared: Collection[str] = (), slots: bool = True
+    trace: CapturedTrace,
+    target: str = "",
+    *,
+    shared: Collection[str] = (),
+    slots: bool = True,
+    keep: Callable[[ops.SyncOperation], bool] | None = None,
 ) -> Pruned:
     """Take out barriers and waits until none is redundant, and make the waits that are left as short as possible.
 
-    Functions named in `shared` are left as they are: other kernels rely on them.
+    Functions named in `shared` are left as they are: other kernels rely on them. So are the barriers and waits for
+    which `keep` returns True.
     """
     program = read_program(trace, slots=slots)
     widest = target_named(target).widest_waits()
     standing = program.standing
     fixed = {position for position in standing if _function_of(program, position) in shared}
+    if keep is not None:
+        fixed |= {position for position, op in program.standing_ops.items() if keep(op)}
     # Half of a barrier is nothing without the other half.
     fixed |= {position for position, cover in standing.items() if cover.is_split}
     free = [position for position in standing if position not in fixed]

@@ -43,6 +43,8 @@ class Shape:
     scratch: bool = False
     expects: float = 0.0
     """How many of the loops, conditionals and branches that can have an `expect` do; else kernels are the same."""
+    arguments: bool = False
+    """Kernels of labelled blocks that have arguments, and nothing else."""
 
 
 ANY = Shape()
@@ -52,7 +54,8 @@ STRAIGHT = Shape(loops=False, conditionals=False, divergent=False, blocks=False,
 
 def random_text(seed: int, shape: Shape = ANY) -> str:
     """The text of a random kernel."""
-    return _Writer(random.Random(seed), shape, random.Random(f"expect {seed}")).kernel()
+    writer = _BlockWriter if shape.arguments else _Writer
+    return writer(random.Random(seed), shape, random.Random(f"expect {seed}")).kernel()
 
 
 def random_kernel(seed: int, shape: Shape = ANY) -> CapturedTrace:
@@ -82,13 +85,17 @@ class _Writer:
         self.lines.append(f"kernel @random waves={self.waves} {{")
         for number in range(self.rng.randint(1, 3)):
             self.buffer("abc"[number])
+        self.top()
+        self.lines.append("}")
+        return "\n".join(self.lines) + "\n"
+
+    def top(self) -> None:
+        """What stands in the kernel."""
         if self.shape.blocks and self.rng.random() < 0.35:
             self.blocks()
         else:
             while self.left > 0:
                 self.statement(1, 0)
-        self.lines.append("}")
-        return "\n".join(self.lines) + "\n"
 
     def function(self) -> None:
         """A function that kernel and later functions can call; the kernel has as much left as before."""
@@ -291,6 +298,227 @@ class _Writer:
             return str(self.rng.randrange(slots))
         ahead = self.rng.randint(0, slots)
         return f"(%{self.rng.choice(self.loop_vars)} + {ahead}) % {slots}"
+
+
+UNBOUNDED = 1 << 30
+"""What a number that counts without end stays below, as far as slots are concerned."""
+
+
+class _BlockWriter(_Writer):
+    """Loops, diamonds and worse, written with labelled blocks: rings, counters, and what sides hand on."""
+
+    def __init__(self, rng: random.Random, shape: Shape, expectations: random.Random) -> None:
+        super().__init__(rng, shape, expectations)
+        self.differing: set[str] = set()
+        """Numbers that waves can disagree about: no condition may ask for them."""
+        self.local: set[str] = set()
+        """Numbers that structured loops carry: they cannot be named in other blocks."""
+
+    def top(self) -> None:
+        self.pieces(0, False)
+        while self.left > 0:
+            self.pieces(0, False)
+        self.put(1, "return")
+
+    def pieces(self, depth: int, guarded: bool) -> None:
+        """Straight pieces and pieces of control flow, one after the other."""
+        for _ in range(self.rng.randint(1, 3)):
+            if self.left <= 0:
+                return
+            roll = self.rng.random()
+            if roll < 0.45 or depth > 2 or self.left < 2:
+                known = len(self.numbers)
+                self.statement(1, self.shape.depth - 1, guarded)
+                self.local |= {name for name, _ in self.numbers[known:]}
+            elif roll < 0.68:
+                self.circle(depth, guarded)
+            elif roll < 0.95 or guarded:
+                self.diamond(depth, guarded)
+            else:
+                self.two_entries()
+
+    def label(self, name: str, params: list[tuple[str, int]] | None = None) -> None:
+        """Begin a block."""
+        self.numbers = [number for number in self.numbers if number[0] not in self.local]
+        self.lines.append(
+            f"^{name}({', '.join(f'%{param}' for param, _ in params)}):" if params else f"^{name}:"
+        )
+        self.numbers += params or []
+
+    def jump(self, target: str, args: list[str]) -> None:
+        self.put(1, f"br ^{target}({', '.join(args)})" if args else f"br ^{target}")
+
+    def choose(self, condition: str, then: str, orelse: str) -> None:
+        expect = "" if "wave" in condition else self.expect(*PROBABILITIES)
+        self.put(1, f"cond_br {condition}, ^{then}, ^{orelse}{expect}")
+
+    def scoped(self, depth: int, guarded: bool) -> None:
+        """Pieces whose numbers are not used behind them, or seldom: there they can be old, or not known at all."""
+        known = list(self.numbers)
+        self.pieces(depth, guarded)
+        kept = known if self.rng.random() < 0.9 else [*known, *self.numbers]
+        self.numbers = [number for number in dict.fromkeys(kept) if number[0] not in self.local]
+
+    # ------------------------------------------------------------ numbers
+
+    def agreed(self) -> list[tuple[str, int]]:
+        """The numbers that conditions can ask for."""
+        return [number for number in self.numbers if number[0] not in self.differing]
+
+    def number(self, below: int, agreed: bool) -> str:
+        """Something to hand on: 0 or more, and less than `below`."""
+        known = self.agreed() if agreed else self.numbers
+        roll = self.rng.random()
+        if roll < 0.03:
+            return "?"
+        if roll < 0.06 and not agreed:
+            return f"wave % {below}"
+        if not known or roll < 0.4:
+            return str(self.rng.randrange(below))
+        name, least = self.rng.choice(known)
+        forms = [
+            f"(%{name} + {self.rng.randint(1, 3)}) % {below}",
+            f"select(%{name} % 2 == 0, {self.rng.randrange(below)}, {self.rng.randrange(below)})",
+            f"%{name}" if least <= below else f"%{name} % {below}",
+            f"%{name} * 3 % {below}",
+        ]
+        return self.rng.choice(forms)
+
+    def following(self, name: str, below: int) -> str:
+        """What a number of a ring becomes."""
+        forms = [
+            f"(%{name} + {self.rng.randint(1, 2)}) % {below}",
+            f"select(%{name} + 1 < {below}, %{name} + 1, 0)",
+            f"select(%{name} == 0, {below} - 1, %{name} - 1)",
+        ]
+        if below != 3:
+            forms.append(f"%{name} ^ 1")
+        return self.rng.choice([*forms, *forms, self.number(below, True)])
+
+    def test(self) -> str:
+        """A condition that all waves decide alike."""
+        known = self.agreed()
+        if not known or self.rng.random() < 0.35:
+            return f"%{self.fresh('c')}"
+        name, below = self.rng.choice(known)
+        if below == UNBOUNDED:
+            return f"%{name} % {self.rng.choice([2, 3])} == {self.rng.randrange(2)}"
+        sign = self.rng.choice(["<", "<=", ">", ">=", "==", "!="])
+        return f"%{name} {sign} {self.rng.randrange(below)}"
+
+    def test_by_wave(self) -> str:
+        known = self.agreed()
+        if known and self.rng.random() < 0.3:
+            name, below = self.rng.choice(known)
+            forms = [f"wave == %{name} % 2", f"(wave + %{name}) % 2 == 0"]
+            return self.rng.choice(forms if below == UNBOUNDED else [*forms, f"wave < %{name}"])
+        return self.rng.choice(["wave == 0", "wave >= 1", "wave % 2 == 0", "wave < 2"])
+
+    # ------------------------------------------------------------ control flow
+
+    def circle(self, depth: int, guarded: bool) -> None:
+        """A loop that is left at its head or at its end, sometimes from the middle."""
+        head, inside, end = self.fresh("head"), self.fresh("body"), self.fresh("end")
+        params: list[tuple[str, int]] = []
+        first: list[str] = []
+        count = self.rng.choice([0, 0, 1, 2, 3, 4]) if self.rng.random() < 0.4 else None
+        if count is not None:
+            params.append((self.fresh("n"), count + 1))
+            first.append("0")
+        for _ in range(self.rng.randint(0 if params else 1, 2)):
+            below = self.rng.choice([2, 2, 3, 3, 4, UNBOUNDED])
+            params.append((self.fresh("x"), below))
+            first.append(self.number(min(below, 4), True))
+        self.jump(head, first)
+        self.label(head, params)
+        at_head = self.rng.random() < 0.5
+        stays = f"%{params[0][0]} < {count}" if count is not None else f"%{self.fresh('c')}"
+        if at_head:
+            self.choose(stays, inside, end)
+            self.label(inside)
+        self.scoped(depth + 1, guarded)
+        if self.rng.random() < 0.15:
+            go = self.fresh("go")
+            self.choose(self.test(), end, go)
+            self.label(go)
+            self.scoped(depth + 1, guarded)
+        if not at_head:
+            self.choose(stays, inside, end)
+            self.label(inside)
+        self.jump(head, self.next_round(params, counted=count is not None))
+        self.label(end)
+        if self.rng.random() < 0.3:
+            self.numbers = [number for number in self.numbers if number not in params]
+
+    def next_round(self, params: list[tuple[str, int]], counted: bool) -> list[str]:
+        """What a loop's numbers become; sometimes two of them change places."""
+        args = []
+        for place, (name, below) in enumerate(params):
+            if below == UNBOUNDED:
+                args.append(f"%{name} + {self.rng.choice([1, 1, 2])}")
+            elif counted and not place:
+                args.append(f"%{name} + 1")
+            else:
+                args.append(self.following(name, below))
+        last = params[counted:]
+        if len(last) > 1 and last[0][1] == last[1][1] and self.rng.random() < 0.3:
+            args[-2:] = [f"%{last[1][0]}", f"%{last[0][0]}"]
+        return args
+
+    def diamond(self, depth: int, guarded: bool) -> None:
+        """Two sides that hand on different numbers, or one that does nothing."""
+        yes, no, join = self.fresh("yes"), self.fresh("no"), self.fresh("join")
+        divergent = self.shape.divergent and self.rng.random() < 0.35
+        params = [(self.fresh("y"), self.rng.choice([2, 3])) for _ in range(self.rng.choice([0, 1, 1, 2]))]
+        agreed = not divergent and self.rng.random() < 0.9
+        one_sided = not params and self.rng.random() < 0.5
+        self.choose(self.test_by_wave() if divergent else self.test(), yes, join if one_sided else no)
+        before = set(self.numbers)
+        for side in (yes,) if one_sided else (yes, no):
+            self.label(side)
+            self.scoped(depth + 1, guarded or divergent)
+            self.jump(join, [self.number(below, agreed) for _, below in params])
+            if divergent:
+                self.differing |= {name for name, _ in self.numbers if (name, _) not in before}
+        self.label(join, params)
+        if not agreed:
+            self.differing |= {name for name, _ in params}
+
+    def two_entries(self) -> None:
+        """A loop that is entered in two places, each with a number of its own."""
+        ways, heads = [self.fresh("way"), self.fresh("way")], [self.fresh("head"), self.fresh("head")]
+        again, end = [self.fresh("again"), self.fresh("again")], self.fresh("end")
+        params = [(self.fresh("x"), self.rng.choice([2, 3])) for _ in heads]
+        self.choose(self.test(), *ways)
+        for way, head, (_, below) in zip(ways, heads, params, strict=True):
+            self.label(way)
+            self.jump(head, [self.number(below, True)])
+        for here, there in ((0, 1), (1, 0)):
+            self.label(heads[here], [params[here]])
+            for _ in range(self.rng.randint(0, 2)):
+                self.statement(1, self.shape.depth)
+            self.choose(self.test(), again[here], end)
+            self.label(again[here])
+            self.jump(heads[there], [self.number(params[there][1], True)])
+        self.label(end)
+
+    # ------------------------------------------------------------ where numbers are used
+
+    def conditional(self, indent: int, depth: int, guarded: bool) -> None:
+        if self.rng.random() < 0.5 and self.agreed():
+            self.put(indent, f"if {self.test()} {{")
+            self.body(indent + 1, depth + 1, guarded)
+            self.put(indent, "}")
+        else:
+            super().conditional(indent, depth, guarded)
+
+    def view(self) -> str:
+        name, slots, size = self.rng.choice(self.buffers)
+        if slots == 1 and self.shape.ranges and self.numbers and self.rng.random() < 0.4:
+            number, below = self.rng.choice(self.numbers)
+            lo = f"%{number} * 16" if below <= 4 else f"%{number} % 4 * 16"
+            return f"%{name}[{lo}..{lo} + {self.rng.choice([size // 4, size // 4, 1])}]"
+        return super().view()
 
 
 def shrink(text: str, fails: Callable[[str], bool]) -> str:

@@ -407,9 +407,136 @@ MISTAKES = {
     "one label twice": Mistake(
         kernel("br ^x", "^x:", "br ^x", "^x:", "return"), "FP104", "the name ^x is already taken", 7, "^x"
     ),
+    # What blocks take.
+    "arguments on a conditional branch": body(
+        "cond_br %c, ^x(1), ^y", "FP109", "branch to a block of its own", "cond_br %c, ^x(1), ^y",
+        "^x(%n):", "return", "^y:", "return",
+    ),
+    "arguments on its second target": body(
+        "cond_br %c, ^x, ^x(1)", "FP109", "cond_br hands on nothing", "cond_br %c, ^x, ^x(1)", "^x:", "return"
+    ),
+    "no such block for arguments": body("br ^y(1)", "FP104", "there is no block ^y", "^y", "^x(%n):", "return"),
+    "the first block has no label": body("br ^entry(1)", "FP104", "there is no block ^entry", "^entry"),
+    "arguments of the kernel": Mistake(
+        "kernel @k(%n) waves=4 {\n  return\n}\n", "FP101", "expected: 'waves'", 1, "("
+    ),
+    "arguments of the first block": body("(%n):", "FP101", "unexpected '('", "(", "return"),
+    "arguments of a function": Mistake("func @f(%n) {\n}\n", "FP101", "expected: '{'", 1, "("),
+    "arguments of return": body("return(1)", "FP101", "the end of the line", "("),
+    "an empty list of names": Mistake(kernel("br ^x", "^x():", "return"), "FP101", "a name such as", 5, ")"),
+    "an empty list of numbers": body("br ^x()", "FP101", "a number", ")", "^x:", "return"),
+    "a number for a name": Mistake(kernel("br ^x(1)", "^x(1):", "return"), "FP101", "a name such as", 5, "1"),
+    "a name without sign": Mistake(kernel("br ^x(1)", "^x(n):", "return"), "FP101", "begin with %: %n", 5, "n"),
+    "no comma between numbers": body("br ^x(1 2)", "FP101", "',' or ')'", "2", "^x(%n):", "return"),
+    "a condition for a number": body("br ^x(1 < 2)", "FP101", "unexpected '<'", "<", "^x(%n):", "return"),
+    "a name twice in one block": Mistake(
+        kernel("br ^x(1, 2)", "^x(%n, %n):", "return"), "FP104", "the name %n is already taken", 5, "%n"
+    ),
+    "a name twice in two blocks": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "br ^y(2)", "^y(%n):", "return"), "FP104", "already taken", 7, "%n"
+    ),
+    "an argument called like a buffer": Mistake(
+        kernel("br ^x(1)", "^x(%a):", "return"), "FP104", "the name %a is already taken", 5, "%a"
+    ),
+    "an argument called like a value": Mistake(
+        kernel("%v = compute", "br ^x(1)", "^x(%v):", "return"), "FP104", "%v is already taken", 6, "%v"
+    ),
+    "a value called like an argument": Mistake(
+        kernel("br ^x(1)", "^x(%v):", "%v = compute", "return"), "FP104", "%v is already taken", 6, "%v"
+    ),
+    "a loop variable called like an argument": Mistake(
+        kernel("br ^x(1)", "^x(%i):", "loop %i in 0..2 {", "}", "return"), "FP104", "%i is already taken", 6, "%i"
+    ),
+    "an argument called like a condition": body(
+        "cond_br %n, ^x, ^x", "FP104", "which is no condition", "cond_br %n, ^x, ^x",
+        "^x:", "br ^y(1)", "^y(%n):", "return",
+    ),
+    "an argument as a condition": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "cond_br %n, ^y, ^y", "^y:", "return"),
+        "FP104", "%n is a number, which is no condition", 6, "cond_br %n, ^y, ^y",
+    ),
+    "an argument as the condition of an if": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "if %n {", "}", "return"), "FP104", "compare it: `%n == 0`", 6, "if %n"
+    ),
+    "an argument as a buffer": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "read %n", "return"), "FP104", "%n is a number; a buffer is wanted", 6, "%n"
+    ),
+    "an argument above its block as a buffer": body(
+        "read %n[0]", "FP104", "%n is a number; a buffer is wanted", "%n[0]", "br ^x(1)", "^x(%n):", "return"
+    ),
+    "an argument as a value": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "mma %n", "return"), "FP104", "%n is a number; a value is wanted", 6, "%n"
+    ),
+    "an argument to come after": Mistake(
+        kernel("br ^x(1)", "^x(%n):", "barrier after %n", "return"), "FP104", "a value is wanted", 6, "%n"
+    ),
+    "a buffer handed to a block": body(
+        "br ^x(%a)", "FP104", "%a is a buffer; a number is wanted", "br ^x(%a)", "^x(%n):", "return"
+    ),
+    "a value handed to a block": Mistake(
+        kernel("%v = compute", "br ^x(%v)", "^x(%n):", "return"),
+        "FP104", "%v is a value; a number is wanted", 5, "br ^x(%v)",
+    ),
+    "a number that is not there": body(
+        "br ^x(%z + 1)", "FP104", "%z is not the variable of a loop", "br ^x(%z + 1)", "^x(%n):", "return"
+    ),
+    "the variable of a loop that has ended": Mistake(
+        kernel("loop %i in 0..2 {", "}", "br ^x(%i)", "^x(%n):", "return"),
+        "FP104", "%i is not the variable of a loop around", 6, "br ^x(%i)",
+    ),
+    "what a loop of another block carries": Mistake(
+        kernel("loop %i in 0..2 carry %k = 0 {", "next 1", "}", "br ^x(%k)", "^x(%n):", "read %a[%k]", "return"),
+        "FP104", "%k cannot be used here", 9, "%a[%k]",
+    ),
+    "a number handed on that is too large": body(
+        f"br ^x({'9' * 30})", "FP100", "too large", "9" * 30, "^x(%n):", "return"
+    ),
 }  # fmt: skip
 
 FLOW_MISTAKES = {
+    "too few numbers": Mistake(
+        kernel("br ^x(1)", "^x(%n, %m):", "return"), "FP109", "br hands on 1, and ^x takes 2", 4, "br ^x(1)"
+    ),
+    "too many numbers": Mistake(
+        kernel("br ^x(1, 2)", "^x(%n):", "return"), "FP109", "br hands on 2, and ^x takes 1", 4, "br ^x(1, 2)"
+    ),
+    "numbers that nobody takes": Mistake(
+        kernel("br ^x(1)", "^x:", "return"), "FP109", "br hands on 1, and ^x takes nothing", 4, "br ^x(1)"
+    ),
+    "no numbers": Mistake(
+        kernel("br ^x", "^x(%n):", "return"), "FP109", "br hands on nothing, and ^x takes 1", 4, "br ^x"
+    ),
+    "a conditional branch to a block that takes numbers": Mistake(
+        kernel("cond_br %c, ^y, ^x", "^y:", "return", "^x(%n):", "return"),
+        "FP109",
+        "cond_br hands on nothing, and ^x takes 1",
+        4,
+        "cond_br %c, ^y, ^x",
+    ),
+    "a condition on a number by wave": Mistake(
+        kernel("br ^x(wave)", "^x(%n):", "cond_br %n < 2, ^y, ^z", "^y:", "br ^z", "^z:", "return"),
+        "FP109",
+        "a condition on %n, which is not the same for all waves",
+        6,
+        "cond_br %n < 2, ^y, ^z",
+    ),
+    "a condition on what two sides hand on": Mistake(
+        kernel(
+            *("cond_br wave < 2, ^s, ^t", "^s:", "br ^x(0)", "^t:", "br ^x(1)"),
+            *("^x(%n):", "if %n == 0 {", "write %a", "}", "return"),
+        ),
+        "FP109",
+        "a condition on %n, which is not the same for all waves",
+        10,
+        "if %n == 0",
+    ),
+    "a branch with arguments in a loop": Mistake(
+        kernel("loop %i in 0..2 {", "br ^x(%i)", "}", "return", "^x(%n):", "return"),
+        "FP106",
+        "br inside a loop or conditional",
+        5,
+        "br ^x(%i)",
+    ),
     "branch in a loop": Mistake(
         kernel("loop %i in 0..2 {", "br ^x", "}", "return", "^x:", "return"),
         "FP106",
@@ -506,7 +633,22 @@ def test_long_lines_are_shown_in_part() -> None:
 
 # ---------------------------------------------------------------- mangled text
 
-WHOLE = [RACY, BRANCHING, HANDING, random_text(11, Shape(size=16, slots=True, asynchronous=True))]
+ARGUED = """\
+# A ring of blocks.
+kernel @argued waves=4 {
+  shared %a : 3 x 64
+  br ^head(2, 0)  # two counters
+^head(%in, %out):
+  cond_br %in < 3, ^body, ^end expect=0.95
+^body:
+  write %a[%in]
+  read %a[%out][%in * 16..%in * 16 + 16]
+  br ^head(select(%in + 1 == 3, 0, %in + 1), (%out + 1) % 3)
+^end:
+  return
+}
+"""
+WHOLE = [RACY, BRANCHING, HANDING, ARGUED, random_text(11, Shape(size=16, slots=True, asynchronous=True))]
 TOKEN = re.compile(r"[%@^]?[\w.]+|//|\.\.|[<>=!]=|\S|\n")
 
 
@@ -532,7 +674,7 @@ def mangled(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
 def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
     for length in range(len(text)):
         part = text[:length]
@@ -545,13 +687,13 @@ def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
             assert_refused(fencepost("check", str(file)), str(file))
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
 def test_every_end_of_a_kernel(text: str) -> None:
     for start in range(len(text)):
         assert_sane(text[start:])
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
 def test_every_line_left_out_or_moved(text: str) -> None:
     lines = text.splitlines(keepends=True)
     for one in range(len(lines)):
@@ -562,7 +704,7 @@ def test_every_line_left_out_or_moved(text: str) -> None:
             )
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
 def test_mangled_tokens(text: str, file: Path) -> None:
     rng = random.Random(1)
     for number in range(400):
@@ -580,7 +722,7 @@ def test_mangled_tokens(text: str, file: Path) -> None:
 
 
 WORDS = st.sampled_from(
-    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + " ( ) - // shared x != #")]
+    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + ARGUED + " ( ) - // shared x != #")]
 )
 
 

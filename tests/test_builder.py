@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -64,6 +65,100 @@ def test_conditionals_and_blocks() -> None:
     k.block("next")
     k.ret()
     assert "if wave >= 2 {\n    read %a\n  } else {\n    write %a\n  }\n  br ^next\n^next:\n" in str(k.trace)
+
+
+def test_blocks_take_numbers() -> None:
+    k = fp.Kernel("ring", waves=4)
+    a = k.shared("a", slots=3, bytes=64)
+    k.br("head", 2, 0)
+    x, y = k.block("head", "x", "y")
+    k.cond_br(x < 3, "body", "end")
+    assert k.block("body") == ()
+    k.write(a[x])
+    k.read(a[y].bytes(x * 16, x * 16 + 16))
+    k.br("head", Select((x + 1).equals(3), Const(0), x + 1), (y + 1) % 3)
+    k.block("end")
+    k.br("last", x, fp.wave)
+    k.block("last", "u", "v")
+    k.ret()
+    assert (
+        str(k.trace)
+        == """kernel @ring waves=4 {
+  shared %a : 3 x 64
+  br ^head(2, 0)
+^head(%x, %y):
+  cond_br %x < 3, ^body, ^end
+^body:
+  write %a[%x]
+  read %a[%y][%x * 16..%x * 16 + 16]
+  br ^head(select(%x + 1 == 3, 0, %x + 1), (%y + 1) % 3)
+^end:
+  br ^last(%x, wave)
+^last(%u, %v):
+  return
+}
+"""
+    )
+    assert structure(parse(str(k.trace))) == structure(k.trace)
+    fp.add_shared_memory_barriers(k.trace)
+    assert fp.check(k.trace).ok
+
+
+def test_the_builder_refuses_numbers_that_no_block_can_take() -> None:
+    k = fp.Kernel("k", waves=4)
+    a = k.shared("a", slots=2, bytes=64)
+    value, flag = k.compute(), "flag"
+    with k.cond(flag):
+        pass
+    with k.loop("i", trip=2) as i, pytest.raises(FencepostError, match="inside a loop"):
+        k.block("y", "n")
+    k.br("x", 1)
+    (n,) = k.block("x", "n")
+    elsewhere = fp.Kernel("elsewhere", waves=4)
+    for attempt in (
+        lambda: k.block("y", "n"),
+        lambda: k.block("y", "a"),
+        lambda: k.block("y", "i"),
+        lambda: k.block("y", "m", "m"),
+        lambda: k.block("y", "two words"),
+        lambda: k.block("y", "%m"),
+        lambda: k.block("y", flag),
+        lambda: k.block("x", "m"),
+        lambda: k.br("y", i),
+        lambda: k.br("y", n % 10**18),
+        lambda: k.br("y", 10**18),
+        lambda: k.cond_br("n", "x", "x"),
+        lambda: k.cond("n").__enter__(),
+        lambda: k.loop("n").__enter__(),
+        lambda: k.loop("j", carry={"n": 0}).__enter__(),
+        lambda: k.cond("c", gives=["n"]).__enter__(),
+        lambda: k.shared("n", bytes=64),
+        lambda: elsewhere.br("x", n),
+        lambda: elsewhere.read(elsewhere.shared("b", slots=2, bytes=64)[n]),
+    ):
+        with pytest.raises(FencepostError):
+            attempt()
+    k.read(a[n], value)
+    k.ret()
+    assert structure(parse(str(k.trace))) == structure(k.trace)
+
+
+@pytest.mark.parametrize(
+    ("args", "params", "words"),
+    [
+        ((1, 2), ("n",), "br hands on 2, and ^x takes 1"),
+        ((), ("n", "m"), "br hands on nothing, and ^x takes 2"),
+    ],
+)
+def test_numbers_are_counted_when_the_kernel_is_complete(
+    args: tuple[int, ...], params: tuple[str, ...], words: str
+) -> None:
+    k = fp.Kernel("k", waves=4)
+    k.br("x", *args)
+    k.block("x", *params)
+    k.ret()
+    with pytest.raises(FencepostError, match=re.escape(words)):
+        fp.check(k.trace)
 
 
 def test_a_loop_variable_is_known_inside_its_loop_only() -> None:

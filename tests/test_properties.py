@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -16,6 +17,7 @@ from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 
 CHUNK = 100
 SMALL = Shape(size=9, depth=2, barriers=0.3)
+ARGUMENTS = Shape(arguments=True, slots=True, size=16, waves=(2, 4))
 EVERYTHING = Shape(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16)
 
 
@@ -34,6 +36,19 @@ def test_large_kernels(chunk: int) -> None:
 def test_rings_and_what_loops_carry(chunk: int) -> None:
     """Slots that depend on loops, counters, rotated buffers, conditions on iterations: exact, too."""
     _hold(EXACT, chunk, Shape(slots=True, handing=True), 5_000_000)
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_blocks_with_arguments(chunk: int) -> None:
+    """Rings, counters, diamonds and divergent branches as compilers lower them: exact, too."""
+    _hold(EXACT, chunk, ARGUMENTS, 11_000_000, CHUNK // 2)
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_blocks_with_arguments_and_everything_else(chunk: int) -> None:
+    shape = replace(ARGUMENTS, handing=True, functions=True, scratch=True)
+    _hold(EXACT, chunk, shape, 12_000_000, CHUNK // 4)
+    _hold(SOUND, chunk, replace(ARGUMENTS, asynchronous=True, waits=False), 13_000_000, CHUNK // 4)
 
 
 @pytest.mark.parametrize("chunk", range(4))

@@ -35,11 +35,13 @@ from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import locate, print_file, statement
 from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import Body
+from fencepost.ir.verify import verify_trace
 from tests.random_kernels import Shape, random_text
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted([*(ROOT / "tests").rglob("*.fp"), *(ROOT / "fencepost" / "kernels").glob("*.fp")])
 EVERYTHING = Shape(size=16, slots=True, asynchronous=True, barriers=0.2, expects=0.3)
+ARGUMENTS = Shape(size=16, slots=True, asynchronous=True, handing=True, arguments=True, expects=0.3)
 NOT_COMPARED = {"span", "host", "graph", "prev", "next", "owner", "first", "last", "source", "heirs"}
 
 
@@ -51,7 +53,8 @@ def structure(thing: Any) -> Any:
     if isinstance(thing, View):
         return ("view", thing.buffer.name, thing.slot, thing.lo, thing.hi)
     if isinstance(thing, Graph):
-        return (thing.name, thing.closing, [structure(op) for op in thing])
+        params = [param.name for param in thing.params]
+        return (thing.name, params, thing.closing, [structure(op) for op in thing])
     if isinstance(thing, tuple | list):
         return [structure(part) for part in thing]
     if isinstance(thing, ops.Operation | Buffer | Body):
@@ -207,6 +210,92 @@ def test_blocks() -> None:
     assert [block.name for block in trace.blocks] == ["entry", "head", "exit", "then", "end"]
 
 
+RING = """\
+kernel @ring waves=4 {
+  shared %a : 3 x 64
+  br ^head(2, 0)
+^head(%in, %out.1):
+  cond_br %in < 3, ^body, ^end
+^body:
+  write %a[%in]
+  read %a[%out.1][%in * 16..%in * 16 + 16]
+  br ^head(select(%in + 1 == 3, 0, %in + 1), (%out.1 + 1) % 3)
+^end:
+  br ^last(%in ^ -1, ?, wave % 2)
+^last(%x, %y, %z):
+  return
+}
+"""
+
+
+def test_blocks_with_arguments() -> None:
+    trace = parse(RING)
+    assert str(trace) == RING
+    assert_round_trip(RING)
+    names = [[(name.name, name.kind, name.init) for name in block.params] for block in trace.blocks]
+    assert names == [
+        [],
+        [("in", ops.NUMBER, None), ("out.1", ops.NUMBER, None)],
+        [],
+        [],
+        [("x", ops.NUMBER, None), ("y", ops.NUMBER, None), ("z", ops.NUMBER, None)],
+    ]
+    branches = [op for op in trace.preorder_walk() if isinstance(op, ops.Branch)]
+    assert [branch.target for branch in branches] == ["head", "head", "last"]
+    assert branches[0].args == (Const(2), Const(0))
+    assert branches[1].args == (
+        Select(Compare("==", Var("in") + 1, Const(3)), Const(0), Var("in") + 1),
+        (Var("out.1") + 1) % 3,
+    )
+    assert branches[2].args == (Var("in") ^ -1, Unknown(), Wave() % 2)
+
+
+def test_arguments_belong_to_the_block_that_names_them() -> None:
+    trace = parse(RING)
+    verify_trace(trace)
+    for branch in (op for op in trace.preorder_walk() if isinstance(op, ops.Branch)):
+        (target,) = [block for block in trace.blocks if block.name == branch.target]
+        assert branch.names == target.params
+
+
+ABOVE = """\
+kernel @k waves=4 {
+  shared %a : 3 x 64
+  cond_br %c, ^z, ^x
+^x:
+  read %a[%n]
+  br ^y(%n + 1)
+^y(%n):
+  loop %i in 0..4 carry %k = %n {
+    if %n == 0 {
+      read %a[%k]
+    }
+    next %n
+  }
+  cond_br %n < 3, ^x, ^z
+^z:
+  return
+}
+"""
+
+
+def test_arguments_can_be_used_above_their_block_and_in_regions() -> None:
+    trace = parse(ABOVE)
+    verify_trace(trace)
+    assert str(trace) == ABOVE
+    assert_round_trip(ABOVE)
+    (loop,) = [op for op in trace.preorder_walk() if isinstance(op, ops.Iterate)]
+    assert loop.carried[0].init == Var("n")
+
+
+def test_spaces_in_arguments_mean_nothing() -> None:
+    text = RING.replace("(%in, %out.1):", " ( %in ,%out.1 ) :  # numbers").replace(
+        "br ^head(2, 0)", "br ^head (2,0)"
+    )
+    moved = RING.replace("^head(%in, %out.1):\n", "^head(%in, %out.1):\n  # numbers\n")
+    assert str(parse(text)) == moved
+
+
 def test_expectations_stand_before_what_is_handed_on() -> None:
     text = kernel(
         *("loop %i in 0..? step 2 expect=64 carry %x = 0 {", "  next %x + 1", "}"),
@@ -309,6 +398,7 @@ def test_random_kernels_round_trip(part: int) -> None:
         # An empty else says nothing, and is not printed.
         assert str(parse(text)) == re.sub(r"\} else \{\n *\}", "}", text)
         assert_round_trip(text)
+        assert_round_trip(random_text(seed, ARGUMENTS))
 
 
 def test_structure_tells_kernels_apart() -> None:

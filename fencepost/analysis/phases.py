@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from math import lcm
 from typing import NamedTuple
 
+from fencepost.analysis.liveness import live_numbers
 from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of, shift_in
 from fencepost.flow import Block, Flow
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
-from fencepost.ir.expr import Compare, Condition, Expr, Var, decide, evaluate, is_divergent, leaves
+from fencepost.ir.expr import Compare, Condition, Expr, Unknown, Var, decide, evaluate, is_divergent, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import names_of
 from fencepost.ir.trace import Body
@@ -30,6 +31,10 @@ Env = tuple[tuple[int, str, int], ...]
 """What is known: how many calls deep, name, value."""
 EXACT_ROUNDS = 16
 """A loop that carries numbers, or issues copies, and goes round no more often is followed from beginning to end."""
+LARGEST = 2**64
+"""Numbers beyond this are taken as unknown: squares of squares soon fill the memory, and no address is that large."""
+LARGEST_MODULUS = 1 << 20
+"""What numbers are reduced by: a count of bytes that moves on by a tile has few values, yet a large period."""
 MOST_PHASES = 4096
 """Blocks times phases that a kernel may have, or four times its blocks if that is more."""
 
@@ -88,6 +93,8 @@ class _Names:
     home: dict[Name, Graph] = field(default_factory=dict)
     """The region in which each can be named."""
     rounds: dict[ops.Iterate, Rounds | None] = field(default_factory=dict)
+    live: dict[str, set[Graph]] = field(default_factory=dict)
+    """For the numbers of labelled blocks: the blocks in which each may still be asked for."""
     modulus: dict[Name, int] = field(default_factory=dict)
     """For numbers that grow and of which only a remainder matters: by what."""
 
@@ -99,6 +106,7 @@ class _Names:
         asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
         for function, body in bodies:
             names.read(function, body, asynchronous)
+        names.live = live_numbers(flow, {name for function, name in names.followed if not function})
         return names
 
     @staticmethod
@@ -113,6 +121,14 @@ class _Names:
                         found.add(graph.owner)
                     graph = graph.owner.graph
         return found
+
+    def is_live(self, name: str, depth: int, graph: Graph | None) -> bool:
+        """Whether a number of a labelled block may still be asked for."""
+        if depth or name not in self.live:
+            return False
+        while graph is not None and graph.owner is not None:
+            graph = graph.owner.graph
+        return graph in self.live[name]
 
     def read(self, function: str, body: Body, asynchronous: bool) -> None:
         """Find what matters in one kernel or function."""
@@ -134,6 +150,10 @@ class _Names:
             if isinstance(op, ops.Iterate | ops.Conditional):
                 for number, carried in enumerate(names_of(op)):
                     sources[carried.name] = list(_handed_on(op, carried, number))
+            elif isinstance(op, ops.Branch):
+                assert op.graph is not None
+                for carried, value in zip(op.names, op.args, strict=True):
+                    sources.setdefault(carried.name, []).append((value, op.graph))
         issuing = self.loops_that_issue(body, loops) if asynchronous else set()
         if not (wanted or issuing):
             return
@@ -207,7 +227,7 @@ def _modulus(name: str, parts: list[Expr | Condition], sources: list[ops.Handed]
             shift = shift_in(name, value)
             if shift is None or shift.rounds != 1:
                 return None
-    return found if 1 < found <= MOST_ROUNDS else None
+    return found if 1 < found <= LARGEST_MODULUS else None
 
 
 def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
@@ -309,7 +329,11 @@ class _Exploration:
         """What the names stand for behind an edge."""
         function = _function(block.calls, len(block.calls))
         anchor = block.anchor
-        if isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
+        if isinstance(anchor, ops.Branch):
+            # What only some waves hand on is not the same for all.
+            args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
+            self.give(function, anchor.names, args, env)
+        elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
             owner = anchor.graph.owner
             assert isinstance(owner, ops.Iterate | ops.Conditional)
             second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
@@ -352,14 +376,27 @@ class _Exploration:
 
         With `merge` other waves have given them values before: only what is the same for all is known.
         """
+        self.give(function, names_of(owner), values, env, merge)
+
+    def give(
+        self,
+        function: str,
+        names: tuple[ops.Carried, ...],
+        values: tuple[ops.Handed, ...],
+        env: dict[str, int],
+        merge: bool = False,
+    ) -> None:
+        """The same for some names."""
         numbers = [_value(value, env) for value in values]
-        for carried, number in zip(names_of(owner), numbers, strict=True):
+        for carried, number in zip(names, numbers, strict=True):
             if (function, carried.name) not in self.names.followed:
                 continue
             before = env.pop(carried.name, None)
             modulus = self.names.modulus.get((function, carried.name))
             if number is not None and modulus is not None:
                 number %= modulus
+            if number is not None and abs(number) > LARGEST:
+                number = None
             if number is not None and (not merge or number == before):
                 env[carried.name] = number
 
@@ -372,7 +409,7 @@ class _Exploration:
                 continue
             home = self.names.home.get((_function(target.calls, deep), name))
             graph = target.graph if deep == depth else target.calls[deep].graph
-            if home is not None and _is_inside(graph, home):
+            if (home is not None and _is_inside(graph, home)) or self.names.is_live(name, deep, graph):
                 found.append((deep, name, value))
         return tuple(sorted(found))
 

@@ -114,6 +114,8 @@ class Program:
     """For each block that can be reached, as positions name it, its phases."""
     steps: list[list[Step]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
+    waits_fixed: bool = False
+    """Whether no waits are put in: what is in flight is left to those of the kernel, and conflicts with nothing."""
     drains: bool = True
     """Whether a barrier that is put in and has to wait drains every counter, or waits for just what is needed."""
     standing: Placement = field(default_factory=dict)

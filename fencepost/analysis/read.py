@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
@@ -57,6 +58,12 @@ def read_program(
         program.siblings.setdefault(program.places[phase], []).append(phase)
     add_entries(program)
     return program
+
+
+def with_fixed_waits(program: Program) -> Program:
+    """The same where waits are not put in: what is in flight conflicts with nothing."""
+    steps = [[step._replace(flying=0) for step in steps] for steps in program.steps]
+    return replace(program, steps=steps, waits_fixed=True)
 
 
 def _grouped(flow: Flow, table: ClassTable) -> frozenset[str]:

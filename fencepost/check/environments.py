@@ -14,7 +14,7 @@ from fencepost.check.names import Names, Value, condition_of, given_at, results_
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
-from fencepost.ir.expr import evaluate, is_divergent
+from fencepost.ir.expr import Unknown, evaluate, is_divergent
 from fencepost.ir.graph import Graph
 from fencepost.ir.trace import Body
 
@@ -75,6 +75,8 @@ class Environments:
                 handed = names[body_of(flow, block)].handed
                 given = [(name.name, value) for name, value in given_at(block.anchor) if name.name in handed]
                 # What the sides of a divergent conditional give differs from wave to wave: it stays unknown.
+                if given and block.guards and isinstance(block.anchor, ops.Branch):
+                    given = [(name, Unknown()) for name, _ in given]
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given
             found.live = _liveness(found)

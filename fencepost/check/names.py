@@ -55,7 +55,7 @@ class Names:
                 names.by_wave = names.by_wave or is_divergent(condition)
             if isinstance(op, ops.Iterate):
                 names.order.setdefault(op.var, len(names.order))
-            if isinstance(op, ops.Iterate | ops.Next | ops.Give):
+            if isinstance(op, ops.Iterate | ops.Next | ops.Give | ops.Branch):
                 for name, value in given_at(op):
                     names.order.setdefault(name.name, len(names.order))
                     given[name.name] = name
@@ -92,6 +92,8 @@ def _handed(op: ops.Operation | None) -> Iterable[tuple[ops.Carried, ops.Handed]
         owner = op.graph.owner
         assert isinstance(owner, ops.Iterate | ops.Conditional)
         return zip(names_of(owner), op.values, strict=True)
+    if isinstance(op, ops.Branch):
+        return zip(op.names, op.args, strict=True)
     return ()
 
 

@@ -21,6 +21,8 @@ ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
 """The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""
+HANDED_ROUNDS = 8
+"""The same for a loop of labelled blocks that hand on numbers."""
 
 
 Frames = tuple[dict[str, int], ...]
@@ -66,6 +68,9 @@ class Paths:
         trip = loop.trip if loop.op is not None else None
         if trip is None:
             rounds = max(UNKNOWN_ROUNDS, min(self.period + 1, 12))
+            if loop.op is None and self.context.names(self.flow.blocks[loop.header]).handed:
+                # Numbers that blocks hand on: slots come round, after how many iterations is not worked out.
+                rounds = max(rounds, HANDED_ROUNDS)
             self.explored.cut(f"loops of unknown length run 0 to {rounds} times")
             return rounds
         most = ROUNDS
@@ -122,7 +127,9 @@ class Paths:
             rounds = {loop: count for loop, count in place.rounds.items() if loop in inside}
             if around >= 0:
                 rounds[around] += 1
-                if rounds[around] >= self.bound[around]:
+                # A loop of labelled blocks may ask at its beginning whether to go on: it gets there once more.
+                labelled = flow.loops[around].op is None
+                if rounds[around] >= self.bound[around] + labelled:
                     continue
             if any(
                 loop.op is not None
@@ -138,6 +145,14 @@ class Paths:
                 rounds.setdefault(loop, 0)
             frames = self._frames(place, block, flow.blocks[target], rounds)
             ways.append((len(rounds), _Place(target, rounds, frames)))
+        spent = {
+            loop.index
+            for loop in flow.loops_around(block.index)
+            if loop.op is None and place.rounds[loop.index] >= self.bound[loop.index]
+        }
+        if spent:
+            leaving = [way for way in ways if spent - way[1].rounds.keys()]
+            ways = leaving or ways
         if not ways:
             # Only the way round is left, in a loop without exit: the path ends here.
             return []

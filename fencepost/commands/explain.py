@@ -34,10 +34,12 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
-    for kernel in read_kernels(options.file):
+    kernels = read_kernels(options.file)
+    target = kernels.target(options.target)
+    for kernel in kernels:
         source, spans = spans_of(kernel)
-        explained = explain_barriers(kernel, options.target, slots=options.slots)
-        stalls = stalls_of(kernel, options.target)
+        explained = explain_barriers(kernel, target, slots=options.slots)
+        stalls = stalls_of(kernel, target)
         if options.json:
             barriers = [
                 op_json(entry.op, spans)

@@ -7,28 +7,28 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fencepost.commands.kernels import Kernels, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
-from fencepost.ir.trace import CapturedTrace
 
 STDIN = "-"
 
 
-def read_kernels(name: str) -> list[CapturedTrace]:
+def read_kernels(name: str) -> Kernels:
     """The kernels in a file, or on standard input if it is called `-`."""
+    if is_triton(name):
+        return _not_empty(read_triton(name), name)
     shown = "<stdin>" if name == STDIN else name
-    kernels = parse_all(_decoded(_bytes(name), shown), shown)
-    if not kernels:
+    return _not_empty(Kernels(parse_all(_decoded(_bytes(name), shown), shown)), shown)
+
+
+def _not_empty(kernels: Kernels, shown: str) -> Kernels:
+    if not kernels.traces:
         raise FencepostError("there is no kernel in this file", code="FP102", source=Source(shown, ""))
     return kernels
 
 
 def _bytes(name: str) -> bytes:
-    if Path(name).suffix in (".ttgir", ".mlir"):
-        raise FencepostError(
-            "Triton modules cannot be read yet", code="FP112", source=Source(name, ""),
-            notes=[("help", "kernels in fencepost's own text form (.fp) can")],
-        )  # fmt: skip
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except OSError as error:

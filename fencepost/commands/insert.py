@@ -67,17 +67,34 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
-    results: list[Inserted] = [
-        insert_barriers(
-            kernel,
-            options.target,
-            options.strategy,
-            slots=options.slots,
-            estimates=Estimates(options.trips, options.taken),
-            seconds=options.seconds,
+    target, estimates = kernels.target(options.target), Estimates(options.trips, options.taken)
+    results: list[Inserted] = []
+    for number, kernel in enumerate(kernels):
+        if kernels.translations:
+            from fencepost.hosts.triton.results import place_barriers
+
+            translation = kernels.translations[number]
+            results.append(
+                place_barriers(
+                    translation,
+                    target,
+                    options.strategy,
+                    slots=options.slots,
+                    estimates=estimates,
+                    seconds=options.seconds,
+                )
+            )
+            continue
+        results.append(
+            insert_barriers(
+                kernel,
+                target,
+                options.strategy,
+                slots=options.slots,
+                estimates=estimates,
+                seconds=options.seconds,
+            )
         )
-        for kernel in kernels
-    ]
     put_kernels(options, kernels)
     if options.json:
         found: list[dict[str, Any]] = []

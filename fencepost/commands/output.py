@@ -8,9 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import STDIN, write_text
-from fencepost.ir.printer import print_file
+from fencepost.commands.kernels import Kernels
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,7 +43,9 @@ def add_analysis_arguments(parser: argparse.ArgumentParser) -> None:
     from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 
     parser.add_argument(
-        "-t", "--target", default=DEFAULT_TARGET, help=f"the GPU: {', '.join(TARGETS)} (default: %(default)s)"
+        "-t",
+        "--target",
+        help=f"the GPU: {', '.join(TARGETS)} (default: what the file names, or else {DEFAULT_TARGET})",
     )
     add_slots_argument(parser)
 
@@ -100,11 +101,11 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("-w", "--write", action="store_true", help="write the kernel back into FILE")
 
 
-def put_kernels(options: argparse.Namespace, kernels: list[CapturedTrace]) -> None:
+def put_kernels(options: argparse.Namespace, kernels: Kernels) -> None:
     """Print the kernels or write them where the user said."""
     if options.write and options.file == STDIN:
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
-    text = print_file(kernels)
+    text = kernels.text()
     if options.output:
         write_text(options.output, text)
     elif options.write:

@@ -33,13 +33,13 @@ def run(options: argparse.Namespace) -> int:
 
     kernels = read_kernels(options.file)
     found = []
+    target = kernels.target(options.target)
     for kernel in kernels:
         _, spans = spans_of(kernel)
         others = [other for other in kernels if other is not kernel]
         shared = {function.name for other in others for function in other.functions()}
-        found.append(
-            (kernel, spans, prune_barriers(kernel, options.target, shared=shared, slots=options.slots))
-        )
+        pruned = prune_barriers(kernel, target, shared=shared, slots=options.slots, keep=kernels.keep)
+        found.append((kernel, spans, pruned))
     put_kernels(options, kernels)
     if options.json:
         print_json(

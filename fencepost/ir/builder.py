@@ -5,9 +5,9 @@ from __future__ import annotations
 from fencepost.ir import ops
 from fencepost.ir.body_builder import BodyBuilder
 from fencepost.ir.expect import check_expected
-from fencepost.ir.expr import Condition, Lane, Wave
+from fencepost.ir.expr import Condition, Expr, Lane, Var, Wave, as_expr, leaves
 from fencepost.ir.graph import Graph
-from fencepost.ir.limits import check_name, check_number, check_waves
+from fencepost.ir.limits import check_constants, check_name, check_number, check_waves
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace, Function
 
@@ -32,19 +32,32 @@ class Kernel(BodyBuilder):
         self.trace = CapturedTrace(name, waves=check_waves(waves))
         super().__init__(self.trace)
 
-    def block(self, label: str) -> None:
-        """Start a new block of unstructured control flow."""
+    def block(self, label: str, *params: str) -> tuple[Expr, ...]:
+        """Start a new block of unstructured control flow; `params` name the numbers that branches to it hand on.
+
+        They can be used in this block and in those that come after it.
+        """
         if self._here.owner is not None:
             raise FencepostError("a block starts inside a loop or conditional")
         self._check_sides(self._here)
+        names = tuple(ops.Carried(name=check_name(name)) for name in params)
         self._names.claim(f"^{check_name(label)}")
-        self._here = Graph(label)
+        for name in names:
+            name.kind = ops.NUMBER
+            self._names.announce(name)
+            self._names.define_parameter(name)
+        self._here = Graph(label, params=names)
         self._roots.add(self._here)
         self.trace.blocks.append(self._here)
+        return tuple(Var(name) for name in params)
 
-    def br(self, target: str) -> ops.Branch:
-        """Go on at a block."""
-        return self._put(ops.Branch(check_name(target)))
+    def br(self, target: str, *args: int | Expr) -> ops.Branch:
+        """Go on at a block, and hand on numbers to it."""
+        numbers = tuple(as_expr(number) for number in args)
+        for number in numbers:
+            check_constants(leaves(number))
+            self._names.check_numbers(number, self._here)
+        return self._put(ops.Branch(check_name(target), numbers))
 
     def cond_br(
         self,

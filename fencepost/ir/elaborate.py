@@ -75,6 +75,8 @@ class _BodyReader:
     def read(self, statement: Statement, parts: list[Any]) -> None:
         """Everything between the braces of `statement`."""
         body = self.body
+        # Blocks may be named and their numbers used above them in the text.
+        params = {str(part.parts[0]): self.params(part) for part in parts if _is_block(part)}
         for part in parts:
             if isinstance(part, list):
                 body.blocks.append(Graph("entry", span=opening(self.file.source, statement)))
@@ -82,15 +84,26 @@ class _BodyReader:
             elif part.rule == "buffer":
                 self.buffer(part)
             else:
-                label, statements = part.parts
+                label, _, statements = part.parts
                 self.names.claim(str(label), token_span(label))
                 self.ends.append((part.line, body.blocks[-1]))
-                body.blocks.append(Graph(label[1:], span=token_span(label)))
+                body.blocks.append(Graph(label[1:], span=token_span(label), params=params[str(label)]))
                 self.fill(body.blocks[-1], statements)
         self.ends.append((statement.end_line, body.blocks[-1]))
         self.operations.resolve()
         self.check_targets()
         attach_comments(body, (statement.line, statement.end_line), self.ends)
+
+    def params(self, block: Statement) -> tuple[ops.Carried, ...]:
+        """The numbers that branches to a block hand on, made known everywhere."""
+        found: list[ops.Carried] = []
+        for token in block.parts[1] or ():
+            name = ops.Carried(name=token[1:], span=token_span(token))
+            name.kind = ops.NUMBER
+            self.names.announce(name)
+            self.names.define_parameter(name)
+            found.append(name)
+        return tuple(found)
 
     def buffer(self, statement: Statement) -> None:
         _, name, slots, size, offset = statement.parts
@@ -228,8 +241,17 @@ class _BodyReader:
             return ops.Return(span=span)
         if rule == "br":
             self.targets.append(parts[1])
-            return ops.Branch(parts[1][1:], span=span)
-        _, condition, then, orelse, weighed = parts
+            for number in parts[2] or ():
+                self.names.check_numbers(number, self.operations.here, span)
+            return ops.Branch(parts[1][1:], tuple(parts[2] or ()), span=span)
+        _, condition, then, first, orelse, second, weighed = parts
+        if first or second:
+            raise FencepostError(
+                "cond_br hands on nothing",
+                [Mark(span)],
+                code="FP109",
+                notes=[("help", "branch to a block of its own, and from there with `br`")],
+            )
         condition = self.names.check_condition(condition, self.operations.here, span)
         self.targets += (then, orelse)
         branch = ops.CondBranch(condition, then[1:], orelse[1:], span=span)
@@ -283,6 +305,10 @@ class _BodyReader:
                     code="FP104",
                     notes=[("blocks", known)],
                 )
+
+
+def _is_block(part: Any) -> bool:
+    return isinstance(part, Statement) and part.rule == "labelled"
 
 
 def _settings(parts: list[tuple[Token, Token]]) -> dict[str, tuple[Token, Token]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.ir.ops import Operation
+from fencepost.ir.ops import Carried, Operation
 from fencepost.ir.source import Span
 
 
@@ -19,6 +19,8 @@ class Graph:
     """Where the block begins: its label, or the kernel's first line."""
     first: Operation | None = field(default=None, init=False, repr=False)
     last: Operation | None = field(default=None, init=False, repr=False)
+    params: tuple[Carried, ...] = field(default=(), kw_only=True, repr=False)
+    """For a labelled block: the numbers that branches to it hand on."""
     closing: tuple[str, ...] = field(default=(), init=False, repr=False)
     """Comment lines after the last operation."""
 

@@ -2,7 +2,8 @@
 
 Buffers can be used everywhere, and values too: one that is used above its definition is that of the iteration before.
 A loop's variable can be used in the loop; what a loop carries, in it and behind it; what a conditional gives, behind
-it; each until the region around ends. The parser and the builder share these rules.
+it; each until the region around ends. The numbers of a labelled block can be used in all blocks. The parser and the
+builder share these rules.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Names:
     """What loops carry and conditionals give, from where it is named on."""
     homes: dict[str, Graph] = field(default_factory=dict)
     """For loop variables and what is handed on: the region in which each can be used."""
+    parameters: set[str] = field(default_factory=set)
+    """Numbers of labelled blocks, which can be used in any block."""
     flags: dict[str, Span | None] = field(default_factory=dict)
     """Conditions that are not known, and where each is first used."""
     taken: dict[str, Span | None] = field(default_factory=dict)
@@ -42,9 +45,13 @@ class Names:
     def claim(self, name: str, span: Span | None = None) -> None:
         """Take a name, sign included; buffers, numbers and values never share one."""
         if name in self.taken:
+            first = self.taken[name]
+            if first is not None and span is not None and span.line < first.line:
+                # The numbers of blocks take their names before what stands above them in the text.
+                first, span = span, first
             raise FencepostError(
                 f"the name {name} is already taken",
-                [Mark(span), *_defined(self.taken[name], "first defined here")],
+                [Mark(span), *_defined(first, "first defined here")],
                 code="FP104",
             )
         self.taken[name] = span
@@ -80,9 +87,18 @@ class Names:
             self.arguments[name.name] = name.buffer
         self._check_flags(name.name)
 
+    def define_parameter(self, name: ops.Carried) -> None:
+        """Make a number of a labelled block known in all blocks."""
+        self.parameters.add(name.name)
+        self._check_flags(name.name)
+
     def define_flag(self, name: str, span: Span | None = None) -> None:
         """Note that a name is used as a condition."""
-        if name in self.buffers or (name in self.homes and name not in self.values):
+        if (
+            name in self.buffers
+            or name in self.parameters
+            or (name in self.homes and name not in self.values)
+        ):
             raise self.no_condition(name, span)
         self.flags.setdefault(name, span)
 
@@ -96,7 +112,7 @@ class Names:
         """Whether what regions hand on under `name` can be used in `here`."""
         home = self.homes.get(name)
         if home is None:
-            return False
+            return name in self.parameters
         while here is not home:
             owner = here.owner if here is not None else None
             if owner is None:
@@ -140,6 +156,8 @@ class Names:
             if not self.reaches(name, here):
                 raise self.out_of_reach(name, span)
             return self.arguments.get(name) or self.values.get(name) or Var(name)
+        if name in self.parameters:
+            return Var(name)
         if name in self.values:
             return self.values[name]
         if name in self.handed:
@@ -204,7 +222,7 @@ class Names:
             return FencepostError(
                 f"there is no {wanted.removeprefix('a ')} %{name}", [Mark(span)], code="FP104", notes=notes
             )
-        if name in self.handed and name not in self.homes:
+        if name in self.handed and name not in self.homes and name not in self.parameters:
             return self.out_of_reach(name, span)
         return FencepostError(
             f"%{name} is {self.kind(name)}; {wanted} is wanted here",

@@ -36,6 +36,8 @@ class Operation:
     heading: tuple[str, ...] = field(default=(), kw_only=True)
     """Comment lines that the text form prints above the operation."""
     host: object = field(default=None, kw_only=True, repr=False)
+    origin: str = field(default="", kw_only=True)
+    """Where it was written, in the source that a host's kernel was made from: `kernel.py:57`."""
     graph: Graph | None = field(default=None, init=False, repr=False)
     owner: Operation | None = field(default=None, init=False, repr=False)
     """For a part of an operation that does several things in turn: that operation."""
@@ -379,10 +381,13 @@ class Call(Operation):
 
 @dataclass(slots=True, eq=False)
 class Branch(Operation):
-    """Go on at block `target`."""
+    """Go on at block `target`, whose numbers become `args`."""
 
     mnemonic: ClassVar[str] = "br"
     target: str = ""
+    args: tuple[Expr, ...] = ()
+    names: tuple[Carried, ...] = field(default=(), init=False, repr=False)
+    """The numbers of the target, in the same order; known once the kernel is verified."""
 
 
 @dataclass(slots=True, eq=False)

@@ -67,7 +67,8 @@ def _lines(trace: Body) -> Iterator[tuple[str, ops.Operation | None]]:
         yield _with_comment(f"{INDENT}{buffer}", buffer.comment), None
     for number, block in enumerate(trace.blocks):
         if number:
-            yield f"^{block.name}:", None
+            params = ", ".join(f"%{name.name}" for name in block.params)
+            yield f"^{block.name}{f'({params})' if params else ''}:", None
         yield from _graph_lines(block)
     yield "}", None
 
@@ -143,7 +144,8 @@ def statement(op: ops.Operation) -> str:
         frame = f" at {op.frame}" if op.frame else ""
         return f"{op.mnemonic} @{op.function.name}{frame}"
     if isinstance(op, ops.Branch):
-        return f"br ^{op.target}"
+        args = ", ".join(str(number) for number in op.args)
+        return f"br ^{op.target}{f'({args})' if args else ''}"
     if isinstance(op, ops.CondBranch):
         trip = "" if op.trip is None else f" trip={op.trip}"
         return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{spelled_expected(op)}"

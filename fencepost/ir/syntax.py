@@ -90,6 +90,12 @@ class _Actions:
     def binding(self, parts: list[Any]) -> tuple[Token, Expr]:
         return parts[0], parts[1]
 
+    def params(self, parts: list[Any]) -> list[Token]:
+        return parts
+
+    def arguments(self, parts: list[Any]) -> list[Expr]:
+        return parts
+
     def gives(self, parts: list[Any]) -> list[Token]:
         return parts
 

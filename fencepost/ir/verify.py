@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
 from fencepost.ir import ops
 from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Compare, Expr, Lane, Var, Wave, is_divergent, leaves
+from fencepost.ir.graph import Graph
 from fencepost.ir.handing import check_end, check_place, names_of
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import Body, CapturedTrace, Function
@@ -23,7 +27,7 @@ def verify_trace(trace: CapturedTrace) -> None:
 
 
 def _verify_body(body: Body) -> None:
-    labels = {graph.name for graph in body.blocks[1:]}
+    labels = {graph.name: graph for graph in body.blocks[1:]}
     handing = False
     for op in body.preorder_walk():
         if isinstance(op, ops.Next | ops.Give):
@@ -34,6 +38,7 @@ def _verify_body(body: Body) -> None:
                 check_end(region)
         elif isinstance(op, BRANCHES):
             _check_branch(op, body, labels)
+            handing = handing or (isinstance(op, ops.Branch) and bool(op.args))
         if isinstance(op, ops.Conditional | ops.CondBranch):
             _check_lanes(op)
         if isinstance(op, ops.Iterate | ops.Conditional | ops.CondBranch):
@@ -51,7 +56,7 @@ def _verify_body(body: Body) -> None:
                 )
 
 
-def _check_branch(op: ops.Terminator, body: Body, labels: set[str]) -> None:
+def _check_branch(op: ops.Terminator, body: Body, labels: dict[str, Graph]) -> None:
     if isinstance(body, Function):
         raise FencepostError(
             f"{op.mnemonic} in a function, which has no blocks and ends at its brace",
@@ -73,6 +78,25 @@ def _check_branch(op: ops.Terminator, body: Body, labels: set[str]) -> None:
     for target in _targets(op):
         if target not in labels:
             raise FencepostError(f"there is no block ^{target}", [Mark(op.span)], code="FP104")
+        _check_arguments(op, labels[target])
+
+
+def _check_arguments(op: ops.Terminator, target: Graph) -> None:
+    """A branch hands on as many numbers as its target has; a conditional one hands on none."""
+    args = op.args if isinstance(op, ops.Branch) else ()
+    if len(args) != len(target.params):
+        takes = f"takes {len(target.params)}" if target.params else "takes nothing"
+        notes = []
+        if isinstance(op, ops.CondBranch):
+            notes = [("help", "branch to a block of its own, and from there with `br`")]
+        raise FencepostError(
+            f"{op.mnemonic} hands on {len(args) or 'nothing'}, and ^{target.name} {takes}",
+            [Mark(op.span), Mark(target.span, "the block")],
+            code="FP109",
+            notes=notes,
+        )
+    if isinstance(op, ops.Branch):
+        op.names = target.params
 
 
 def _targets(op: ops.Terminator) -> list[str]:
@@ -97,45 +121,133 @@ def _check_lanes(op: ops.Conditional | ops.CondBranch) -> None:
 
 def _check_conditions(body: Body) -> None:
     """Refuse a condition on a number that differs between waves: only `wave` itself makes a condition divergent."""
-    differing = _differing(body)
-    for op in body.preorder_walk() if differing else ():
-        if not isinstance(op, ops.Conditional | ops.CondBranch) or not isinstance(op.condition, Compare):
-            continue
-        for leaf in leaves(op.condition):
-            if isinstance(leaf, Var) and leaf.name in differing:
-                raise FencepostError(
-                    f"a condition on {leaf}, which is not the same for all waves",
-                    [Mark(op.span), Mark(differing[leaf.name].span, "this can differ from wave to wave")],
-                    code="FP109",
-                    notes=[("help", "say in the condition itself how it depends on `wave`")],
-                )
-
-
-def _differing(body: Body) -> dict[str, ops.Carried]:
-    """The numbers that are handed on and can differ from wave to wave."""
-    found: dict[str, ops.Carried] = {}
-    heirs: dict[str, list[ops.Carried]] = {}
-    for op in body.preorder_walk():
-        if not isinstance(op, ops.Iterate | ops.Conditional):
-            continue
-        for number, name in enumerate(names_of(op)):
-            values = _values(op, name, number)
-            sides_differ = (
-                isinstance(op, ops.Conditional) and is_divergent(op.condition) and len(set(values)) > 1
+    asked = [
+        (op, leaf.name)
+        for op in body.preorder_walk()
+        if isinstance(op, ops.Conditional | ops.CondBranch) and isinstance(op.condition, Compare)
+        for leaf in leaves(op.condition)
+        if isinstance(leaf, Var)
+    ]
+    differing = _Differing.of(body) if asked else _Differing()
+    for op, name in asked:
+        if differing.at(name, _root(op)):
+            raise FencepostError(
+                f"a condition on %{name}, which is not the same for all waves",
+                [Mark(op.span), Mark(differing.names[name].span, "this can differ from wave to wave")],
+                code="FP109",
+                notes=[("help", "say in the condition itself how it depends on `wave`")],
             )
+
+
+@dataclass(slots=True)
+class _Differing:
+    """The numbers that are handed on, and where they can differ from wave to wave."""
+
+    names: dict[str, ops.Carried] = field(default_factory=dict)
+    everywhere: set[str] = field(default_factory=set)
+    homes: dict[str, Graph] = field(default_factory=dict)
+    """The blocks that numbers of labelled blocks belong to."""
+    sides: dict[Graph | None, set[int]] = field(default_factory=dict)
+    """The sides of divergent branches that each block lies on: only some waves come by there."""
+
+    @classmethod
+    def of(cls, body: Body) -> _Differing:
+        """Look at everything that is handed on."""
+        found = cls(sides=_sides(body))
+        for graph in body.blocks:
+            found.names.update({name.name: name for name in graph.params})
+            found.homes.update({name.name: graph for name in graph.params})
+        heirs: dict[str, list[tuple[str, Graph | None]]] = {}
+        joined: dict[str, set[Expr]] = {}
+        for op, name, values in _handed(body):
+            found.names[name.name] = name
+            here = _root(op)
+            if isinstance(op, ops.Branch) and found.beside(name.name, here):
+                # It leaves a side for where the waves of another one come, too.
+                joined.setdefault(name.name, set()).update(values)
+                by_side = len(joined[name.name]) > 1
+            else:
+                by_side = _is_divergent(op) and len(set(values)) > 1
             inside = [leaf for value in values for leaf in leaves(value)]
-            if sides_differ or any(isinstance(leaf, Wave) for leaf in inside):
-                found[name.name] = name
+            if by_side or any(isinstance(leaf, Wave) for leaf in inside):
+                found.everywhere.add(name.name)
             for leaf in inside:
                 if isinstance(leaf, Var):
-                    heirs.setdefault(leaf.name, []).append(name)
-    todo = list(found)
-    while todo:
-        for heir in heirs.get(todo.pop(), ()):
-            if heir.name not in found:
-                found[heir.name] = heir
-                todo.append(heir.name)
+                    heirs.setdefault(leaf.name, []).append((name.name, here))
+        todo = list(found.names)
+        while todo:
+            source = todo.pop()
+            for heir, there in heirs.get(source, ()):
+                if heir not in found.everywhere and found.at(source, there):
+                    found.everywhere.add(heir)
+                    todo.append(heir)
+        return found
+
+    def at(self, name: str, graph: Graph | None) -> bool:
+        """Whether waves that come by a block can disagree about a number there.
+
+        What is handed on within one side is news to the waves that are not on it.
+        """
+        home = self.sides.get(self.homes.get(name), set())
+        return name in self.everywhere or not home <= self.sides.get(graph, set())
+
+    def beside(self, name: str, graph: Graph | None) -> bool:
+        """Whether a block lies on a side that the block which a number belongs to does not lie on."""
+        return not self.sides.get(graph, set()) <= self.sides.get(self.homes.get(name), set())
+
+
+def _handed(body: Body) -> Iterator[tuple[ops.Operation, ops.Carried, list[Expr]]]:
+    """Everything that hands on numbers: which ones, and what they can become."""
+    for op in body.preorder_walk():
+        if isinstance(op, ops.Branch):
+            for name, value in zip(op.names, op.args, strict=True):
+                yield op, name, [value]
+        elif isinstance(op, ops.Iterate | ops.Conditional):
+            for number, name in enumerate(names_of(op)):
+                yield op, name, _values(op, name, number)
+
+
+def _root(op: ops.Operation) -> Graph | None:
+    """The block that an operation lies in."""
+    graph = op.graph
+    while graph is not None and graph.owner is not None:
+        graph = graph.owner.graph
+    return graph
+
+
+def _sides(body: Body) -> dict[Graph | None, set[int]]:
+    """For each block, the sides of divergent branches that it lies on, by number.
+
+    A side is what can be reached from one target and not from the other before the branch is come by again.
+    """
+    labels = {graph.name: graph for graph in body.blocks[1:]}
+    following = {
+        graph: [labels[target] for target in _targets(graph.last)] if isinstance(graph.last, BRANCHES) else []
+        for graph in body.blocks
+    }
+    found: dict[Graph | None, set[int]] = {}
+    for number, graph in enumerate(body.blocks):
+        if isinstance(graph.last, ops.CondBranch) and _is_divergent(graph.last):
+            ways = [_reached(target, following, graph) for target in following[graph]]
+            for side, (mine, other) in enumerate((ways, ways[::-1])):
+                for block in mine - other:
+                    found.setdefault(block, set()).add(2 * number + side)
     return found
+
+
+def _reached(start: Graph, following: dict[Graph, list[Graph]], end: Graph) -> set[Graph]:
+    """The blocks that can be come by from `start` on, not going on from `end`."""
+    seen, todo = {start, end}, [start]
+    while todo:
+        for graph in following[todo.pop()]:
+            if graph not in seen:
+                seen.add(graph)
+                todo.append(graph)
+    return seen
+
+
+def _is_divergent(op: ops.Operation) -> bool:
+    return isinstance(op, ops.Conditional | ops.CondBranch) and is_divergent(op.condition)
 
 
 def _values(op: ops.Iterate | ops.Conditional, name: ops.Carried, number: int) -> list[Expr]:

@@ -51,7 +51,7 @@ def choose(
     strategy that is no optimum can do better with it now and then.
     """
     first = strategy.choose(program)
-    if not program.table.engines:
+    if not program.table.engines or program.waits_fixed:
         if coarse is None or not strategy.improves:
             return first
         other = prune(program, complete(program, strategy.choose(coarse)), program.standing)

@@ -27,7 +27,7 @@ def relax(
 
     `widest` is the greatest count that each counter can be waited for with; `least` is what must stay.
     """
-    if not program.table.engines:
+    if not program.table.engines or program.waits_fixed:
         return placement
     pruning = Pruning(program, placement)
     relaxed = dict(placement)

@@ -53,6 +53,9 @@ def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
         notes.append(
             ("calls", f"the first {_called(race.first.calls)}, the second {_called(race.second.calls)}")
         )
+    written = [op.origin for op in (_shown(race.first.op), _shown(race.second.op))]
+    if all(written):
+        notes.append(("written", f"the first in {written[0]}, the second in {written[1]}"))
     if race.fix is not None:
         notes.append(("fix", fix_text(race.fix, spans)))
     return Diagnostic(CODES[race.kind], _title(race), marks, tuple(notes), source)

@@ -23,7 +23,9 @@ def noun(op: ops.MemoryOperation) -> str:
 
 
 def place(op: ops.MemoryOperation) -> str:
-    """What an access touches."""
+    """What an access touches; what a host's operation does is better read in its own line."""
+    if op.host is not None:
+        return ", ".join(dict.fromkeys(f"%{view.buffer.name}" for view in op.views))
     return ", ".join(str(view) for view in op.views)
 
 

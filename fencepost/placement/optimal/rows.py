@@ -128,7 +128,9 @@ class RowMaker:
     ) -> tuple[list[Here], Bit]:
         """What becomes of an access at a place, with the place noted."""
         meets = cover is not None and cover.rendezvous
-        if candidate or meets:
+        # Where waits are not ours to put in, nothing helps as long as a copy is in flight.
+        left_alone = bit.in_flight and self.program.waits_fixed
+        if (candidate or meets) and not left_alone:
             wait = self.wait_for(position, bit) if bit.in_flight else None
             if meets and position in self.program.held:
                 wait = None

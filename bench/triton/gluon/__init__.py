@@ -1,0 +1,1 @@
+"""Gluon kernels: correct ones, and the same with one mistake each, marked `# MISTAKE:`."""

@@ -1,0 +1,79 @@
+"""The kernels of a file, whatever it is written in, and the file again with what was done to them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fencepost.ir.printer import print_file
+from fencepost.ir.trace import CapturedTrace
+
+if TYPE_CHECKING:
+    from fencepost.hosts.triton.translate import Translation
+    from fencepost.ir.ops import SyncOperation
+
+TRITON = (".ttgir", ".ttir", ".mlir")
+"""How files with Triton modules are called."""
+
+
+@dataclass(slots=True)
+class Kernels:
+    """The kernels of one file."""
+
+    traces: list[CapturedTrace]
+    translations: list[Translation] = field(default_factory=list)
+    """For a Triton module: how each kernel came about."""
+
+    def __iter__(self) -> Iterator[CapturedTrace]:
+        return iter(self.traces)
+
+    def text(self) -> str:
+        """The file as it is now."""
+        if not self.translations:
+            return print_file(self.traces)
+        from fencepost.hosts.triton.results import edits_of
+        from fencepost.hosts.triton.source_edits import edit_source
+
+        module = self.translations[0].module
+        return edit_source(module, [edit for each in self.translations for edit in edits_of(each)])
+
+    def target(self, asked: str | None) -> str:
+        """The target that was asked for, or else the one that the file names."""
+        if asked is not None or not self.translations:
+            return asked or ""
+        from fencepost.hosts.triton.results import known_target
+
+        return known_target(self.translations[0])
+
+    @property
+    def keep(self) -> Callable[[SyncOperation], bool] | None:
+        """Barriers and waits that cannot be taken out; None if all can."""
+        if not self.translations:
+            return None
+        from fencepost.hosts.triton.mlir.tree import Operation
+        from fencepost.hosts.triton.results import removable
+
+        return lambda op: not (isinstance(op.host, Operation) and removable(op.host))
+
+
+def read_triton(name: str) -> Kernels:
+    """The kernels of a Triton module, functions that they call included."""
+    from fencepost.hosts.triton.files import read_file
+    from fencepost.hosts.triton.results import refuse_beyond
+    from fencepost.hosts.triton.translate import translations
+
+    found = translations(read_file(name))
+    for each in found:
+        refuse_beyond(each)
+        for op in each.unknown:
+            line = f":{op.span.line}" if op.span else ""
+            sys.stderr.write(f"{name}{line}: {op.name} is not known: taken to touch all of shared memory\n")
+    return Kernels([each.trace for each in found], found)
+
+
+def is_triton(name: str) -> bool:
+    """Whether a file holds a Triton module, by its name."""
+    return Path(name).suffix in TRITON

@@ -1,0 +1,137 @@
+"""What fencepost says about a kernel as Triton would ship it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fencepost.check import check
+from fencepost.flow import build_flow
+from fencepost.hosts.triton.edits import Edit, Insert, SetAttribute
+from fencepost.hosts.triton.marks import SYNCED
+from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.results import removable
+from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError
+from fencepost.pruning import prune_barriers
+from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.findings import diagnostics
+
+MARKS = {SYNCED: False, "warpGroupLocal": True}
+"""All its marks, and whether each belongs to the kind of operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One function of a module, with the barriers that Triton gives it."""
+
+    kernel: str
+    target: str
+    barriers: int
+    """Barriers for shared memory, whoever put them in."""
+    executed: float
+    """How often they run, estimated."""
+    redundant: tuple[str, ...]
+    """Those that nothing needs, by where they stand in the user's source."""
+    races: tuple[Diagnostic, ...]
+    beyond: tuple[str, ...] = ()
+    """Operations that cannot be followed yet: then nothing is said about races."""
+    unknown: tuple[str, ...] = ()
+    """Operations that were taken to touch all of shared memory."""
+
+    def __str__(self) -> str:
+        head = f"fencepost: @{self.kernel} ({self.target})"
+        if self.beyond:
+            return f"{head}: not judged, it uses {', '.join(self.beyond)}"
+        lines = [
+            f"{head}: {self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races)} races"
+        ]
+        lines += [f"  redundant: {place}" for place in self.redundant]
+        lines += [f"  not known, taken to touch all of shared memory: {name}" for name in self.unknown]
+        return "\n".join([*lines, *(render(race).plain for race in self.races)])
+
+
+def audit(after: Module) -> Audit:
+    """The kernel of a module that Triton has put its barriers into; functions that it calls are part of it."""
+    every = translations(after)
+    found = [_audit(each) for each in every]
+    # The function that is launched is the public one.
+    public = (place for place, each in enumerate(every) if each.function.string("sym_visibility") == "public")
+    kernel = found.pop(next(public, 0))
+    for one in found:
+        kernel = Audit(
+            kernel.kernel,
+            kernel.target,
+            kernel.barriers + one.barriers,
+            kernel.executed + one.executed,
+            kernel.redundant + one.redundant,
+            kernel.races + one.races,
+            kernel.beyond + one.beyond,
+            kernel.unknown + one.unknown,
+        )
+    return kernel
+
+
+def _audit(translation: Translation) -> Audit:
+    trace = translation.trace
+    flow = build_flow(trace)
+    standing = [
+        (op, block.frequency)
+        for block in flow.blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
+    ]
+    beyond = tuple(sorted({op.name for op in translation.beyond}))
+    unknown = tuple(sorted({op.name for op in translation.unknown}))
+    executed = sum(times for _, times in standing)
+    if beyond:
+        return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond, unknown)
+    races = tuple(diagnostics(trace, check(trace)))
+    pruned = prune_barriers(trace, keep=_is_kept)
+    redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
+    return Audit(trace.name, translation.target, len(standing), executed, redundant, races, beyond, unknown)
+
+
+def _is_kept(op: ops.SyncOperation) -> bool:
+    return not (isinstance(op.host, Operation) and removable(op.host))
+
+
+def where(op: Operation) -> str:
+    """Where an operation comes from: a line of the user's source, as far as the module says."""
+    place = op.location.place()
+    return f"{place.file}:{place.line}" if place is not None else "an unknown place"
+
+
+def triton_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
+    """Just what membar does to a module, as `decide` of an installation."""
+    return stock_edits(before, after())
+
+
+def stock_edits(before: Module, after: Module) -> list[Edit]:
+    """Just what membar did to a module: barriers, each with its location, and marks."""
+    found: list[Edit] = []
+    ours = list(before.walk())
+    place = 0
+    for op in after.walk():
+        here = ours[place] if place < len(ours) else None
+        if here is not None and here.name == op.name:
+            found += [
+                SetAttribute(here, name, _spelled(op, name), inherent=inherent)
+                for name, inherent in MARKS.items()
+                if name in op.attributes and name not in here.attributes
+            ]
+            place += 1
+        elif here is not None and op.name == "ttg.barrier":
+            # It has the location of what it stands in front of, or of what it stands behind.
+            near = (other for other in (here, ours[place - 1]) if other.location == op.location)
+            found.append(Insert(here, at=next(near, None)))
+        else:
+            raise FencepostError(f"membar has changed more than barriers: {op.name}", code="FP410")
+    return found
+
+
+def _spelled(op: Operation, name: str) -> str:
+    if MARKS[name]:
+        return "unit"
+    return "true" if op.flag(name) else "false"

@@ -1,0 +1,60 @@
+"""A live Triton module in MLIR's generic form, and generic form back to a live module.
+
+All this happens in the user's process, on modules that Triton itself has made: they are printed,
+which is safe. Text from elsewhere is parsed in a process of its own, see `files`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.repair import repaired
+from fencepost.hosts.triton.versions import require_triton
+from fencepost.hosts.triton.worker import print_generic
+from fencepost.ir.source import FencepostError
+
+
+def generic_form(module: Any, context: Any = None) -> str:
+    """The text of a live module, with locations, that Triton can parse again.
+
+    `context` is the MLIR context that the module lives in. It may be left out where it is noted on the
+    module (`module.context`), as it is in every stage of Triton's compiler.
+    """
+    require_triton()
+    context = context if context is not None else getattr(module, "context", None)
+    if context is None:
+        raise FencepostError("the MLIR context of this module is not known", code="FP406",
+                             notes=[("help", "pass it: generic_form(module, context)")])  # fmt: skip
+    text = print_generic(module, context)
+    if not text:
+        raise FencepostError("Triton did not print this module in generic form", code="FP406")
+    return repaired(text).text
+
+
+def read_live(module: Any, context: Any = None, name: str = "<module>") -> Module:
+    """The tree of a live module."""
+    return read_module(generic_form(module, context), name)
+
+
+def parse_live(text: str, context: Any) -> Any:
+    """A live module of this process from text that came out of `generic_form` and edits to it.
+
+    Meant for text that we made ourselves: a mistake in other text may end the process (see `files`).
+    """
+    require_triton()
+    ir = import_module("triton._C.libtriton").ir
+    with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
+        path = Path(folder) / "module.mlir"
+        path.write_text(text, encoding="utf-8")
+        try:
+            module = ir.parse_mlir_module(str(path), context)
+        except RuntimeError:
+            raise FencepostError("Triton does not accept the changed module", code="FP402") from None
+    # The compiler's stages look for the context there.
+    module.context = context
+    return module

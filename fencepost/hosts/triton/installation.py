@@ -1,0 +1,190 @@
+"""fencepost in a user's process: every kernel that Triton compiles is audited, or gets fencepost's barriers.
+
+    import fencepost.hosts.triton as host
+
+    host.install(mode="audit")     # reports on every kernel that is compiled, and changes nothing
+    host.install(mode="replace")   # puts fencepost's barriers in membar's place
+    host.uninstall()
+
+    with host.installed("replace"):
+        ...
+
+Without a mode, the environment variable FENCEPOST_TRITON says which, `audit` if it is not set; `off` switches
+everything off. Kernels compiled with fencepost have keys of their own in Triton's cache. If anything goes wrong, the
+kernel is compiled as Triton alone would, with a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from fencepost.hosts.triton.audit import Audit, audit
+from fencepost.hosts.triton.edits import Edit, apply_edits
+from fencepost.hosts.triton.generic import generic_form, parse_live
+from fencepost.hosts.triton.marks import synced_marks
+from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.pipeline import AtMembar, Part, running
+from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
+from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.versions import require_triton
+from fencepost.ir.source import FencepostError
+from fencepost.version import __version__
+
+VARIABLE = "FENCEPOST_TRITON"
+MODES = ("audit", "replace")
+
+Membar = Callable[[Any], None]
+Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
+"""What is done to a module, given it right before membar and, if asked for, as membar leaves it."""
+
+
+@dataclass(slots=True)
+class Installation:
+    """What is installed, and what has been found so far."""
+
+    mode: str
+    show: Callable[[Audit], None] | None
+    decide: Decide
+    audits: list[Audit] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    """How long fencepost took for each kernel."""
+    before: Any = None
+    """The hook that was there before."""
+
+    def hook(self, *arguments: Any) -> Any:
+        """What Triton calls: for a cache key, or with the stages of a compilation."""
+        if not arguments:
+            key = f"fencepost-{__version__}-{self.mode}-{self.decide.__module__}.{self.decide.__qualname__}"
+            other = self.before() if self.before is not None else ("", "")
+            return key + other[0], key + other[1]
+        backend, stages, *rest = arguments
+        if self.before is not None:
+            self.before(*arguments)
+        lower = stages["llir"]
+        vendor = "amd" if backend.target.backend == "hip" else "nvidia"
+        stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata)
+        del rest
+        return None
+
+    def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
+        """The stage that membar is part of."""
+        try:
+            with running(vendor, Part(before=True)):
+                return lower(source, metadata)
+        except AtMembar as stopped:
+            module, membar, ran = stopped.module, stopped.membar, stopped.ran
+        changed = None
+        began = time.perf_counter()
+        try:
+            changed = self.changed(module, membar)
+        except Exception as error:  # whatever it is, the user's kernel has to compile
+            self.warn(error)
+        self.seconds.append(time.perf_counter() - began)
+        part = Part(with_membar=changed is None, skipped=ran)
+        with running(vendor, part):
+            return lower(module if changed is None else changed, metadata)
+
+    def changed(self, module: Any, membar: Membar) -> Any:
+        """The module with fencepost's barriers; None if Triton's are to be used."""
+        before = generic_form(module)
+        if not touches_shared(before):
+            return None
+
+        def after() -> Module:
+            stock = parse_live(before, module.context)
+            membar(stock)
+            return read_module(generic_form(stock, module.context))
+
+        tree = read_module(before)
+        if self.mode == "audit" or self.show is not None:
+            found = audit(after())
+            self.audits.append(found)
+            if self.show is not None:
+                self.show(found)
+        if self.mode == "audit":
+            return None
+        edits = self.decide(tree, after)
+        return parse_live(apply_edits(tree, edits), module.context) if edits else module
+
+    def warn(self, error: Exception) -> None:
+        """Say why a kernel is compiled without fencepost."""
+        what = str(error) if isinstance(error, FencepostError) else repr(error)
+        warnings.warn(
+            f"fencepost left this kernel as Triton compiles it: {what}", RuntimeWarning, stacklevel=2
+        )
+
+
+def touches_shared(text: str) -> bool:
+    """Whether a module can touch shared memory at all."""
+    return "ttg.local_alloc" in text or "allocation.offset" in text
+
+
+def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
+    """fencepost's barriers, and the marks that membar would leave for the lowering."""
+    del after
+    edits: list[Edit] = []
+    for translation in translations(before, local=True):
+        place_barriers(translation)
+        edits += [*edits_of(translation), *local_waits(translation)]
+    return edits + synced_marks(before)
+
+
+_installed: list[Installation] = []
+
+
+def install(
+    mode: str | None = None,
+    *,
+    show: Callable[[Audit], None] | None = None,
+    decide: Decide = fencepost_barriers,
+) -> Installation | None:
+    """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.
+
+    `show` is called with what was found about each kernel; by default it is printed to standard error in audit mode.
+    """
+    mode = mode or os.environ.get(VARIABLE) or "audit"
+    if mode == "off":
+        return None
+    if mode not in MODES:
+        raise FencepostError(
+            f"unknown mode {mode!r}", code="FP411", notes=[("known modes", ", ".join([*MODES, "off"]))]
+        )
+    require_triton()
+    uninstall()
+    knobs = import_module("triton.knobs")
+    if show is None and mode == "audit":
+        show = _print
+    made = Installation(mode, show, decide, before=knobs.runtime.add_stages_inspection_hook)
+    knobs.runtime.add_stages_inspection_hook = made.hook
+    _installed.append(made)
+    return made
+
+
+def uninstall() -> None:
+    """Let Triton alone again."""
+    while _installed:
+        made = _installed.pop()
+        import_module("triton.knobs").runtime.add_stages_inspection_hook = made.before
+
+
+@contextmanager
+def installed(mode: str | None = None, **options: Any) -> Iterator[Installation | None]:
+    """`install` for the body of a `with` statement."""
+    made = install(mode, **options)
+    try:
+        yield made
+    finally:
+        uninstall()
+
+
+def _print(found: Audit) -> None:
+    sys.stderr.write(f"{found}\n")

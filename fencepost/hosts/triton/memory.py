@@ -1,0 +1,192 @@
+"""Allocations, and the bytes of views into them.
+
+A view is a stretch of an allocation from `low` on, `size` bytes long, where `low` is an index expression. A part of a
+tile that is cut across is no stretch of bytes; such a view stands for the whole tile. Where the module says where
+allocations lie (`allocation.offset`), they may share bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.ir.expr import Binary, Const, Expr, Unknown
+
+SCRATCH = (
+    *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas"),
+    *("ttg.convert_layout", "tt.call"),
+)
+"""Operations that may need memory of their own."""
+ENOUGH = 2**20
+"""More bytes than any workgroup has, for modules that do not say how much theirs has."""
+_PADDING = re.compile(r"(\d+):\+(\d+)")
+
+
+@dataclass(slots=True, eq=False)
+class Allocation:
+    """Bytes of shared memory: of a `local_alloc`, or the scratch memory of an operation."""
+
+    name: str
+    size: int
+    offset: int | None
+    """Where they lie; None before the module has been allocated, when nothing overlaps."""
+    op: Operation
+    scattered: bool = False
+    """Whether it lies in several pieces, and a part of it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A view of shared memory: which bytes of which allocation."""
+
+    allocation: Allocation
+    low: Expr
+    """Where it begins; unknown where it may be anywhere in the allocation."""
+    size: int
+    cut: bool = False
+    """Whether it is part of a tile, and a part of it cannot be told."""
+
+    def part(self, by: Expr, size: int) -> Place:
+        """A stretch of it."""
+        if self.cut or isinstance(self.low, Unknown) or isinstance(by, Unknown):
+            return Place(self.allocation, UNKNOWN, size)
+        if isinstance(self.low, Const) and isinstance(by, Const):
+            return Place(self.allocation, Const(self.low.value + by.value), size)
+        low = by if self.low == Const(0) else self.low if by == Const(0) else Binary("+", self.low, by)
+        return Place(self.allocation, low, size)
+
+
+UNKNOWN = Unknown()
+
+
+def view(module: Module, op: Operation, place: Place, index: Expr | None) -> Place:
+    """The view that an operation makes of another one; `index` is the slot that is asked for."""
+    before, after = module.type_of(op.operands[0]), module.type_of(op.results[0])
+    if not isinstance(before, MemDesc) or not isinstance(after, MemDesc):
+        return Place(place.allocation, UNKNOWN, place.size)
+    size = tile_bytes(after)
+    if op.name == "ttg.memdesc_index":
+        stride = slot_stride(before) if alone(module) else None
+        if stride is None or size is None or index is None or isinstance(index, Unknown):
+            return Place(place.allocation, UNKNOWN, size or place.size)
+        by = Const(index.value * stride) if isinstance(index, Const) else Binary("*", index, Const(stride))
+        return place.part(by, size)
+    if op.name == "ttg.memdesc_subslice":
+        offsets, stride = op.integers("offsets"), slot_stride(before) if alone(module) else None
+        if (
+            offsets
+            and stride
+            and len(before.shape) > 2
+            and before.shape[1:] == after.shape[1:]
+            and not any(offsets[1:])
+            and _slots_lead(before)
+        ):
+            return place.part(Const(offsets[0] * stride), stride * (after.shape[0] or 1))
+        return place if before.shape == after.shape else replace(place, cut=True)
+    if op.name == "ttg.memdesc_trans":
+        order = op.integers("order")
+        return place if order and order[0] == 0 else replace(place, cut=True)
+    return place if size is None or size == place.size else replace(place, cut=True)
+
+
+def _slots_lead(memory: MemDesc) -> bool:
+    """Whether the first dimension is the one whose steps are largest: what a layout leaves out is in front."""
+    order = re.search(r"order = \[([\d, ]*)\]", memory.encoding)
+    if order is not None:
+        dims = [int(dim) for dim in order[1].split(",")]
+        return len(dims) < len(memory.shape) or dims[-1] == 0
+    return "nvmma_shared" in memory.encoding
+
+
+def alone(module: Module) -> bool:
+    """Whether a workgroup has its tiles for itself; where several share one, how it is divided is not looked at."""
+    return (module.operation.integer("ttg.num-ctas") or 1) == 1
+
+
+def tile_bytes(memory: MemDesc, shape: tuple[int | None, ...] | None = None) -> int | None:
+    """The bytes of a tile of a shape, padding included; None if a dimension or the element's size is not known."""
+    dims = memory.shape if shape is None else shape
+    if memory.bits is None or any(dim is None for dim in dims):
+        return None
+    elements = prod(dim for dim in dims if dim is not None)
+    padding = sum((elements - 1) // int(every) * int(more) for every, more in _paddings(memory))
+    return max((elements + padding) * _element_bytes(memory), 1)
+
+
+def slot_stride(memory: MemDesc) -> int | None:
+    """How far apart the slots of a ring lie, in bytes; None if that is not known."""
+    if memory.bits is None or any(dim is None for dim in memory.shape[1:]):
+        return None
+    elements = prod(dim for dim in memory.shape[1:] if dim is not None)
+    paddings = _paddings(memory)
+    if any(elements % int(every) for every, _ in paddings):
+        return None
+    padding = sum(elements // int(every) * int(more) for every, more in paddings)
+    return max((elements + padding) * _element_bytes(memory), 1)
+
+
+def _element_bytes(memory: MemDesc) -> int:
+    """The bytes of an element: a single bit takes a whole one, and four bits may be padded to eight."""
+    return max((memory.bits or 0) // 8, 1) * (2 if "fp4Padded = true" in memory.encoding else 1)
+
+
+def _paddings(memory: MemDesc) -> list[tuple[str, str]]:
+    return _PADDING.findall(memory.encoding) if "padded_shared" in memory.encoding else []
+
+
+@dataclass(slots=True)
+class Allocations:
+    """Every allocation of a function."""
+
+    module: Module
+    of: dict[Operation, Allocation] = field(default_factory=dict)
+    taken: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def allocated(self) -> bool:
+        """Whether the module says where its memory lies."""
+        return self.module.operation.integer("ttg.shared") is not None
+
+    @property
+    def end(self) -> int:
+        """How much shared memory there is, at most."""
+        return self.module.operation.integer("ttg.shared") or ENOUGH
+
+    def add(self, op: Operation) -> None:
+        """Note the memory of an operation, if it owns some."""
+        offset = op.integer("allocation.offset")
+        memory = self.module.type_of(op.results[0]) if op.name == "ttg.local_alloc" else None
+        scattered = (offset is None and "allocation.offset" in op.attributes) or (
+            isinstance(memory, MemDesc) and "partitioned_shared" in memory.encoding
+        )
+        size = self.end if scattered else self.size(op, offset)
+        if not size:
+            return
+        stem = op.results[0].name.lstrip("%") if op.name == "ttg.local_alloc" else op.name.rpartition(".")[2]
+        name = self.fresh(stem if stem[:1].isalpha() else f"m{stem}")
+        # In several pieces: all that lies between them counts as well.
+        self.of[op] = Allocation(name, size, 0 if scattered else offset, op, scattered)
+
+    def size(self, op: Operation, offset: int | None) -> int | None:
+        """How many bytes of its own an operation has; None if it has none."""
+        size = op.integer("allocation.size")
+        if size is None and offset is not None:
+            # Nobody says how much: up to the end, then.
+            size = max(self.end - offset, 1)
+        if op.name == "ttg.local_alloc":
+            memory = self.module.type_of(op.results[0])
+            if not isinstance(memory, MemDesc) or not memory.shared:
+                return None
+            return tile_bytes(memory) or size or self.end
+        if size is None and op.name in SCRATCH and not self.allocated:
+            # Before memory has been allocated nobody says whether scratch is needed; if so, it overlaps nothing.
+            return 1
+        return size
+
+    def fresh(self, stem: str) -> str:
+        """A name that is not taken."""
+        self.taken[stem] = self.taken.get(stem, 0) + 1
+        return stem if self.taken[stem] == 1 else self.fresh(f"{stem}.{self.taken[stem]}")

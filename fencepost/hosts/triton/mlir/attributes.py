@@ -1,0 +1,115 @@
+"""Attribute values as Python values: numbers, strings, lists, dictionaries, dense constants.
+
+What has no plain counterpart (layouts, enumerations, types, affine maps) stays raw text in an
+`Opaque`, so a string attribute and unread text cannot be taken for one another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import TypeAlias
+
+from fencepost.hosts.triton.mlir.scan import STRING, Unreadable, split_list
+
+
+class _Unit(Enum):
+    UNIT = "unit"
+
+
+UNIT = _Unit.UNIT
+"""The value of an attribute that says all by being there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An attribute or type that is kept as it was written; aliases in it stand as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """`@name`, without the sign; a nested one keeps its inner signs."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """`dense<...> : type`: one value for all elements (a splat) or nested lists of values."""
+
+    value: Attribute
+    type: str
+
+    @property
+    def splat(self) -> int | float | bool | None:
+        """The one value of all elements; None where they differ or cannot be read."""
+        return self.value if isinstance(self.value, int | float) else None
+
+
+Attribute: TypeAlias = """
+    int | float | bool | str | _Unit | Opaque | Symbol | Dense | tuple[Attribute, ...] | Mapping[str, Attribute]
+"""
+
+_INTEGER = re.compile(r"-?\d+(?=\s*(?::\s*(?:index|[su]?i\d+)\s*)?$)")
+_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?(?=\s*(?::\s*\w+\s*)?$)")
+_TEXT = re.compile(rf"({STRING})\s*(?::[^\"]*)?$", re.DOTALL)
+_ARRAY = re.compile(r"array<\s*\w+\s*(?::([^>]*))?>$")
+_DENSE = re.compile(r"dense<(.*)>\s*:\s*(\S.*)$", re.DOTALL)
+_SYMBOL = re.compile(rf"@(?:[\w$.-]+|{STRING})(?:::@(?:[\w$.-]+|{STRING}))*$")
+_ENTRY = re.compile(rf"\s*([\w$.-]+|{STRING})\s*(?:=\s*(.*))?$", re.DOTALL)
+_ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
+_WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}
+
+
+def parse_attribute(text: str) -> Attribute:
+    """The value that `text` spells; `Opaque` for all that has no plain counterpart."""
+    text = text.strip()
+    if match := _INTEGER.match(text):
+        return int(match[0])
+    if text in _WORDS:
+        return _WORDS[text]
+    if match := _TEXT.match(text):
+        return unescaped(match[1])
+    if match := _FLOAT.match(text):
+        return float(match[0])
+    if text.startswith("[") and text.endswith("]"):
+        return tuple(parse_attribute(item) for item in split_list(text[1:-1]))
+    if text.startswith("{") and text.endswith("}"):
+        return parse_dictionary(text[1:-1])
+    if match := _ARRAY.match(text):
+        return tuple(parse_attribute(item) for item in split_list(match[1] or ""))
+    if match := _DENSE.match(text):
+        return Dense(parse_attribute(match[1]) if match[1] else (), match[2])
+    if _SYMBOL.match(text):
+        return Symbol(unescaped(text[1:]) if text.startswith('@"') and text.endswith('"') else text[1:])
+    return Opaque(text)
+
+
+def parse_dictionary(text: str) -> Mapping[str, Attribute]:
+    """The entries between the braces of a dictionary; an entry without a value is a unit."""
+    entries: dict[str, Attribute] = {}
+    for item in split_list(text):
+        match = _ENTRY.match(item)
+        if match is None:
+            raise Unreadable(f"expected 'name = value', not {item[:40]!r}", max(text.find(item), 0))
+        key = unescaped(match[1]) if match[1].startswith('"') else match[1]
+        entries[key] = UNIT if match[2] is None else parse_attribute(match[2])
+    return MappingProxyType(entries)
+
+
+def unescaped(quoted: str) -> str:
+    """A quoted string without its quotes, its escapes replaced; what is not ASCII is UTF-8, byte by byte."""
+    inside = quoted[1:-1]
+    if "\\" not in inside:
+        return inside
+    return _ESCAPE.sub(_replacement, inside.encode()).decode("utf-8", "replace")
+
+
+def _replacement(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes.fromhex(code.decode()) if len(code) == 2 else {b"n": b"\n", b"t": b"\t"}.get(code, code)

@@ -1,0 +1,133 @@
+"""The parts of an operation that repeat within a module: dictionaries and lists of types.
+
+A module of hundreds of operations has a few dozen distinct ones, so each distinct text is taken
+apart once. Regular expressions read them as compilers print them; what does not look like that (a
+type with parentheses, a location spelled out, operations that share a line) is read bracket by
+bracket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fencepost.hosts.triton.mlir.attributes import Attribute, parse_dictionary
+from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, balanced_end, split_list, type_end
+
+_PROPERTIES = re.compile(r'<\{([^{}"]*)\}>\s*')
+_ATTRIBUTES = re.compile(r'\{([^{}"]*)\}\s*')
+# The types of one line without parentheses among them. A result must end in a letter or '>', so that
+# what follows on the same line is not taken for a part of it; '/' might begin a comment.
+_SIGNATURE = re.compile(
+    r":\s*\(([^()\n/]*)\)\s*->\s*(?:\(([^()\n/]*)\)|([^()\n/]*?[\w>]))"
+    r"(?:\s+loc\(([^()\n]*)\))?(?=[ \t]*(?:\n|\Z))"
+)
+_LOCATION = re.compile(r"\s*loc(?=\()")
+_ALIAS = re.compile(r"([#!][\w$.-]+)\s*=\s*([^\n]*)")
+_ARGUMENT = re.compile(r"\s*(%[\w$.-]+)\s*:\s*")
+
+Signature = tuple[tuple[str, ...], tuple[str, ...], str, int]
+"""Operand types, result types, the inside of `loc(...)`, and the offset behind all that."""
+
+
+class Pieces:
+    """Reads parts of operations from one text; remembers what it has taken apart."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._types: dict[str, tuple[str, ...]] = {"": ()}
+        self._dictionaries: dict[str, Mapping[str, Attribute]] = {}
+
+    def properties(self, at: int) -> tuple[Mapping[str, Attribute], int]:
+        """The dictionary that begins with `<{` at `at`, and the offset of what follows it."""
+        if match := _PROPERTIES.match(self.text, at):
+            return self._dictionary(match[1], at + 2), match.end()
+        end = balanced_end(self.text, at)
+        return self._dictionary(self.text[at + 2 : end - 2], at + 2), self.skip(end)
+
+    def attributes(self, at: int) -> tuple[Mapping[str, Attribute], int]:
+        """The dictionary that begins with `{` at `at`, and the offset of what follows it."""
+        if match := _ATTRIBUTES.match(self.text, at):
+            return self._dictionary(match[1], at + 1), match.end()
+        end = balanced_end(self.text, at)
+        return self._dictionary(self.text[at + 1 : end - 1], at + 1), self.skip(end)
+
+    def signature(self, at: int) -> Signature:
+        """`: (types) -> (types) loc(...)`, beginning at `at`."""
+        if match := _SIGNATURE.match(self.text, at):
+            operands, results, result, location = match.groups()
+            return self.types(operands), self.types(result or results or ""), location or "", match.end()
+        return self._signature_by_brackets(at)
+
+    def types(self, text: str) -> tuple[str, ...]:
+        """The types of a list, without its parentheses."""
+        known = self._types.get(text)
+        if known is None:
+            known = self._types[text] = tuple(split_list(text))
+        return known
+
+    def location(self, at: int) -> tuple[str, int]:
+        """The inside of a `loc(...)` that may stand at `at`, and the offset behind it."""
+        match = _LOCATION.match(self.text, at)
+        if match is None:
+            return "", at
+        end = balanced_end(self.text, match.end())
+        return self.text[match.end() + 1 : end - 1], end
+
+    def arguments(self, at: int) -> tuple[list[tuple[str, str, str]], int]:
+        """Name, type and location of each block argument of the list that begins with `(` at `at`."""
+        text, found = self.text, []
+        while not text.startswith(")", at):
+            match = _ARGUMENT.match(text, at + 1)
+            if match is None:
+                raise Unreadable("expected a block argument, such as %0: i32", at + 1)
+            end = type_end(text, match.end())
+            location, at = self.location(end)
+            found.append((match[1], text[match.end() : end], location))
+            at = self.skip(at)
+            if text[at : at + 1] not in (",", ")"):
+                raise Unreadable("expected ',' or ')' in a list of block arguments", at)
+        return found, at + 1
+
+    def alias(self, at: int) -> tuple[str, str, int]:
+        """The name and meaning of an alias, which takes a line of its own, and the offset behind it."""
+        match = _ALIAS.match(self.text, at)
+        if match is None:
+            raise Unreadable("expected an alias, '#name = ...'", at)
+        return match[1], match[2].strip(), match.end()
+
+    def skip(self, at: int) -> int:
+        """The offset of what follows white space and comments."""
+        match = SPACE.match(self.text, at)
+        assert match is not None
+        return match.end()
+
+    def _dictionary(self, inside: str, at: int) -> Mapping[str, Attribute]:
+        known = self._dictionaries.get(inside)
+        if known is None:
+            try:
+                known = self._dictionaries[inside] = parse_dictionary(inside)
+            except Unreadable as problem:
+                raise Unreadable(problem.message, at + problem.start) from None
+        return known
+
+    def _signature_by_brackets(self, at: int) -> Signature:
+        text = self.text
+        if not text.startswith(":", at):
+            raise Unreadable("expected ':' and the types of the operation", at)
+        at = self.skip(at + 1)
+        if not text.startswith("(", at):
+            raise Unreadable("expected '(' and the types of the operands", at)
+        end = balanced_end(text, at)
+        operands = self.types(text[at + 1 : end - 1])
+        at = self.skip(end)
+        if not text.startswith("->", at):
+            raise Unreadable("expected '->' and the types of the results", at)
+        at = self.skip(at + 2)
+        if text.startswith("(", at):
+            end = balanced_end(text, at)
+            # `(i32) -> i32` as the only result is a function; `(i32)` is a list.
+            if not text.startswith("->", self.skip(end)):
+                return operands, self.types(text[at + 1 : end - 1]), *self.location(end)
+        end = type_end(text, at)
+        return operands, (text[at:end],), *self.location(end)

@@ -1,0 +1,178 @@
+"""Text of the generic form to a tree, in one pass.
+
+Regions are kept on a stack of our own, so deep nesting is no danger. What refers to something that
+may stand further down (a branch to its block, a location to its alias) is tied up at the end of the
+region or of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from fencepost.hosts.triton.mlir.locations import LocationTable
+from fencepost.hosts.triton.mlir.pieces import Pieces
+from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, located
+from fencepost.hosts.triton.mlir.scopes import Names, Scope
+from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region, Value
+
+_HEAD = re.compile(
+    r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?"  # results
+    r'"([^"\\\n]+)"\s*\(\s*([^()]*)\)\s*'  # name and operands
+    r"(?:\[([^\]]*)\]\s*)?"  # successors
+)
+_LABEL = re.compile(r"\^([\w$.-]+)\s*")
+_RESOURCES = re.compile(r"\{-#.*?#-\}", re.DOTALL)
+_OPEN_REGION = re.compile(r"\(\s*\{")
+_NEXT_REGION = re.compile(r"\}\s*,\s*\{")
+_LAST_REGION = re.compile(r"\}\s*\)\s*")
+_NOT_GENERIC = 'expected an operation in generic form, such as "tt.return"() : () -> ()'
+
+
+def read_module(text: str, name: str = "<module>") -> Module:
+    """The tree of a module in generic form; FP401, with its place, where the text is not that."""
+    try:
+        return _Reader(text).read(name)
+    except Unreadable as problem:
+        raise located(problem, name, text) from None
+    except RecursionError:
+        raise located(Unreadable("attributes are nested too deeply in this module", 0), name, text) from None
+
+
+class _Reader:
+    """The text, how far it has been read, and the regions that are open there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.pieces = Pieces(text)
+        self.names = self.outermost = Names()
+        self.scopes: list[Scope] = []
+        self.top: list[Operation] = []
+        self.aliases: dict[str, str] = {}
+        self.operations: list[Operation] = []
+        self.arguments: list[tuple[Value, str]] = []
+
+    def read(self, name: str) -> Module:
+        text, skip = self.text, SPACE.match
+        while (at := skip(text, self.at).end()) < len(text):  # type: ignore[union-attr]
+            self.at = at
+            first = text[at]
+            if first in '%"':
+                self.operation()
+            elif first == "^":
+                self.block()
+            elif first == "}" and self.scopes:
+                self.close_region()
+            elif first in "#!" and not self.scopes:
+                self.alias()
+            elif match := _RESOURCES.match(text, at):
+                self.at = match.end()
+            else:
+                raise Unreadable(_NOT_GENERIC, at)
+        if self.scopes:
+            operation = self.scopes[-1].region.operation
+            raise Unreadable("a region of this operation is never closed", operation.start)
+        return self.module(name)
+
+    def module(self, name: str) -> Module:
+        """What was read, tied up: only now all aliases are known."""
+        if len(self.top) != 1 or self.top[0].name != "builtin.module" or not self.top[0].regions:
+            start = self.top[-1].start if self.top else 0
+            raise Unreadable('expected one "builtin.module" around everything', start)
+        if not self.top[0].regions[0].blocks:
+            self.top[0].regions[0].blocks.append(Block("", self.top[0].regions[0]))
+        parse = LocationTable(self.aliases).parse
+        for operation in self.operations:
+            operation.location = parse(operation.location_text)
+        for value, text in self.arguments:
+            value.location = parse(text)
+        kept = {key: text for key, text in self.aliases.items() if not text.startswith("loc(")}
+        return Module(name, self.text, self.top[0], MappingProxyType(kept))
+
+    def alias(self) -> None:
+        name, meaning, self.at = self.pieces.alias(self.at)
+        self.aliases[name] = meaning
+
+    def operation(self) -> None:
+        """An operation up to its first region, or all of it if it has none."""
+        text = self.text
+        head = _HEAD.match(text, self.at)
+        if head is None:
+            raise Unreadable(_NOT_GENERIC, self.at)
+        results, name, operands, labels = head.groups()
+        operation = Operation(name, None, start=self.at)
+        self.operations.append(operation)
+        if self.scopes:
+            scope = self.scopes[-1]
+            operation.block = scope.block or scope.open_block("", self.at)
+            operation.block.operations.append(operation)
+            if labels:
+                scope.branches.append((operation, labels, head.start(4)))
+        else:
+            self.top.append(operation)
+        if operands:
+            operation.operands = self.names.uses(operands, head.start(3))
+        at = operation.head_end = head.end()
+        if text.startswith("<{", at):
+            operation.properties_at = at
+            operation.attributes, at = self.pieces.properties(at)
+        if match := _OPEN_REGION.match(text, at):
+            self.open_region(operation, results or "", match.end())
+        else:
+            self.tail(operation, results or "", at)
+
+    def tail(self, operation: Operation, results: str, at: int) -> None:
+        """What follows the regions: attributes, types, location. Only here results get their types."""
+        if self.text.startswith("{", at):
+            operation.attributes_at = at
+            more, at = self.pieces.attributes(at)
+            both = {**operation.attributes, **more} if operation.attributes else more
+            operation.attributes = MappingProxyType(both) if both is not more else more
+        operation.signature_at = at
+        operands, types, operation.location_text, end = self.pieces.signature(at)
+        if len(operands) != len(operation.operands):
+            raise Unreadable(f"{len(operation.operands)} operands with {len(operands)} types", at)
+        operation.end = self.at = end
+        if results and self.scopes:
+            operation.results = self.scopes[-1].define_results(operation, results, types)
+        elif types:
+            raise Unreadable(f"{len(types)} results without a name", operation.start)
+
+    def open_region(self, operation: Operation, results: str, at: int) -> None:
+        region = Region(operation)
+        operation.regions = (*operation.regions, region)
+        scope = Scope.of(region, self.names, results)
+        self.scopes.append(scope)
+        self.names, self.at = scope.names, at
+
+    def close_region(self) -> None:
+        scope = self.scopes.pop()
+        self.names = self.scopes[-1].names if self.scopes else self.outermost
+        scope.close(self.names)
+        operation = scope.region.operation
+        if match := _NEXT_REGION.match(self.text, self.at):
+            self.open_region(operation, scope.results, match.end())
+        elif match := _LAST_REGION.match(self.text, self.at):
+            self.tail(operation, scope.results, match.end())
+        else:
+            raise Unreadable("expected '})' or '}, {' at the end of a region", self.at)
+
+    def block(self) -> None:
+        match = _LABEL.match(self.text, self.at)
+        if match is None or not self.scopes:
+            raise Unreadable("a block must have a name and stand in a region", self.at)
+        scope = self.scopes[-1]
+        block = scope.open_block(match[1], self.at)
+        at = match.end()
+        if self.text.startswith("(", at):
+            arguments, at = self.pieces.arguments(at)
+            values = []
+            for index, (name, type_, location) in enumerate(arguments):
+                values.append(value := scope.define(name, type_, block, index))
+                self.arguments.append((value, location))
+            block.arguments = tuple(values)
+        at = self.pieces.skip(at)
+        if not self.text.startswith(":", at):
+            raise Unreadable("expected ':' behind the name of a block", at)
+        self.at = at + 1

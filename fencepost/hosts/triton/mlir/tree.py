@@ -1,0 +1,197 @@
+"""The tree that a module becomes: operations in blocks in regions in operations.
+
+Nodes are compared by identity. They point at each other in both directions (a value knows what
+defines it, an operation its block), so they are filled in while the text is read and left alone
+from then on: changes are made to the text (`edits`), never to the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fencepost.hosts.triton.mlir.attributes import UNIT, Attribute
+from fencepost.hosts.triton.mlir.locations import UNKNOWN, Location
+from fencepost.hosts.triton.mlir.types import MemDesc, Tensor, parse_type, resolve
+from fencepost.ir.source import Source, Span
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """An SSA value; `owner` is the operation whose result it is, or the block whose argument."""
+
+    name: str
+    type: str
+    owner: Operation | Block
+    index: int
+    location: Location = UNKNOWN
+    """Arguments have one of their own; a result stands where its operation stands."""
+
+    @property
+    def defining_operation(self) -> Operation | None:
+        """The operation that makes the value; None for a block argument."""
+        return self.owner if isinstance(self.owner, Operation) else None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A block that a terminator may go to, and the operands that become the block's arguments."""
+
+    block: Block
+    arguments: tuple[Value, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """One operation. Offsets count characters of `Module.text`; -1 where the part is not there."""
+
+    name: str
+    block: Block | None
+    operands: tuple[Value, ...] = ()
+    results: tuple[Value, ...] = ()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    """Inherent attributes (the properties, between `<{` and `}>`) and discardable ones together."""
+    regions: tuple[Region, ...] = ()
+    successors: tuple[Successor, ...] = ()
+    location: Location = UNKNOWN
+    location_text: str = ""
+    span: Span | None = None
+    """Where the operation stands in the file that the user gave, if there is one."""
+    start: int = 0
+    end: int = 0
+    """Behind the last character that belongs to the operation, its location included."""
+    head_end: int = 0
+    """Behind the operands and successors: where properties stand or would stand."""
+    properties_at: int = -1
+    attributes_at: int = -1
+    signature_at: int = -1
+    """Where `: (types) -> (types)` begins."""
+
+    @property
+    def operand_types(self) -> tuple[str, ...]:
+        """The types of the operands, as they are written."""
+        return tuple(value.type for value in self.operands)
+
+    @property
+    def result_types(self) -> tuple[str, ...]:
+        """The types of the results, as they are written."""
+        return tuple(value.type for value in self.results)
+
+    @property
+    def parent(self) -> Operation | None:
+        """The operation that this one is nested in."""
+        return self.block.region.operation if self.block else None
+
+    def integer(self, name: str) -> int | None:
+        """An integer attribute; None if it is not there or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """A list of integers, written `array<i32: ...>` or `[...]`; None if it is not there or something else."""
+        value = self.attributes.get(name)
+        if not isinstance(value, tuple):
+            return None
+        numbers = tuple(item for item in value if isinstance(item, int))
+        return numbers if len(numbers) == len(value) else None
+
+    def string(self, name: str) -> str | None:
+        """A string attribute; None if it is not there or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, str) else None
+
+    def flag(self, name: str) -> bool:
+        """Whether a boolean or unit attribute is set."""
+        value = self.attributes.get(name)
+        return value is True or value is UNIT
+
+    def walk(self) -> Iterator[Operation]:
+        """This operation and all that are nested in it, in the order of the text."""
+        yield self
+        pending = [iter(self._children())]
+        while pending:
+            operation = next(pending[-1], None)
+            if operation is None:
+                pending.pop()
+                continue
+            yield operation
+            if operation.regions:
+                pending.append(iter(operation._children()))
+
+    def _children(self) -> Iterator[Operation]:
+        for region in self.regions:
+            for block in region.blocks:
+                yield from block.operations
+
+    def __repr__(self) -> str:
+        results = ", ".join(value.name for value in self.results)
+        operands = ", ".join(value.name for value in self.operands)
+        return f"<{results}{' = ' if results else ''}{self.name}({operands})>"
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Operations that run one after another; the label of an entry block may be empty."""
+
+    label: str
+    region: Region
+    arguments: tuple[Value, ...] = ()
+    operations: list[Operation] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<block ^{self.label}: {len(self.operations)} operations>"
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """Blocks that belong to one operation; the first one is entered first."""
+
+    operation: Operation
+    blocks: list[Block] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<region of {self.operation.name}: {len(self.blocks)} blocks>"
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """A whole module and the text that it was read from."""
+
+    name: str
+    """What a user would call it: a path, or `<module>`."""
+    text: str
+    operation: Operation
+    aliases: Mapping[str, str]
+    """What `#blocked` and `!t` stand for, as written; locations are resolved already and not among them."""
+    source: Source | None = None
+    """The file that the user gave, if there is one; `Operation.span` is a place in it."""
+    _types: dict[str, Tensor | MemDesc | None] = field(default_factory=dict)
+
+    @property
+    def body(self) -> Block:
+        """The block that holds the functions."""
+        return self.operation.regions[0].blocks[0]
+
+    def walk(self) -> Iterator[Operation]:
+        """Every operation, the module itself first, in the order of the text."""
+        return self.operation.walk()
+
+    def functions(self) -> list[Operation]:
+        """The functions with a body, in order."""
+        return [op for op in self.body.operations if op.name.endswith(".func") and op.regions[0].blocks]
+
+    def resolve(self, text: str) -> str:
+        """A type or attribute with every alias in it spelled out."""
+        return resolve(text, self.aliases)
+
+    def type_of(self, value: Value) -> Tensor | MemDesc | None:
+        """The shape of a tensor or a view of memory; None for all other types."""
+        if value.type not in self._types:
+            self._types[value.type] = parse_type(value.type, self.aliases)
+        return self._types[value.type]
+
+    def __repr__(self) -> str:
+        return f"<module {self.name}: {len(self.text)} characters>"

@@ -1,0 +1,161 @@
+"""Numbers of a module as index expressions: constants, arithmetic, and the arguments of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fencepost.hosts.triton.mlir.tree import Operation, Value
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Unknown, Var, Wave, depth
+from fencepost.ir.limits import MOST_DEPTH
+
+PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
+"""By the number of `arith.cmpi`; the ones that follow compare without sign, and are not known."""
+ARITHMETIC = {
+    "arith.addi": "+",
+    "arith.subi": "-",
+    "arith.muli": "*",
+    "arith.remsi": "%",
+    "arith.remui": "%",
+    "arith.divsi": "//",
+    "arith.divui": "//",
+    "arith.xori": "^",
+}
+NARROW = ("i1", "i8", "i16")
+SAME = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
+
+THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
+UNKNOWN = Unknown()
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Reads values as expressions; `argument` says what the argument of a block is called, or None."""
+
+    argument: Callable[[Value], str | None]
+    lanes: int = 64
+    """How many threads a wave has."""
+    natural: set[str] = field(default_factory=set)
+    """Arguments of blocks that are never below zero."""
+    known: dict[Value, Expr] = field(default_factory=dict)
+
+    def of(self, value: Value) -> Expr:
+        """The number that a value is, without recursion: chains of arithmetic are long."""
+        todo = [value]
+        while todo:
+            here = todo[-1]
+            if here in self.known:
+                todo.pop()
+                continue
+            # What a region hands on is an argument of what follows it.
+            op = here.defining_operation if self.argument(here) is None else None
+            missing = [used for used in _used(op) if used not in self.known] if op is not None else []
+            if missing:
+                todo += missing
+                continue
+            found = self.made(op) if op is not None else self.named(here)
+            self.known[here] = found if depth(found) < MOST_DEPTH // 2 else UNKNOWN
+            todo.pop()
+        return self.known[value]
+
+    def named(self, value: Value) -> Expr:
+        """The argument of a block."""
+        name = self.argument(value)
+        return UNKNOWN if name is None else Var(name)
+
+    def made(self, op: Operation) -> Expr:
+        """The result of an operation whose operands are known."""
+        if op.name == "arith.constant":
+            number = op.attributes.get("value")
+            return Const(int(number)) if isinstance(number, bool | int) else UNKNOWN
+        if op.name in ("arith.divsi", "arith.divui") and _is_thread(op.operands[0]):
+            # Threads are numbered wave by wave.
+            divisor = self.known[op.operands[1]]
+            if isinstance(divisor, Const) and divisor.value > 0 and divisor.value % self.lanes == 0:
+                waves = divisor.value // self.lanes
+                return Wave() if waves == 1 else Binary("//", Wave(), Const(waves))
+            return UNKNOWN
+        numbers = [self.known[used] for used in _used(op)]
+        if any(isinstance(number, Unknown) for number in numbers) or not numbers:
+            return UNKNOWN
+        if op.name in ARITHMETIC:
+            return _arithmetic(ARITHMETIC[op.name], numbers[0], numbers[1], self.natural)
+        if op.name == "arith.andi" and isinstance(numbers[1], Const):
+            mask = numbers[1].value
+            # A mask of low bits is a remainder.
+            return Binary("%", numbers[0], Const(mask + 1)) if mask >= 0 == mask & (mask + 1) else UNKNOWN
+        if op.name in SAME:
+            # Signs of a single bit, and bits that are cut off, make another number of it.
+            bit = op.operands[0].type == "i1" and op.name == "arith.extsi"
+            return UNKNOWN if bit or op.results[0].type in NARROW else numbers[0]
+        if op.name == "arith.cmpi":
+            predicate = op.integer("predicate")
+            if predicate is None or predicate >= len(PREDICATES):
+                return UNKNOWN
+            return Select(Compare(PREDICATES[predicate], numbers[0], numbers[1]), Const(1), Const(0))
+        if op.name == "arith.select":
+            condition = numbers[0]
+            if isinstance(condition, Select) and condition.then == Const(1) and condition.orelse == Const(0):
+                return Select(condition.condition, numbers[1], numbers[2])
+            return Select(Compare("!=", condition, Const(0)), numbers[1], numbers[2])
+        return UNKNOWN
+
+
+def _used(op: Operation | None) -> tuple[Value, ...]:
+    """The operands that decide the result, for operations that are read at all."""
+    if op is None:
+        return ()
+    if op.name in ARITHMETIC or op.name in SAME or op.name in ("arith.andi", "arith.cmpi", "arith.select"):
+        return op.operands if not op.results[0].type.startswith("tensor") else ()
+    return ()
+
+
+def _is_thread(value: Value) -> bool:
+    """Whether a value is the number of a thread in its workgroup."""
+    op = value.defining_operation
+    return op is not None and op.name in THREAD
+
+
+def _arithmetic(sign: str, one: Expr, other: Expr, natural: set[str]) -> Expr:
+    if isinstance(one, Const) and isinstance(other, Const) and sign in "+-*":
+        return Const(
+            {"+": one.value + other.value, "-": one.value - other.value, "*": one.value * other.value}[sign]
+        )
+    if sign in ("%", "//") and not (isinstance(other, Const) and other.value > 0):
+        return UNKNOWN
+    made = Binary(sign, one, other)
+    if sign in ("%", "//") and not is_natural(one, natural):
+        # Below zero, the machine rounds the other way.
+        return Select(Compare(">=", one, Const(0)), made, UNKNOWN)
+    return made
+
+
+def is_natural(expr: Expr, natural: set[str]) -> bool:
+    """Whether a number is surely not below zero, if the arguments in `natural` are not."""
+    low = _least(expr, natural)
+    return low is not None and low >= 0
+
+
+def _least(expr: Expr, natural: set[str]) -> int | None:
+    """What a number is at least; None if that is not known."""
+    if isinstance(expr, Const):
+        return expr.value
+    if isinstance(expr, Var):
+        return 0 if expr.name in natural else None
+    if isinstance(expr, Select):
+        asked = expr.condition
+        if expr.orelse == UNKNOWN and asked == Compare(">=", asked.lhs, Const(0)):
+            # A remainder or quotient, not known where it is of a number below zero.
+            return 0 if is_natural(asked.lhs, natural) else None
+        one, other = _least(expr.then, natural), _least(expr.orelse, natural)
+        return None if one is None or other is None else min(one, other)
+    if not isinstance(expr, Binary):
+        return None
+    one, other = _least(expr.lhs, natural), _least(expr.rhs, natural)
+    if one is None or other is None:
+        return None
+    if expr.op == "+":
+        return one + other
+    if expr.op == "-" and isinstance(expr.rhs, Const):
+        return one - other
+    return 0 if one >= 0 and other >= 0 and expr.op in ("*", "%", "//", "^") else None

@@ -1,0 +1,315 @@
+"""The operations of a module as operations of a kernel, each as what the table says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fencepost.hosts.triton.memory import Allocation
+from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
+from fencepost.hosts.triton.mlir.types import Encoding, MemDesc, Tensor, parse_encoding
+from fencepost.hosts.triton.table import TABLE, Does, Row
+from fencepost.hosts.triton.views import Views
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer, View
+from fencepost.ir.builder import Kernel
+from fencepost.ir.expr import Select, is_divergent
+
+if TYPE_CHECKING:
+    from fencepost.hosts.triton.translate import Translation
+
+WARP_GROUP = 4
+"""Waves whose matrix operations are waited for together."""
+RELEASES = (3, 4)
+"""The orders of atomics, as numbers of `sem`, that make what came before visible: release, acquire and release."""
+WIDEST = 16
+"""Bytes that one lane copies with one instruction at most."""
+SHOWN = 60
+"""Characters of an operation that are underlined in a report."""
+LOCAL = 1
+"""The bit of a barrier's `addrSpace` that stands for shared memory."""
+WMMA_TILE = (16, 16)
+"""Rows and columns of what one matrix operation of RDNA makes."""
+MEETING = (
+    *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
+    *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
+)
+"""Operations that, given scratch memory, write it, meet all waves, and read it."""
+
+
+class OperationWriter:
+    """Puts operations into a kernel, one behind the other."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        translation: Translation,
+        views: Views,
+        buffers: dict[Allocation, Buffer],
+        stretches: Callable[[Operation], list[View]],
+        *,
+        local: bool,
+    ) -> None:
+        self.kernel = kernel
+        self.translation = translation
+        self.views = views
+        self.buffers = buffers
+        self.stretches = stretches
+        self.local = local
+        # Waits for copies count instructions in modules that say so, and groups in all others.
+        self.counts_instructions = any(op.name == "amdg.async_wait" for op in translation.function.walk())
+        self.groups = 0
+
+    def put(self, op: Operation) -> None:
+        """One operation."""
+        row, allocation = TABLE.get(op.name), self.views.allocations.of.get(op)
+        if row is not None:
+            if allocation is not None and row.does is not Does.ALLOCATES:
+                self.scratch(op, allocation)
+            self.known(op, row)
+        elif op.name.startswith(("scf.", "cf.")):
+            pass  # control flow: see `blocks`
+        elif op.name == "tt.call":
+            if any(True for _ in self.views.shared(op)):
+                # A function that works on memory of its caller.
+                self.translation.beyond.append(op)
+            if allocation is not None:
+                # What the function does in its frame, and in which order, is looked at by itself.
+                self.note(op, self.kernel.write(View(self.buffers[allocation])))
+        elif any(True for _ in self.views.shared(op)):
+            self.translation.unknown.append(op)
+            self.each(op, self.kernel.write, [View(buffer) for buffer in self.buffers.values()])
+        elif allocation is not None:
+            self.fence(op)
+            self.scratch(op, allocation)
+        elif any(self.touches(inner) for inner in op.walk() if inner is not op):
+            # A region that is not control flow: when it runs, and how often, is not known.
+            self.translation.beyond.append(op)
+        elif op.name == "tt.dot":
+            self.note(op, self.kernel.mma())
+        else:
+            self.fence(op)
+
+    def scratch(self, op: Operation, allocation: Allocation) -> None:
+        """Memory of an operation's own: written, and read back behind a barrier, if the waves surely meet there."""
+        view = View(self.buffers[allocation])
+        if (
+            op.name in MEETING
+            and self.views.allocations.allocated
+            and not may_stay_in_warps(self.views.module, op)
+        ):
+            self.note(op, self.kernel.exchange(view))
+            return
+        # Each wave reads what it wrote itself, or nobody has said yet whether there is memory at all: no barrier
+        # that others could rely on.
+        self.groups += 1
+        for put in (self.kernel.write, self.kernel.read):
+            self.note(op, put(view, group=f"g{self.groups}"))
+
+    def touches(self, op: Operation) -> bool:
+        """Whether an operation may have to do with shared memory."""
+        return (
+            op.name in TABLE
+            or op.name == "tt.call"
+            or op.integer("allocation.offset") is not None
+            or any(True for _ in self.views.shared(op))
+        )
+
+    def known(self, op: Operation, row: Row) -> None:
+        """An operation of the table."""
+        kernel, does = self.kernel, row.does
+        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write, Does.UPDATES: kernel.atomic}
+        if does is Does.ALLOCATES:
+            if op.operands and op in self.views.allocations.of:
+                self.note(op, kernel.write(View(self.buffers[self.views.allocations.of[op]])))
+        elif does in plain:
+            self.each(op, plain[does], self.stretches(op))
+        elif does is Does.COPIES_IN:
+            for _ in range(self.instructions(op) - 1):
+                self.note(op, kernel.global_read(counter=row.counter))
+            found = self.stretches(op)
+            if len(found) > 1:
+                # One copy, however many views: a wait counts it once.
+                self.note(op, kernel.tensor_load_to_lds(*found, counter=row.counter))
+            else:
+                self.each(op, kernel.gather_to_lds, found, row.counter)
+        elif does is Does.COPIES_OUT:
+            found = self.stretches(op)
+            if len(found) > 1:
+                self.note(op, kernel.async_mma(*found, counter=row.counter))
+            else:
+                self.each(op, kernel.tensor_store_from_lds, found, row.counter)
+        elif does is Does.MULTIPLIES:
+            self.multiply(op, row.counter)
+        elif does is Does.COMMITS:
+            if not self.counts_instructions:
+                self.note(op, kernel.commit(row.counter))
+        elif does is Does.WAITS:
+            self.wait(op, row)
+        elif does is Does.MEETS:
+            space = op.integer("addrSpace")
+            if space is None or space & LOCAL:
+                self.note(op, kernel.barrier())
+        elif does is Does.MEETS_BARE:
+            self.note(op, kernel.workgroup_barrier())
+        elif does is Does.HOLDS_BACK:
+            self.hold_back(op)
+        elif does in (Does.OBJECTS, Does.PART):
+            self.translation.beyond.append(op)
+
+    def hold_back(self, op: Operation) -> None:
+        """A barrier for the waves for which a condition holds: they run a phase behind the others from there on."""
+        asked = self.views.number(op.operands[0])
+        if not isinstance(asked, Select) or not is_divergent(asked.condition):
+            self.translation.beyond.append(op)
+            return
+        with self.kernel.cond(asked.condition):
+            self.note(op, self.kernel.workgroup_barrier())
+
+    def multiply(self, op: Operation, counter: str) -> None:
+        """A matrix operation that may read shared memory by itself."""
+        found = self.stretches(op)
+        if found and op.flag("isAsync"):
+            self.note(op, self.kernel.async_mma(*found, counter=counter))
+        elif found:
+            self.each(op, self.kernel.read, found)
+        elif op.flag("isAsync"):
+            # It reads registers only, and counts all the same.
+            self.note(op, self.kernel.global_read(counter=counter))
+
+    def wait(self, op: Operation, row: Row) -> None:
+        """A wait, and the barrier that some of them end in."""
+        count = op.integer(row.attribute)
+        groups = op.name == "ttg.async_wait" and self.counts_instructions
+        if count is None or (groups and count):
+            # It does not say how many, or counts groups where instructions are counted: taken to wait for nothing.
+            return
+        self.note(op, self.kernel.wait_count(**{row.counter: count}))  # type: ignore[arg-type]
+        several = self.translation.trace.waves > WARP_GROUP
+        if (
+            op.name == "ttng.warp_group_dot_wait"
+            and several
+            and not (self.local or op.flag("warpGroupLocal"))
+        ):
+            # Unless it is marked as one of a warp group, the wait of several groups ends in a barrier.
+            self.note(op, self.kernel.barrier())
+
+    def fence(self, op: Operation) -> None:
+        """An atomic that releases begins with a barrier of its own."""
+        if op.name in ("tt.atomic_rmw", "tt.atomic_cas") and (op.integer("sem") or 0) in RELEASES:
+            self.note(op, self.kernel.barrier())
+
+    def instructions(self, op: Operation) -> int:
+        """How many instructions a copy is, at least: a wait that counts them must not be taken for a stronger one."""
+        if not self.counts_instructions:
+            return 1
+        module = self.views.module
+        memory = next((module.type_of(value) for value in self.views.shared(op)), None)
+        if not isinstance(memory, MemDesc) or memory.bits is None or memory.elements is None:
+            return 1
+        lanes = (module.operation.integer("ttg.threads-per-warp") or 64) * self.translation.trace.waves
+        return max(memory.elements * memory.bits // 8 // (lanes * WIDEST), 1)
+
+    def each(
+        self, op: Operation, put: Callable[..., ops.Operation], views: list[View], counter: str = ""
+    ) -> None:
+        """An access to each of some views; they belong together."""
+        self.groups += 1
+        group = f"g{self.groups}" if len(views) > 1 else ""
+        for view in views:
+            self.note(op, put(view, group=group, counter=counter) if counter else put(view, group=group))
+
+    def note(self, op: Operation, made: ops.Operation) -> None:
+        """Say what an operation stands for."""
+        made.host = op
+        place = op.location.place()
+        made.origin = f"{place.file}:{place.line}" if place is not None else ""
+        if op.span is not None:
+            # The line of an operation is long; what it is stands in front.
+            last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0
+            made.span = replace(op.span, end_line=op.span.line, end_column=last or op.span.column + SHOWN)
+
+
+def may_stay_in_warps(module: Module, op: Operation) -> bool:
+    """Whether a change of layout may hand values around within each wave only: then no waves meet in it.
+
+    They do not if the same bits of the wave's number choose the same elements in both layouts, and none of them is
+    idle. Other operations with scratch memory have it because waves meet.
+    """
+    if op.name != "ttg.convert_layout":
+        return False
+    before, after = (_wave_bases(module, value) for value in (op.operands[0], op.results[0]))
+    if before is None or after is None:
+        return True
+    idle = any(not any(basis) for basis in before | after)
+    return not idle and before == after
+
+
+def _wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
+    """How far each bit of a wave's number moves in a tensor; a zero for one that is idle, None if it is not known."""
+    tensor = module.type_of(value)
+    layout = parse_encoding(tensor.encoding) if isinstance(tensor, Tensor) else None
+    if layout is None or not isinstance(tensor, Tensor):
+        return None
+    found = _bases(layout, tensor.encoding)
+    if found is None or any(len(basis) != len(tensor.shape) for basis in found):
+        return None
+    # What lies beyond the end of a tensor is its beginning again.
+    return {
+        tuple(
+            0 if size is not None and step >= size else step
+            for step, size in zip(basis, tensor.shape, strict=True)
+        )
+        for basis in found
+    }
+
+
+def _bases(layout: Encoding, text: str) -> list[tuple[int, ...]] | None:
+    kind, parameters = layout.name.removeprefix("ttg."), layout.parameters
+    inner = re.search(r"parent = (#.*)\}>$", text)
+    if inner is not None and kind in ("slice", "dot_op"):
+        text = re.sub(r", kWidth = \d+$", "", inner[1])
+        parent = parse_encoding(text)
+        found = _bases(parent, text) if parent is not None else None
+        at = parameters.get("dim") if kind == "slice" else 1 - int(str(parameters.get("opIdx")))
+        if found is None or not isinstance(at, int):
+            return None
+        rest = () if kind == "slice" else (0,)
+        return [(*basis[:at], *rest, *basis[at + 1 :]) for basis in found]
+    warps, tile = _numbers(parameters.get("warpsPerCTA")), _numbers(parameters.get("instrShape"))
+    if kind == "linear":
+        written = parameters.get("warp")
+        read = [_numbers(row) for row in written] if isinstance(written, tuple) else [None]
+        return [step for step in read if step is not None] if None not in read else None
+    if kind == "amd_wmma":
+        # Its waves are laid out in steps of a whole tile.
+        rows = re.search(r"\bwarp = \[((?:\[[\d, ]+\](?:, )?)*)\]", text)
+        steps = (
+            [tuple(map(int, row.split(", "))) for row in re.findall(r"\[([\d, ]+)\]", rows[1])]
+            if rows
+            else []
+        )
+        if rows is None or any(len(step) != len(WMMA_TILE) for step in steps):
+            return None
+        return [tuple(one * other for one, other in zip(step, WMMA_TILE, strict=True)) for step in steps]
+    if kind == "blocked":
+        each, lanes = _numbers(parameters.get("sizePerThread")), _numbers(parameters.get("threadsPerWarp"))
+        tile = tuple(one * other for one, other in zip(each or (), lanes or (), strict=False))
+    elif kind == "amd_mfma" and tile is not None:
+        several = _numbers(parameters.get("tilesPerWarp")) or (1,) * len(tile)
+        tile = tuple(one * other for one, other in zip(tile, several, strict=False))
+    elif kind != "nvidia_mma":
+        return None
+    if warps is None or tile is None or len(tile) < len(warps):
+        return None
+    return [
+        tuple(tile[dim] << bit if dim == other else 0 for other in range(len(warps)))
+        for dim, count in enumerate(warps)
+        for bit in range(count.bit_length() - 1)
+    ]
+
+
+def _numbers(value: object) -> tuple[int, ...] | None:
+    return value if isinstance(value, tuple) and all(isinstance(each, int) for each in value) else None

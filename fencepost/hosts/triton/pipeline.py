@@ -1,0 +1,124 @@
+"""Triton's lowering, stopped at its membar pass and gone on with from there.
+
+The backends build one pass manager for the whole lowering and run it once. While the stage runs, they are handed a
+stand-in that keeps the list of passes: the first time it runs those in front of membar and stops, the second time
+those behind it (or membar, too). Between the two the module can be looked at and exchanged. The passes and their
+order are Triton's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+MEMBAR = "add_membar"
+
+_LOCK = RLock()
+"""Backends are modules: while one is handed the stand-in, no other thread may be."""
+
+
+class AtMembar(Exception):
+    """Everything in front of membar has run."""
+
+    def __init__(self, module: Any, membar: Callable[[Any], None], ran: int) -> None:
+        super().__init__("stopped at membar")
+        self.module = module
+        self.membar = membar
+        """Runs Triton's own pass on a module."""
+        self.ran = ran
+        """How many managers have run before the one with membar."""
+
+
+@dataclass(slots=True)
+class Part:
+    """Which passes are run: those in front of membar, or those from there on."""
+
+    before: bool = False
+    with_membar: bool = False
+    skipped: int = 0
+    """Managers that have run already."""
+    ran: int = 0
+
+
+@dataclass(slots=True)
+class _Deferred:
+    """Stands in for a pass manager: keeps what is added to it until it is told to run."""
+
+    make: Callable[[Any], Any]
+    context: Any
+    part: Part
+    passes: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
+
+    def enable_debug(self) -> bool:
+        """Printing between passes is left off."""
+        return False
+
+    def run(self, module: Any, label: str) -> None:
+        """Run the part that was asked for; a manager without membar runs as it is, the first time."""
+        at = next((place for place, (name, _, _) in enumerate(self.passes) if name == MEMBAR), None)
+        self.part.ran += 1
+        if self.part.ran <= self.part.skipped:
+            return
+        if at is None:
+            self.run_passes(self.passes, module, label)
+        elif self.part.before:
+            self.run_passes(self.passes[:at], module, label)
+            membar = self.passes[at : at + 1]
+            raise AtMembar(module, lambda other: self.run_passes(membar, other, label), self.part.ran - 1)
+        else:
+            self.run_passes(self.passes[at + (not self.part.with_membar) :], module, label)
+
+    def run_passes(
+        self, passes: list[tuple[str, Callable[..., Any], tuple[Any, ...]]], module: Any, label: str
+    ) -> None:
+        """Run some passes with a manager of Triton's own."""
+        manager = self.make(self.context)
+        for _, add, rest in passes:
+            add(manager, *rest)
+        manager.run(module, label)
+
+
+class _Bindings:
+    """A module of Triton's bindings whose pass-adding functions understand the stand-in."""
+
+    def __init__(self, real: ModuleType, part: Part) -> None:
+        self._real = real
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._real, name)
+        if isinstance(value, ModuleType):
+            return _Bindings(value, self._part)
+        if name == "pass_manager":
+            return lambda context: _Deferred(value, context, self._part)
+        if not name.startswith("add_"):
+            return value
+
+        def add(manager: Any, *rest: Any) -> Any:
+            if not isinstance(manager, _Deferred):
+                return value(manager, *rest)
+            manager.passes.append((name, value, rest))
+            return None
+
+        return add
+
+
+@contextmanager
+def running(vendor: str, part: Part) -> Iterator[None]:
+    """Within it, the backend of a vendor runs only part of the passes around membar."""
+    backend = import_module(f"triton.backends.{vendor}.compiler")
+    names = ("ir", "passes", vendor)
+    with _LOCK:
+        real = {name: getattr(backend, name) for name in names}
+        try:
+            for name in names:
+                setattr(backend, name, _Bindings(real[name], part))
+            yield
+        finally:
+            for name in names:
+                setattr(backend, name, real[name])

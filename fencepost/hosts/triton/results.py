@@ -1,0 +1,134 @@
+"""From a kernel back to its module: barriers that were put in or taken out, as edits.
+
+A barrier can only stand between two operations of the module. One that was put between the parts of an operation (a
+matrix operation that reads two tiles is two reads here) moves in front of it; then the kernel is looked at again.
+"""
+
+from __future__ import annotations
+
+from fencepost.flow import DEFAULT_ESTIMATES, Estimates
+from fencepost.hosts.triton.edits import Edit, Insert, Remove, SetAttribute
+from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.operations import WARP_GROUP
+from fencepost.hosts.triton.translate import Translation
+from fencepost.insertion import Inserted, insert_barriers
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+
+PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
+"""What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
+ROUNDS = 4
+"""How often barriers that stand inside an operation are moved before giving up."""
+
+
+def place_barriers(
+    translation: Translation,
+    target: str = "",
+    strategy: str = "auto",
+    *,
+    slots: bool = True,
+    estimates: Estimates = DEFAULT_ESTIMATES,
+    seconds: float | None = None,
+) -> Inserted:
+    """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
+    refuse_beyond(translation)
+    first = None
+    for _ in range(ROUNDS):
+        result = insert_barriers(
+            translation.trace,
+            target or known_target(translation),
+            strategy,
+            slots=slots,
+            estimates=estimates,
+            seconds=seconds,
+            whole=True,
+            waits=False,
+            latencies=False,
+        )
+        first = first or result
+        if not _move_out(translation):
+            return first
+    raise FencepostError(
+        "no place between two operations of the module could be found for a barrier",
+        [Mark(translation.function.span)],
+        code="FP410",
+        source=translation.module.source,
+    )
+
+
+def known_target(translation: Translation) -> str:
+    """The target that the module names, if it is one that is known here; else the default."""
+    from fencepost.targets.table import TARGETS
+
+    return translation.target if translation.target in TARGETS else ""
+
+
+def edits_of(translation: Translation) -> list[Edit]:
+    """What has to be done to the module so that it has the barriers that the kernel has now."""
+    found: list[Edit] = []
+    standing: set[Operation] = set()
+    for op in translation.trace.preorder_walk():
+        if isinstance(op.host, Operation):
+            standing.add(op.host)
+        elif isinstance(op, PUT_IN):
+            found.append(Insert(_behind(op)))
+    for op_ in translation.function.walk():
+        if op_.name == "ttg.barrier" and op_ not in standing and removable(op_):
+            found.append(Remove(op_))
+    return found
+
+
+def local_waits(translation: Translation) -> list[Edit]:
+    """Marks on waits for matrix operations: barriers behind them are explicit now (see `translate`)."""
+    if translation.trace.waves <= WARP_GROUP:
+        return []
+    return [
+        SetAttribute(op, "warpGroupLocal", "unit", inherent=True)
+        for op in translation.function.walk()
+        if op.name == "ttng.warp_group_dot_wait" and not op.flag("warpGroupLocal")
+    ]
+
+
+def removable(op: Operation) -> bool:
+    """Whether a barrier is there for shared memory alone."""
+    return op.name == "ttg.barrier" and op.integer("addrSpace") == 1
+
+
+def refuse_beyond(translation: Translation) -> None:
+    """Refuse kernels that use what cannot be expressed yet."""
+    if translation.beyond:
+        names = sorted({op.name for op in translation.beyond})
+        raise FencepostError(
+            f"@{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
+            [Mark(op.span) for op in translation.beyond[:2]],
+            code="FP408",
+            source=translation.module.source,
+        )
+
+
+def _behind(op: ops.Operation) -> Operation:
+    """The operation of the module that a barrier stands in front of."""
+    here = op.next
+    while here is not None:
+        if isinstance(here.host, Operation):
+            return here.host
+        here = here.next
+    raise AssertionError("a block without an end")
+
+
+def _move_out(translation: Translation) -> bool:
+    """Move barriers that stand between the parts of one operation in front of it; whether there were any."""
+    moved = False
+    for op in list(translation.trace.preorder_walk()):
+        if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
+            continue
+        before, host = op.prev, _behind(op)
+        if before is None or before.host is not host:
+            continue
+        while before.prev is not None and before.prev.host in (host, None):
+            before = before.prev
+        graph = op.graph
+        graph.remove(op)
+        graph.insert_before(before, op)
+        moved = True
+    return moved

@@ -1,0 +1,79 @@
+"""Barriers put into and taken out of the file that the user gave, so that nothing else in it changes.
+
+Names, comments and formatting stay. Only operations that have lines of their own can be treated
+this way; `edits` works on any module, at the price of printing it anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fencepost.hosts.triton.edits import LOCAL_BARRIER, Edit, Insert, Remove
+from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.ir.source import FencepostError, Mark, Span
+
+_BARRIER = "ttg.barrier local"
+_LOCATION = re.compile(r"\s(loc\(.*\))\s*$")
+# A line that is a barrier and nothing else, in either form.
+_ONLY_BARRIER = re.compile(
+    r'\s*(?:ttg\.barrier [\w|]+|"ttg\.barrier"\(\)[^()]*:\s*\(\)\s*->\s*\(\))\s*(?:loc\(.*\)\s*)?(?://.*)?$'
+)
+
+
+def edit_source(module: Module, edits: Sequence[Edit]) -> str:
+    """The text of `module.source` with barriers put in or taken out; FP407 where that cannot be done."""
+    source = module.source
+    if source is None:
+        raise ValueError(f"{module!r} was not read from a file")
+    lines = source.text.split("\n")
+    before: dict[int, list[str]] = {}
+    gone: set[int] = set()
+    for edit in edits:
+        if isinstance(edit, Insert) and edit.text == LOCAL_BARRIER:
+            number, line = _own_line(module, edit.before)
+            before.setdefault(number, []).append(_barrier_line(line))
+        elif isinstance(edit, Remove) and edit.operation.name == "ttg.barrier":
+            number, line = _own_line(module, edit.operation)
+            if not _ONLY_BARRIER.match(line):
+                raise _shares_its_line(module, edit.operation)
+            gone.add(number)
+        else:
+            raise FencepostError(f"only barriers can be edited in the text of {source.name}", code="FP407")
+    out: list[str] = []
+    for number, line in enumerate(lines, 1):
+        out += before.get(number, [])
+        if number not in gone:
+            out.append(line)
+    return "\n".join(out)
+
+
+def _own_line(module: Module, operation: Operation) -> tuple[int, str]:
+    """The line that an operation begins, alone as far as one can tell from where the others stand."""
+    span = operation.span
+    assert module.source is not None
+    line = module.source.line(span.line) if span else ""
+    if span is None or line[: span.column - 1].strip() or _shared(operation, span):
+        raise _shares_its_line(module, operation)
+    return span.line, line
+
+
+def _shares_its_line(module: Module, operation: Operation) -> FencepostError:
+    message = f"{operation.name} shares its line with something else; the text cannot be edited there"
+    return FencepostError(message, [Mark(operation.span)], code="FP407", source=module.source)
+
+
+def _shared(operation: Operation, span: Span) -> bool:
+    """Whether a neighbour, or the operation around, stands on the same line."""
+    assert operation.block is not None
+    row = operation.block.operations
+    index = row.index(operation)
+    around = [*row[max(index - 1, 0) : index], *row[index + 1 : index + 2], operation.parent]
+    return any(each and each.span and each.span.line == span.line for each in around)
+
+
+def _barrier_line(line: str) -> str:
+    """A barrier with the margin and the location of the line that it goes before."""
+    margin = line[: len(line) - len(line.lstrip())]
+    location = _LOCATION.search(line)
+    return f"{margin}{_BARRIER} {location[1]}" if location else f"{margin}{_BARRIER}"

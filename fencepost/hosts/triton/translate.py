@@ -1,0 +1,183 @@
+"""A function of a Triton module as a kernel: what it does to shared memory, block by block.
+
+Hosts translate, they decide nothing: every operation of the kernel has the operation of the module that it stands for
+as its `host`, so that a barrier lands in front of the right one and a report names the user's line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fencepost.hosts.triton.blocks import Flat, Flattening
+from fencepost.hosts.triton.memory import Allocation, Place
+from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.operations import OperationWriter
+from fencepost.hosts.triton.views import Views, is_view
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer, View
+from fencepost.ir.builder import Kernel
+from fencepost.ir.expr import Binary, Const, Unknown
+from fencepost.ir.limits import MOST_WAVES
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+
+LANES_APART = 2
+"""Waves that a single warp of NVIDIA counts as."""
+
+
+@dataclass(slots=True)
+class Translation:
+    """A kernel, and what of the function it could not say."""
+
+    trace: CapturedTrace
+    module: Module
+    function: Operation
+    unknown: list[Operation] = field(default_factory=list)
+    """Operations that are not in the table and may touch shared memory: taken to touch all of it."""
+    beyond: list[Operation] = field(default_factory=list)
+    """Operations that kernels here cannot express yet."""
+    target: str = ""
+    """The GPU that the module names, by its name here; empty if it names none that is known."""
+
+
+def translate(module: Module, function: Operation, *, local: bool = False) -> Translation:
+    """The kernel that a function is.
+
+    With `local`, waits for matrix operations are taken as if they were marked as those of a warp group: a barrier
+    behind one is then for whoever places barriers to put there.
+    """
+    flat = Flattening()
+    try:
+        flat.function(function)
+    except FencepostError as error:
+        error.source = error.source or module.source
+        raise
+    name = str(function.attributes.get("sym_name", "kernel"))
+    waves = module.operation.integer("ttg.num-warps") or 1
+    if waves > MOST_WAVES:
+        raise FencepostError(
+            f"{waves} warps; a workgroup has at most {MOST_WAVES}",
+            [Mark(function.span)],
+            source=module.source,
+        )
+    if waves == 1 and _target(module).startswith("sm_"):
+        # The threads of a warp may run apart there, too: what one wrote, another needs a barrier for.
+        waves = LANES_APART
+    kernel = Kernel(_word(name), waves=waves)
+    translation = Translation(kernel.trace, module, function, target=_target(module))
+    kernel.trace.source = module.source
+    if any(is_view(value) for value in flat.blocks[0].arguments):
+        # Memory of whoever calls it.
+        translation.beyond.append(function)
+    _BlockWriter(kernel, Views(module, flat), translation, local).write(flat.blocks)
+    return translation
+
+
+def translations(module: Module, *, local: bool = False) -> list[Translation]:
+    """The kernels of a module: its functions, those that are called included."""
+    return [translate(module, function, local=local) for function in module.functions()]
+
+
+class _BlockWriter:
+    """Writes the blocks of a function into a kernel."""
+
+    def __init__(self, kernel: Kernel, views: Views, translation: Translation, local: bool) -> None:
+        self.kernel = kernel
+        self.views = views
+        self.splits = 0
+        self.buffers: dict[Allocation, Buffer] = {}
+        for allocation in views.allocations.of.values():
+            self.buffers[allocation] = kernel.shared(
+                allocation.name, bytes=allocation.size, offset=allocation.offset
+            )
+        self.operations = OperationWriter(
+            kernel, translation, views, self.buffers, self.stretches, local=local
+        )
+
+    def write(self, blocks: list[Flat]) -> None:
+        """All of them."""
+        self.kernel.br(blocks[0].name)
+        for block in blocks:
+            self.kernel.block(block.name, *self.views.parameters(block))
+            for op in block.operations:
+                self.operations.put(op)
+            self.leave(block)
+
+    def stretches(self, op: Operation) -> list[View]:
+        """The bytes that an operation is given views of."""
+        found: list[View] = []
+        for value in self.views.shared(op):
+            place = self.views.place(value)
+            found += (
+                [View(buffer) for buffer in self.buffers.values()] if place is None else [self.stretch(place)]
+            )
+        return found
+
+    def stretch(self, place: Place) -> View:
+        """The bytes of a place."""
+        buffer, low = self.buffers[place.allocation], place.low
+        if isinstance(low, Unknown) or place.size >= place.allocation.size:
+            return View(buffer)
+        high = (
+            Const(low.value + place.size) if isinstance(low, Const) else Binary("+", low, Const(place.size))
+        )
+        return buffer.bytes(low, high)
+
+    # ------------------------------------------------------------ the ends of blocks
+
+    def leave(self, block: Flat) -> None:
+        """Branches to other blocks, each with the numbers that matter there."""
+        kernel = self.kernel
+        if not block.ways:
+            self.end(block, kernel.ret())
+        elif len(block.ways) == 1:
+            self.end(block, kernel.br(block.ways[0].block.name, *self.views.arguments(block, 0)))
+        elif len(block.ways) == 2:
+            self.branch(block)
+        else:
+            # Nobody knows which way: one after the other is asked about.
+            name = f"switch{self.splits}."
+            for number in range(len(block.ways) - 2):
+                self.fork(block, [number], f"{name}{number}")
+                kernel.block(f"{name}{number}")
+            self.fork(block, [len(block.ways) - 2, len(block.ways) - 1])
+
+    def branch(self, block: Flat) -> None:
+        """One way or the other."""
+        self.fork(block, [0, 1])
+
+    def fork(self, block: Flat, numbers: list[int], otherwise: str = "") -> None:
+        """Go one of two ways; a branch with two ways hands nothing on, so numbers go through a block of their own."""
+        kernel = self.kernel
+        names: list[str] = []
+        later: list[tuple[str, int]] = []
+        for number in numbers:
+            if self.views.arguments(block, number):
+                self.splits += 1
+                names.append(f"way{self.splits}")
+                later.append((names[-1], number))
+            else:
+                names.append(block.ways[number].block.name)
+        names += [otherwise] if otherwise else []
+        self.splits += 1
+        self.end(block, kernel.cond_br(f"c{self.splits}", names[0], names[1]))
+        for name, number in later:
+            kernel.block(name)
+            self.end(block, kernel.br(block.ways[number].block.name, *self.views.arguments(block, number)))
+
+    def end(self, block: Flat, made: ops.Operation) -> None:
+        """What a block ends with stands for the end of the module's block."""
+        if block.end is not None:
+            made.span, made.host = block.end.span, block.end
+
+
+def _target(module: Module) -> str:
+    """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
+    kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
+    return f"sm_{name}" if kind == "cuda" else name
+
+
+def _word(name: str) -> str:
+    """A name that the text form can spell."""
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+    return word if word[:1].isalpha() or word.startswith("_") else f"k{word}"

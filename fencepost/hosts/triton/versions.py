@@ -1,0 +1,53 @@
+"""Which releases of Triton are accepted, and the refusal of all others.
+
+What we rely on (the printer, the parser, where membar stands among the passes) changes between
+releases without notice, and a wrong reading would be silent. So a release is accepted once the
+tests have run on it, and this is the only place that says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from fencepost.ir.source import FencepostError
+
+ACCEPTED = ("3.9",)
+"""Releases by their first two numbers; corrections (3.9.1) and local builds (3.9.0+git) go with them."""
+
+INSTALL = "pip install triton==3.9.0"
+
+
+def require_triton() -> str:
+    """The version of Triton that is installed; refuses with FP404 if there is none, FP405 if it is another."""
+    found = installed_version()
+    if found is None:
+        raise FencepostError(
+            "reading Triton modules needs the package triton, which is not installed",
+            code="FP404",
+            notes=[("help", INSTALL)],
+        )
+    if ".".join(found.split("+")[0].split(".")[:2]) not in ACCEPTED:
+        raise FencepostError(
+            f"triton {found} is installed; this version of fencepost works with triton {' or '.join(ACCEPTED)}",
+            code="FP405",
+            notes=[("help", INSTALL)],
+        )
+    return found
+
+
+def installed_version() -> str | None:
+    """The version, found without importing Triton where that is possible; None if it is not installed."""
+    loaded = getattr(sys.modules.get("triton"), "__version__", None)
+    if isinstance(loaded, str):
+        return loaded
+    try:
+        return version("triton")
+    except PackageNotFoundError:
+        pass
+    if find_spec("triton") is None:
+        return None
+    # A build that was put on the path by hand has no record of its version but its own.
+    return str(import_module("triton").__version__)

@@ -1,0 +1,162 @@
+"""Kernels of bench/triton, compiled here: every module is read, stock is clean, fencepost needs no more barriers."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.check import check
+from fencepost.flow import build_flow
+from fencepost.hosts.triton.files import read_sources
+from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.results import edits_of, place_barriers, refuse_beyond
+from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Source
+
+FOLDER = Path(__file__).parents[3] / "bench" / "triton"
+
+KERNELS = (
+    # products: pipelined or not, of few and many warps, with an epilogue, branches or locks
+    *(("matmul_3stage", "sm_80"), ("matmul_3stage", "gfx1250"), ("matmul_2stage", "gfx942")),
+    *(("matmul_8warps_4stage", "sm_90"), ("matmul_1warp", "gfx1201"), ("matmul_fp32", "gfx950")),
+    *(("matmul_split_k_lock", "gfx1250"), ("matmul_persistent", "sm_80"), ("matmul_scaled", "gfx950")),
+    ("matmul_host_descriptor", "gfx1250"),
+    # attention, with its backward passes
+    *(("attention", "gfx1250"), ("attention_causal", "sm_90"), ("attention_backward_q", "sm_80")),
+    # rows: norms, reductions, scans, sorts
+    *(("layer_norm", "gfx942"), ("layer_norm_backward", "sm_80"), ("softmax_loop", "gfx1201")),
+    *(("sum_both_axes", "gfx950"), ("argmax_rows", "sm_90"), ("cumsum_rows", "gfx942")),
+    *(("histogram", "sm_80"), ("top_k", "gfx1201"), ("gather_rows", "sm_90")),
+    # atomics, calls, branches, loops that ask
+    *(("atomic_chain", "gfx950"), ("tickets", "sm_90"), ("call_in_loop", "gfx942"), ("call_nested", "sm_80")),
+    *(("branch_in_loop", "gfx1250"), ("converge", "gfx1201"), ("transpose_loop", "sm_80")),
+    # Gluon: rings, stores by an engine, reductions through shared memory
+    *(("gluon_ring", "sm_80"), ("gluon_buffer_ring", "gfx950"), ("gluon_tdm_ring", "gfx1250")),
+    *(("gluon_transpose_ring", "gfx942"), ("gluon_store_ring", "sm_90"), ("gluon_tree_sum", "gfx1201")),
+)
+
+BEYOND = {
+    # Engines and waves that arrive at barrier objects in memory.
+    ("matmul_host_descriptor", "sm_90"): "ttng.wait_barrier",
+    ("gluon_arriving", "sm_80"): "ttng.async_copy_mbarrier_arrive",
+    # Regions of their own for groups of warps.
+    ("gluon_specialized", "sm_90"): "ttg.warp_specialize",
+    ("gluon_tdm_specialized", "gfx1250"): "ttg.warp_specialize",
+}
+
+
+@cache
+def bench(name: str) -> Any:
+    """A module of bench/triton, which are scripts and find each other by their folder."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+@cache
+def around_membar(entry: str, target: str) -> tuple[Module, Module]:
+    """A kernel's module right before membar and right behind it."""
+    compiled = bench("build").compile_entry(bench("corpus").CORPUS[entry], target)
+    texts = {"before": compiled.before, "after": compiled.after}
+    before, after = read_sources(
+        [Source(f"{entry}.{target}.{when}.mlir", text) for when, text in texts.items()]
+    )
+    return before, after
+
+
+def executed(kernels: list[Translation]) -> float:
+    """How often barriers run, those inside of operations left out."""
+    return sum(
+        block.frequency
+        for kernel in kernels
+        for block in build_flow(kernel.trace).blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
+    )
+
+
+def assert_clean(kernels: list[Translation]) -> None:
+    for kernel in kernels:
+        report = check(kernel.trace)
+        assert report.ok, report
+        assert report.explored.complete, report.explored
+
+
+@pytest.mark.parametrize(("entry", "target"), KERNELS)
+def test_fencepost_needs_no_more_barriers_than_triton(entry: str, target: str) -> None:
+    before, after = around_membar(entry, target)
+    stock = translations(after)
+    assert {op.name for kernel in stock for op in (*kernel.beyond, *kernel.unknown)} == set()
+    assert_clean(stock)
+    ours = translations(before, local=True)
+    for kernel in ours:
+        place_barriers(kernel)
+    assert_clean(ours)
+    assert executed(ours) <= executed(stock)
+
+
+@pytest.mark.parametrize(("entry", "target"), KERNELS[:4])
+def test_the_module_with_fenceposts_barriers_is_one_that_triton_reads(entry: str, target: str) -> None:
+    before, _ = around_membar(entry, target)
+    ours = translations(before)
+    for kernel in ours:
+        place_barriers(kernel)
+    text = edit_source(before, [edit for kernel in ours for edit in edits_of(kernel)])
+    (again,) = read_sources([Source(before.name, text)])
+    assert_clean(translations(again))
+
+
+@pytest.mark.parametrize(("entry", "target"), BEYOND)
+def test_what_cannot_be_followed_yet_is_refused_by_name(entry: str, target: str) -> None:
+    _, after = around_membar(entry, target)
+    kernels = translations(after)
+    found = {op.name for kernel in kernels for op in kernel.beyond}
+    assert BEYOND[entry, target] in found
+    objects = ("barrier", "mbarrier", "tma", "warp_specialize")
+    assert all(any(word in name for word in objects) for name in found), found
+    with pytest.raises(FencepostError, match="which cannot be followed yet") as error:
+        for kernel in kernels:
+            refuse_beyond(kernel)
+    assert error.value.code == "FP408"
+
+
+def test_a_race_that_triton_ships() -> None:
+    """Multiplications that may still be pending read the only slot that the next copy overwrites.
+
+    The loop waits for the matrix unit with `pendings = 3`, and refills the tile that the last of its multiplications
+    read: `wgmma.wait_group 3`, then `cp.async` into the same bytes.
+    """
+    before, after = around_membar("attention_backward_kv", "sm_90")
+    (stock,) = translations(after)
+    races = check(stock.trace).races
+    assert len(races) == 3
+    with pytest.raises(FencepostError, match="wait is missing or too weak"):
+        place_barriers(translations(before, local=True)[0])
+
+
+MISTAKES = (
+    *(("gluon_ring_weak_wait", "sm_80"), ("gluon_buffer_ring_slot_in_use", "gfx950")),
+    *(("gluon_tdm_ring_weak_wait", "gfx1250"), ("gluon_store_ring_weak_wait", "sm_90")),
+)
+
+
+@pytest.mark.parametrize(("entry", "target"), MISTAKES)
+def test_planted_mistakes_that_membar_does_not_repair_are_found(entry: str, target: str) -> None:
+    mistake = bench("corpus").CORPUS[entry].mistake
+    assert mistake.report == "race"
+    assert not mistake.repaired_by_membar
+    _, after = around_membar(entry, target)
+    assert any(check(kernel.trace).races for kernel in translations(after))
+
+
+def test_the_selection_has_every_target() -> None:
+    assert {target for _, target in KERNELS} == set(bench("corpus").TARGETS)

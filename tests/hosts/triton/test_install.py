@@ -1,0 +1,356 @@
+"""fencepost in a process that compiles Triton kernels: audits change nothing, replaced barriers are never more."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.hosts.triton import Audit, install, installed, uninstall
+from fencepost.hosts.triton.audit import triton_barriers
+from fencepost.ir.source import FencepostError
+from tests.hosts.triton.conftest import GPUS
+
+# The package has a function of that name: the module is looked up by its path.
+host = import_module("fencepost.hosts.triton.installation")
+
+KERNELS = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def matmul(a, b, c, n, BLOCK: tl.constexpr):
+    rows = tl.arange(0, BLOCK)[:, None]
+    columns = tl.arange(0, BLOCK)[None, :]
+    inner = tl.arange(0, 32)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(0, n, 32):
+        x = tl.load(a + rows * n + k + inner[None, :])
+        y = tl.load(b + (k + inner[:, None]) * n + columns)
+        total = tl.dot(x, y, total)
+    tl.store(c + rows * n + columns, total)
+
+
+@triton.jit
+def peak(a, b, c, n, BLOCK: tl.constexpr):
+    place = tl.arange(0, BLOCK)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    best = tl.zeros((64,), tl.float32)
+    for k in range(0, n):
+        best = tl.maximum(best, tl.max(tl.load(a + k * n + place).to(tl.float32), axis=0))
+    tl.store(c + tl.arange(0, 64), best)
+
+
+@triton.jit
+def add(a, b, c, n, BLOCK: tl.constexpr):
+    place = tl.arange(0, BLOCK)
+    tl.store(c + place, tl.load(a + place).to(tl.float32) + tl.load(b + place).to(tl.float32))
+"""
+BARRIER = {"hip": r"\bs_barrier(?:_wait)?\b", "cuda": r"\bbar\.sync\b"}
+
+Compile = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The kernels of this file, in a module that Triton can read the source of."""
+    folder = tmp_path_factory.mktemp("install")
+    (folder / "kernels_to_install_for.py").write_text(KERNELS)
+    sys.path.insert(0, str(folder))
+    try:
+        yield import_module("kernels_to_install_for")
+    finally:
+        sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="module")
+def build(kernels: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compile]:
+    """`build("matmul", "gfx942")`: compiled anew for each call, whatever is installed."""
+    triton = import_module("triton")
+    knobs = import_module("triton.knobs")
+    compiler = import_module("triton.compiler")
+    target_of = import_module("triton.backends.compiler").GPUTarget
+    signature = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    aligned = {(place,): [["tt.divisibility", 16]] for place in range(4)}
+
+    def compile_kernel(kernel: str, gpu: str, num_warps: int = 4, cached: bool = False) -> Any:
+        source = compiler.ASTSource(
+            getattr(kernels, kernel), signature, constexprs={"BLOCK": 64}, attrs=aligned
+        )
+        options = {"num_warps": num_warps, "num_stages": 3, "enable_fp_fusion": True}
+        knobs.compilation.always_compile = not cached
+        return triton.compile(source, target=target_of(*GPUS[gpu]), options=options)
+
+    with knobs.cache.scope(), knobs.compilation.scope():
+        knobs.cache.dir = str(tmp_path_factory.mktemp("cache"))
+        yield compile_kernel
+
+
+@pytest.fixture(scope="module")
+def stock(build: Compile) -> Compile:
+    """Assembly as Triton alone makes it, once for each kernel."""
+    made: dict[tuple[Any, ...], str] = {}
+
+    def assembly_of(*arguments: Any) -> str:
+        if arguments not in made:
+            made[arguments] = assembly(build(*arguments))
+        return made[arguments]
+
+    return assembly_of
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("FENCEPOST_TRITON", raising=False)
+    yield
+    uninstall()
+
+
+def assembly(compiled: Any) -> str:
+    return str(compiled.asm.get("amdgcn") or compiled.asm["ptx"])
+
+
+def hook() -> Any:
+    return import_module("triton.knobs").runtime.add_stages_inspection_hook
+
+
+def barriers(text: str, gpu: str) -> int:
+    return len(re.findall(BARRIER[GPUS[gpu][0]], text))
+
+
+def in_loop(text: str, gpu: str) -> int:
+    """Barriers in the longest stretch that a jump back encloses: the pipelined loop."""
+    lines = text.split("\n")
+    labels = {
+        line.split(":")[0].strip(): number for number, line in enumerate(lines) if re.match(r"[.$\w]+:", line)
+    }
+    stretches = [
+        lines[labels[word] : number]
+        for number, line in enumerate(lines)
+        if (jump := re.search(r"\b(?:bra|s_c?branch\w*)[.\w]*\s+([.$\w]+)", line))
+        and (word := jump[1]) in labels
+        and labels[word] < number
+    ]
+    assert stretches, text
+    return max(barriers("\n".join(stretch), gpu) for stretch in stretches)
+
+
+# ---------------------------------------------------------------- audit
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize("kernel", ["matmul", "peak"])
+def test_an_audit_changes_nothing(kernel: str, gpu: str, build: Compile, stock: Compile) -> None:
+    found: list[Audit] = []
+    with installed("audit", show=found.append):
+        audited = assembly(build(kernel, gpu))
+    assert audited == stock(kernel, gpu)
+    (audit,) = found
+    assert (audit.kernel, audit.target, audit.races, audit.beyond) == (kernel, gpu, (), ())
+    assert audit.unknown == ()
+
+
+def test_an_audit_says_where_redundant_barriers_come_from(build: Compile) -> None:
+    with installed("audit", show=lambda _: None) as made:
+        build("matmul", "gfx1250")
+    assert made is not None
+    (audit,) = made.audits
+    assert len(audit.redundant) >= 2
+    assert all(re.search(r"kernels_to_install_for\.py:\d+$", place) for place in audit.redundant)
+    assert "redundant" in str(audit)
+
+
+def test_an_audit_is_printed_to_standard_error(build: Compile, capfd: pytest.CaptureFixture[str]) -> None:
+    with installed("audit"):
+        build("peak", "sm_80")
+    assert "fencepost: @peak (sm_80): " in capfd.readouterr().err
+
+
+def test_a_kernel_without_shared_memory_is_no_trouble(build: Compile, stock: Compile) -> None:
+    for mode in ("audit", "replace"):
+        with installed(mode, show=lambda _: None):
+            assert assembly(build("add", "sm_80")) == stock("add", "sm_80")
+
+
+# ---------------------------------------------------------------- replace
+
+
+@pytest.mark.parametrize("gpu", ["gfx942", "gfx950", "sm_80", "sm_90"])
+@pytest.mark.parametrize("kernel", ["matmul", "peak"])
+def test_tritons_own_barriers_give_tritons_own_assembly(
+    kernel: str, gpu: str, build: Compile, stock: Compile
+) -> None:
+    with installed("replace", decide=triton_barriers):
+        assert assembly(build(kernel, gpu)) == stock(kernel, gpu)
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize(("kernel", "warps"), [("matmul", 4), ("matmul", 8), ("peak", 4)])
+def test_replaced_barriers_are_never_more(
+    kernel: str, warps: int, gpu: str, build: Compile, stock: Compile
+) -> None:
+    with warnings.catch_warnings(), installed("replace"):
+        warnings.simplefilter("error", RuntimeWarning)
+        replaced = assembly(build(kernel, gpu, warps))
+    assert barriers(replaced, gpu) <= barriers(stock(kernel, gpu, warps), gpu)
+
+
+@pytest.mark.parametrize(("gpu", "before", "after"), [("gfx1250", 3, 1), ("sm_80", 3, 2)])
+def test_barriers_of_a_pipelined_loop(
+    gpu: str, before: int, after: int, build: Compile, stock: Compile
+) -> None:
+    with installed("replace"):
+        replaced = assembly(build("matmul", gpu))
+    assert (in_loop(stock("matmul", gpu), gpu), in_loop(replaced, gpu)) == (before, after)
+
+
+# ---------------------------------------------------------------- putting it in and taking it out
+
+
+def test_uninstall_restores_what_was_there() -> None:
+    before = hook()
+    assert install("audit") is not None
+    assert hook() != before
+    uninstall()
+    assert hook() == before
+    uninstall()
+    assert hook() == before
+
+
+def test_installing_twice_is_installing_once() -> None:
+    before = hook()
+    install("audit")
+    second = install("replace")
+    assert second is not None
+    assert second.before == before
+    uninstall()
+    assert hook() == before
+
+
+def test_the_context_manager_takes_it_out_even_after_a_mistake() -> None:
+    before = hook()
+    with pytest.raises(ZeroDivisionError), installed("audit"):
+        assert hook() != before
+        _ = 1 / 0
+    assert hook() == before
+
+
+def test_a_hook_that_was_there_is_still_called(build: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def other(*arguments: Any) -> Any:
+        calls.append(len(arguments))
+        return None if arguments else ("other-key", "other-hash")
+
+    monkeypatch.setattr(import_module("triton.knobs").runtime, "add_stages_inspection_hook", other)
+    with installed("audit", show=lambda _: None) as made:
+        build("peak", "sm_80")
+        key, hashed = hook()()
+    assert made is not None
+    assert len(made.audits) == 1
+    assert 0 in calls
+    assert max(calls) > 0
+    assert key.endswith("other-key")
+    assert hashed.endswith("other-hash")
+    assert hook() is other
+
+
+def test_each_way_of_compiling_has_a_place_of_its_own_in_the_cache(build: Compile) -> None:
+    hashes = {build("add", "sm_80", cached=True).hash}
+    for mode, options in (
+        ("audit", {}),
+        ("replace", {}),
+        ("replace", {"decide": triton_barriers}),
+    ):
+        with installed(mode, show=lambda _: None, **options):
+            hashes.add(build("add", "sm_80", cached=True).hash)
+    assert len(hashes) == 4
+
+
+# ---------------------------------------------------------------- the environment variable
+
+
+@pytest.mark.parametrize("mode", ["audit", "replace"])
+def test_the_variable_chooses_the_mode(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FENCEPOST_TRITON", mode)
+    made = install()
+    assert made is not None
+    assert made.mode == mode
+
+
+def test_what_is_said_in_the_program_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FENCEPOST_TRITON", "replace")
+    made = install("audit")
+    assert made is not None
+    assert made.mode == "audit"
+
+
+def test_off_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hook()
+    monkeypatch.setenv("FENCEPOST_TRITON", "off")
+    assert install() is None
+    assert hook() == before
+    with installed() as made:
+        assert made is None
+
+
+@pytest.mark.parametrize("value", ["nonsense", "AUDIT", "1"])
+def test_nonsense_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hook()
+    monkeypatch.setenv("FENCEPOST_TRITON", value)
+    with pytest.raises(FencepostError, match=f"unknown mode '{value}'") as error:
+        install()
+    assert error.value.code == "FP411"
+    assert dict(error.value.notes)["known modes"] == "audit, replace, off"
+    assert hook() == before
+
+
+# ---------------------------------------------------------------- when things go wrong
+
+
+def test_a_version_that_is_not_accepted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hook()
+    monkeypatch.setattr(import_module("triton"), "__version__", "4.0.0")
+    with pytest.raises(FencepostError, match=r"triton 4\.0\.0 is installed") as error:
+        install("replace")
+    assert error.value.code == "FP405"
+    assert hook() == before
+
+
+@pytest.mark.parametrize("broken", ["translations", "audit", "apply_edits", "parse_live", "generic_form"])
+@pytest.mark.parametrize("mode", ["audit", "replace"])
+def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
+    mode: str, broken: str, build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RecursionError("a mistake of ours")
+
+    if mode == "audit" and broken in ("translations", "apply_edits"):
+        broken = "audit"
+    if mode == "replace" and broken == "audit":
+        broken = "translations"
+    monkeypatch.setattr(host, broken, fail)
+    show = None if mode == "replace" else lambda _: None
+    left = "fencepost left this kernel as Triton compiles it"
+    with installed(mode, show=show), pytest.warns(RuntimeWarning, match=left) as said:
+        made = assembly(build("matmul", "sm_80"))
+    assert "a mistake of ours" in str(said[0].message)
+    assert made == stock("matmul", "sm_80")
+
+
+def test_an_error_of_triton_is_tritons(build: Compile, tmp_path: Path) -> None:
+    """A kernel that does not compile fails as it does without fencepost, and says so in Triton's words."""
+    triton = import_module("triton")
+    target = import_module("triton.backends.compiler").GPUTarget(*GPUS["sm_80"])
+    bad = tmp_path / "bad.ttgir"
+    bad.write_text("module {\n  nonsense\n}\n")
+    with warnings.catch_warnings(), installed("replace"):
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(RuntimeError):
+            triton.compile(str(bad), target=target, options={"enable_fp_fusion": True})

@@ -1,0 +1,808 @@
+"""What a function of a Triton module becomes: small modules, and the lines of the kernel beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.check import check
+from fencepost.ir.source import FencepostError
+from tests.hosts.triton.modules import BYTES, MMA, NVMMA, inserted, module, statements, translated
+
+ALLOC = "%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <TILE>"
+NUMBERS = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%two = arith.constant 2 : i32
+%three = arith.constant 3 : i32
+"""
+IMMUTABLE = "!ttg.memdesc<64x64xf16, #s, #smem>"
+
+
+def lines(body: str, **options: object) -> list[str]:
+    """The kernel's lines for the body of a function."""
+    return statements(translated(module(body, **options)))  # type: ignore[arg-type]
+
+
+def races(body: str, **options: object) -> int:
+    """How many pairs of accesses of a function can meet."""
+    return len(check(translated(module(body, **options)).trace).races)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- allocations and plain accesses
+
+
+def test_an_allocation_is_no_access() -> None:
+    assert lines(f"{ALLOC}\ntt.return", shared=BYTES) == []
+
+
+def test_an_allocation_that_is_given_a_tensor_is_a_write() -> None:
+    body = f"""
+%m = ttg.local_alloc %x {{allocation.offset = 0 : i32}} : (<TENSOR>) -> {IMMUTABLE}
+%y = ttg.local_load %m : {IMMUTABLE} -> <TENSOR>
+tt.return
+"""
+    assert lines(body, shared=BYTES) == ["write %m0", "read %m0"]
+    assert races(body, shared=BYTES) == 1
+
+
+def test_loads_and_stores_are_reads_and_writes() -> None:
+    body = f"""
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+ttg.barrier local
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert lines(body, shared=BYTES) == ["write %m0", "barrier", "read %m0"]
+    assert races(body, shared=BYTES) == 0
+
+
+def test_the_kernel_has_the_waves_and_the_bytes_of_the_module() -> None:
+    text = str(translated(module(f"{ALLOC}\ntt.return", warps=8, shared=BYTES)).trace)
+    assert "kernel @kernel waves=8 {" in text
+    assert "shared %m0 : 8192 at 0" in text
+
+
+def test_before_memory_is_given_out_no_two_allocations_meet() -> None:
+    body = """
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+%y = ttg.local_load %o : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body) == 0
+
+
+def test_allocations_at_one_offset_share_their_bytes() -> None:
+    body = f"""
+{ALLOC}
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+%o = ttg.local_alloc {{allocation.offset = 4096 : i32}} : () -> <TILE>
+ttg.local_store %x, %o : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert races(body, shared=2 * BYTES) == 1
+    apart = body.replace("4096", "8192")
+    assert races(apart, shared=2 * BYTES) == 0
+
+
+def test_a_single_wave_meets_nobody() -> None:
+    body = f"""
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body, shared=BYTES, warps=1) == 0
+    assert races(body, shared=BYTES, warps=2) == 1
+
+
+# ---------------------------------------------------------------- slots of rings
+
+
+def test_a_slot_is_a_stretch_of_the_ring() -> None:
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_index %m[%two] : <RING> -> <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert lines(body) == ["write %m4[16384..24576]"]
+
+
+RING_WITH_SELECT = f"""
+{NUMBERS}
+%m = ttg.local_alloc {{allocation.offset = 0 : i32}} : () -> <RING>
+cf.br ^head(%zero, %zero : i32, i32)
+^head(%i: i32, %slot: i32):
+%more = arith.cmpi slt, %i, %n : i32
+cf.cond_br %more, ^body, ^end
+^body:
+%next = arith.addi %slot, %one : i32
+%wraps = arith.cmpi sge, %next, %three : i32
+%to = arith.select %wraps, %zero, %next : i32
+%v = ttg.memdesc_index %m[%to] : <RING> -> <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+%w = ttg.memdesc_index %m[%slot] : <RING> -> <TILE>
+%y = ttg.local_load %w : <TILE> -> <TENSOR>
+%i2 = arith.addi %i, %one : i32
+cf.br ^head(%i2, %to : i32, i32)
+^end:
+tt.return
+"""
+
+
+def test_a_slot_that_blocks_hand_on_is_followed() -> None:
+    translation = translated(module(RING_WITH_SELECT, shared=3 * BYTES))
+    slot = "select(%b1.1 + 1 >= 3, 0, %b1.1 + 1)"
+    assert statements(translation) == [
+        f"write %m4[{slot} * 8192..{slot} * 8192 + 8192]",
+        "read %m4[%b1.1 * 8192..%b1.1 * 8192 + 8192]",
+    ]
+    # The number of iterations decides about no byte, and is left out.
+    assert "^b1(%b1.1):" in str(translation.trace)
+    assert f"br ^b1({slot})" in str(translation.trace)
+
+
+def test_a_ring_of_three_needs_one_barrier_per_iteration() -> None:
+    text, executed = inserted(module(RING_WITH_SELECT, shared=3 * BYTES))
+    assert text.count("ttg.barrier local") == 1
+    assert executed == pytest.approx(100, rel=0.05)
+
+
+RING_WITH_REMAINDER = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+scf.for %i = %zero to %n step %one : i32 {{
+  %next = arith.addi %i, %one : i32
+  %to = arith.remui %next, %three : i32
+  %v = ttg.memdesc_index %m[%to] : <RING> -> <TILE>
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+  %from = arith.remui %i, %three : i32
+  %w = ttg.memdesc_index %m[%from] : <RING> -> <TILE>
+  %y = ttg.local_load %w : <TILE> -> <TENSOR>
+}}
+tt.return
+"""
+
+
+def test_slots_by_remainder_of_a_structured_loop() -> None:
+    text, _ = inserted(module(RING_WITH_REMAINDER))
+    assert text.count("ttg.barrier local") == 1
+    assert check(translated(text).trace).ok
+
+
+def test_a_counter_that_begins_at_zero_has_the_remainder_that_it_seems_to_have() -> None:
+    translation = translated(module(RING_WITH_REMAINDER))
+    assert statements(translation)[1] == "read %m4[%body1.0 % 3 * 8192..%body1.0 % 3 * 8192 + 8192]"
+
+
+def test_a_remainder_of_what_may_be_below_zero_is_not_known() -> None:
+    """Machines round towards zero: the remainder of minus one by three is minus one."""
+    body = RING_WITH_REMAINDER.replace("%i = %zero", "%i = %minus").replace(
+        "%m =", "%minus = arith.constant -4 : i32\n%m ="
+    )
+    assert "select(%body1.0 >= 0, %body1.0 % 3, ?)" in str(translated(module(body)).trace)
+
+
+VIEWS_THAT_ARE_HANDED_ON = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%first = ttg.memdesc_index %m[%zero] : <RING> -> <TILE>
+%last = scf.for %i = %zero to %n step %one iter_args(%v = %first) -> (<TILE>) : i32 {{
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+  %to = arith.remui %i, %three : i32
+  %w = ttg.memdesc_index %m[%to] : <RING> -> <TILE>
+  scf.yield %w : <TILE>
+}}
+%y = ttg.local_load %last : <TILE> -> <TENSOR>
+tt.return
+"""
+
+
+def test_a_view_that_a_loop_hands_on_is_the_byte_that_it_begins_at() -> None:
+    translation = translated(module(VIEWS_THAT_ARE_HANDED_ON))
+    assert statements(translation) == [
+        "write %m4[%body1.1..%body1.1 + 8192]",
+        "read %m4[%after2.0..%after2.0 + 8192]",
+    ]
+    text = str(translation.trace)
+    assert "br ^body1(%body1.0 + 1, %body1.0 % 3 * 8192)" in text
+    assert "br ^after2(0)" in text
+
+
+HALF = "!ttg.memdesc<64x32xf16, #s, #smem, mutable, 64x64>"
+
+
+def test_a_part_of_a_tile_that_a_loop_hands_on_is_the_whole_allocation() -> None:
+    """Rows of a tile that is cut across are no stretch of bytes, whatever the type of the view says."""
+    body = f"""
+{NUMBERS}
+{ALLOC}
+%l = ttg.memdesc_subslice %m[0, 0] : <TILE> -> {HALF}
+%r = ttg.memdesc_subslice %m[0, 32] : <TILE> -> {HALF}
+%a, %b = scf.for %i = %zero to %n step %one iter_args(%v = %l, %u = %r) -> ({HALF}, {HALF}) : i32 {{
+  %y = ttg.local_load %v : {HALF} -> tensor<64x32xf16, #b>
+  ttg.local_store %y, %u : tensor<64x32xf16, #b> -> {HALF}
+  scf.yield %u, %v : {HALF}, {HALF}
+}}
+tt.return
+"""
+    assert lines(body, shared=BYTES) == ["read %m4", "write %m4"]
+
+
+def test_views_of_several_allocations_may_be_any_of_them() -> None:
+    body = """
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+%v = scf.if %c -> (<TILE>) {
+  scf.yield %m : <TILE>
+} else {
+  scf.yield %o : <TILE>
+}
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+%y = ttg.local_load %o : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert lines(body) == ["write %m0 group=g1", "write %m1 group=g1", "read %m1"]
+    assert races(body) == 1
+
+
+def test_an_index_that_is_not_known_may_be_any_slot() -> None:
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_index %m[%n] : <RING> -> <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+%w = ttg.memdesc_index %m[%one] : <RING> -> <TILE>
+%y = ttg.local_load %w : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert lines(body) == ["write %m4", "read %m4[8192..16384]"]
+
+
+def test_a_bit_that_is_widened_with_its_sign_is_not_one() -> None:
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+scf.for %i = %zero to %n step %one : i32 {{
+  %odd = arith.cmpi sgt, %i, %one : i32
+  %minus = arith.extsi %odd : i1 to i32
+  %v = ttg.memdesc_index %m[%minus] : <RING> -> <TILE>
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+}}
+tt.return
+"""
+    assert lines(body) == ["write %m4"]
+
+
+# ---------------------------------------------------------------- other views
+
+
+def test_slots_of_a_part_of_a_ring() -> None:
+    part = "!ttg.memdesc<2x64x64xf16, #s, #smem, mutable, 3x64x64>"
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_subslice %m[1, 0, 0] : <RING> -> {part}
+%w = ttg.memdesc_index %v[%one] : {part} -> <TILE>
+ttg.local_store %x, %w : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert lines(body) == ["write %m4[16384..24576]"]
+
+
+def test_a_part_of_a_tile_stands_for_the_tile() -> None:
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_index %m[%one] : <RING> -> <TILE>
+%h = ttg.memdesc_subslice %v[0, 32] : <TILE> -> {HALF}
+%y = ttg.local_load %h : {HALF} -> tensor<64x32xf16, #b>
+tt.return
+"""
+    assert lines(body) == ["read %m4[8192..16384]"]
+
+
+def test_a_tile_turned_round_is_the_same_bytes() -> None:
+    turned = "!ttg.memdesc<64x64xf16, #o, #smem, mutable>"
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_index %m[%one] : <RING> -> <TILE>
+%h = ttg.memdesc_trans %v {{order = array<i32: 1, 0>}} : <TILE> -> {turned}
+%y = ttg.local_load %h : {turned} -> <TENSOR>
+tt.return
+"""
+    assert lines(body) == ["read %m4[8192..16384]"]
+
+
+def test_slots_are_compared_by_bytes_not_by_numbers() -> None:
+    halves = "!ttg.memdesc<6x32x64xf16, #s, #smem, mutable>"
+    half = "!ttg.memdesc<32x64xf16, #s, #smem, mutable>"
+    body = f"""
+{NUMBERS}
+%m = ttg.local_alloc : () -> <RING>
+%v = ttg.memdesc_index %m[%one] : <RING> -> <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+%o = ttg.memdesc_reinterpret %m : <RING> -> {halves}
+%w = ttg.memdesc_index %o[%two] : {halves} -> {half}
+%y = ttg.local_load %w : {half} -> tensor<32x64xf16, #b>
+tt.return
+"""
+    assert lines(body) == ["write %m4[8192..16384]", "read %m4[8192..12288]"]
+    assert races(body) == 1
+
+
+def test_slots_of_several_workgroups_are_not_told_apart() -> None:
+    """A cluster shares tiles out among its workgroups: a slot is smaller than its type says."""
+    body = RING_WITH_SELECT
+    text = module(body, shared=3 * BYTES).replace('"ttg.num-ctas" = 1', '"ttg.num-ctas" = 2')
+    for layout in ("warpsPerCTA = [4, 1], order = [1, 0]", "maxPhase = 1, order = [1, 0]"):
+        text = text.replace(layout, f"{layout}, CGALayout = [[1, 0]]")
+    text = text.replace("tensor<64x64xf16", "tensor<128x64xf16").replace("x64x64xf16, #s", "x128x64xf16, #s")
+    text = text.replace("memdesc<64x64xf16, #s", "memdesc<128x64xf16, #s")
+    assert "write %m4\n" in str(translated(text).trace)
+
+
+# ---------------------------------------------------------------- copies
+
+
+COPY = """
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE>
+%g = ttg.async_commit_group tokens %a
+"""
+
+
+def test_copies_in_groups_and_a_counted_wait() -> None:
+    body = f"""
+{ALLOC}
+{COPY}
+%t = ttg.async_commit_group
+%w = ttg.async_wait %g {{num = 1 : i32}}
+ttg.barrier local
+%y = ttg.local_load %m token %w : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert lines(body, shared=BYTES) == [
+        "gather_to_lds %m0 counter=copy",
+        "commit copy",
+        "commit copy",
+        "wait_count copy=1",
+        "barrier",
+        "read %m0",
+    ]
+    assert races(body, shared=BYTES) == 0
+    assert races(body.replace("num = 1", "num = 2"), shared=BYTES) == 1
+    assert races(body.replace("ttg.barrier local\n", ""), shared=BYTES) == 1
+
+
+def test_a_wait_that_counts_instructions() -> None:
+    """8 KiB by 128 lanes, 16 bytes each at most: a copy is four instructions or more, and the last one counts."""
+    body = f"""
+{ALLOC}
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE>
+%g = ttg.async_commit_group tokens %a
+%w = amdg.async_wait {{num_inst = 3 : i32}}
+tt.return
+"""
+    assert lines(body, target="hip:gfx1250", shared=BYTES) == [
+        *(["global_read counter=copy"] * 3),
+        "gather_to_lds %m0 counter=copy",
+        "wait_count copy=3",
+    ]
+
+
+def test_groups_do_not_count_where_instructions_do() -> None:
+    """A wait for groups among waits for instructions is taken to wait for nothing, unless it waits for everything."""
+    body = f"""
+{ALLOC}
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE>
+%w = amdg.async_wait {{num_inst = 0 : i32}}
+%v = ttg.async_wait {{num = 1 : i32}}
+%u = ttg.async_wait {{num = 0 : i32}}
+tt.return
+"""
+    assert lines(body, target="hip:gfx1250", shared=BYTES)[-2:] == ["wait_count copy=0", "wait_count copy=0"]
+    assert "wait_count copy=1" not in lines(body, target="hip:gfx1250", shared=BYTES)
+
+
+def test_a_copy_into_nobody_knows_which_memory_is_one_copy() -> None:
+    body = """
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+%v = scf.if %c -> (<TILE>) {
+  scf.yield %m : <TILE>
+} else {
+  scf.yield %o : <TILE>
+}
+%a = ttg.async_copy_global_to_local %p, %v : <POINTERS> -> <TILE>
+%g = ttg.async_commit_group tokens %a
+%w = ttg.async_wait %g {num = 0 : i32}
+tt.return
+"""
+    assert lines(body) == [
+        "tensor_load_to_lds %m0, %m1 counter=copy",
+        "commit copy",
+        "wait_count copy=0",
+    ]
+
+
+DESCRIPTOR = "%d: !tt.tensordesc<64x64xf16, #s>"
+
+
+def test_the_tensor_engine_of_amd() -> None:
+    body = f"""
+{NUMBERS}
+{ALLOC}
+%a = amdg.async_tdm_copy_global_to_local %d into %m : !tt.tensordesc<64x64xf16, #s> -> <TILE>
+%w = amdg.async_tdm_wait {{num = 0 : i32}}
+ttg.barrier local
+amdg.async_tdm_copy_local_to_global %d from %m : <TILE> -> !tt.tensordesc<64x64xf16, #s>
+%v = amdg.async_tdm_intrinsic_wait {{count = 1 : i32}}
+tt.return
+"""
+    assert lines(body, target="hip:gfx1250", shared=BYTES, arguments=DESCRIPTOR) == [
+        "gather_to_lds %m4 counter=tensor",
+        "wait_count tensor=0",
+        "barrier",
+        "tensor_store_from_lds %m4",
+        "wait_count tensor=1",
+    ]
+
+
+# ---------------------------------------------------------------- the matrix unit of Hopper
+
+
+TOTAL = f"tensor<64x64xf32, {MMA % 4}>"
+
+
+def hopper(wait: str, asynchronous: str = ", isAsync = true") -> str:
+    return f"""
+%a = ttg.local_alloc {{allocation.offset = 0 : i32}} : () -> {NVMMA}
+%b = ttg.local_alloc {{allocation.offset = 8192 : i32}} : () -> {NVMMA}
+%z = arith.constant dense<0.0> : {TOTAL}
+%d = ttng.warp_group_dot %a, %b, %z {{inputPrecision = 0 : i32{asynchronous}}} : {NVMMA} * {NVMMA} -> {TOTAL}
+%w = ttng.warp_group_dot_wait %d {{{wait}}} : {TOTAL}
+ttg.local_store %x, %a : <TENSOR> -> {NVMMA}
+tt.return
+"""
+
+
+def test_an_async_multiplication_reads_until_it_has_been_waited_for() -> None:
+    body = hopper("pendings = 0 : i32")
+    assert lines(body, target="cuda:90", shared=2 * BYTES) == [
+        "async_mma %m0, %m1",
+        "wait_count mma=0",
+        "write %m0",
+    ]
+
+
+def test_a_multiplication_that_is_not_async_reads_at_once() -> None:
+    body = hopper("pendings = 0 : i32", asynchronous="")
+    reads = lines(body, target="cuda:90", shared=2 * BYTES)[:2]
+    assert reads == ["read %m0 group=g1", "read %m1 group=g1"]
+
+
+@pytest.mark.parametrize(
+    ("warps", "wait", "barrier"),
+    [
+        (4, "pendings = 0 : i32", False),
+        (8, "pendings = 0 : i32", True),
+        (8, "pendings = 0 : i32, warpGroupLocal", False),
+    ],
+)
+def test_a_wait_of_several_warp_groups_ends_in_a_barrier_unless_it_says_otherwise(
+    warps: int, wait: str, barrier: bool
+) -> None:
+    body = hopper(wait).replace("warpsPerCTA = [4, 1]", f"warpsPerCTA = [{warps}, 1]")
+    assert ("barrier" in lines(body, target="cuda:90", shared=2 * BYTES, warps=warps)) == barrier
+
+
+def test_a_wait_that_leaves_one_pending_leaves_the_slot_in_use() -> None:
+    body = hopper("pendings = 1 : i32").replace("ttg.local_store", "ttg.barrier local\nttg.local_store")
+    assert races(body, target="cuda:90", shared=2 * BYTES) == 1
+    assert races(body.replace("pendings = 1", "pendings = 0"), target="cuda:90", shared=2 * BYTES) == 0
+
+
+def test_a_wait_hands_views_on() -> None:
+    """Results of a wait are what it was given: a tile that is used behind it is no unknown one."""
+    body = hopper("pendings = 0 : i32").replace(
+        "%w = ttng.warp_group_dot_wait %d {", "%w:2 = ttng.warp_group_dot_wait %d, %a {"
+    )
+    body = body.replace(f"}} : {TOTAL}\nttg", f"}} : {TOTAL}, {NVMMA}\nttg")
+    body = body.replace("ttg.local_store %x, %a", "ttg.local_store %x, %w#1")
+    assert lines(body, target="cuda:90", shared=2 * BYTES)[-1] == "write %m0"
+
+
+# ---------------------------------------------------------------- scratch memory
+
+
+def scratch(to: str, attributes: str = "allocation.offset = 0 : i32, allocation.size = 8192 : i32") -> str:
+    return f"%y = ttg.convert_layout %x {{{attributes}}} : <TENSOR> -> tensor<64x64xf16, {to}>\ntt.return"
+
+
+def test_a_change_of_layout_writes_meets_and_reads() -> None:
+    assert lines(scratch("#t"), shared=BYTES) == ["exchange %convert_layout"]
+
+
+def test_a_change_of_layout_within_waves_meets_nobody() -> None:
+    """It becomes `bar.warp.sync`: no other access may rely on a barrier in it."""
+    assert lines(scratch("#w"), shared=BYTES) == [
+        "write %convert_layout group=g1",
+        "read %convert_layout group=g1",
+    ]
+
+
+def test_nobody_says_how_much_scratch_memory_there_is() -> None:
+    translation = translated(module(scratch("#t", "allocation.offset = 64 : i32"), shared=BYTES))
+    assert "shared %convert_layout : 8128 at 64" in str(translation.trace)
+
+
+def test_without_its_size_and_that_of_all_memory_scratch_reaches_everything_behind_it() -> None:
+    body = f"""
+{ALLOC.replace("= 0", "= 8192")}
+%r = ttg.local_load %m : <TILE> -> <TENSOR>
+{scratch("#t", "allocation.offset = 64 : i32")}
+"""
+    assert races(body) == 1
+
+
+def test_scratch_that_is_not_there_is_no_barrier() -> None:
+    """Before memory is given out nobody knows whether waves meet in a change of layout."""
+    body = """
+%m = ttg.local_alloc : () -> <TILE>
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+%y = ttg.convert_layout %x : <TENSOR> -> tensor<64x64xf16, #t>
+%v = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body) == 1
+
+
+REDUCE = """
+%r = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+^bb0(%u: f16, %v: f16):
+  %s = arith.addf %u, %v : f16
+  tt.reduce.return %s : f16
+}) {allocation.offset = 0 : i32, allocation.size = 512 : i32} : (<TENSOR>) -> tensor<64xf16, #r>
+tt.return
+"""
+
+
+def test_a_reduction_across_waves_is_an_exchange() -> None:
+    assert lines(REDUCE, shared=512) == ["exchange %reduce"]
+
+
+def test_scratch_memory_is_used_again_in_the_next_iteration() -> None:
+    body = f"""
+{NUMBERS}
+scf.for %i = %zero to %n step %one : i32 {{
+  {scratch("#t").removesuffix("tt.return")}
+}}
+tt.return
+"""
+    text, executed = inserted(module(body, shared=BYTES))
+    assert text.count("ttg.barrier local") == 1
+    assert executed > 10
+
+
+def atomic(order: str, attributes: str = "") -> str:
+    return f"""
+{ALLOC}
+%q = tt.splat %gp : !tt.ptr<i32> -> tensor<64x64x!tt.ptr<i32>, #b>
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+%o = arith.constant 1 : i32
+%t = arith.constant true
+%old = tt.atomic_rmw add, {order}, gpu, %gp, %o, %t {attributes}: (!tt.ptr<i32>, i32, i1) -> i32
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+
+
+@pytest.mark.parametrize(("order", "found"), [("relaxed", 1), ("acquire", 1), ("release", 0), ("acq_rel", 0)])
+def test_an_atomic_that_releases_begins_with_a_barrier(order: str, found: int) -> None:
+    body = atomic(order)
+    assert races(body, shared=BYTES, arguments="%gp: !tt.ptr<i32>") == found
+    assert ("barrier" in lines(body, shared=BYTES, arguments="%gp: !tt.ptr<i32>")) == (not found)
+
+
+def test_an_atomic_hands_its_result_round_through_scratch_memory() -> None:
+    body = atomic("relaxed", "{allocation.offset = 8192 : i32, allocation.size = 4 : i32} ")
+    found = lines(body, shared=BYTES + 4, arguments="%gp: !tt.ptr<i32>")
+    assert found == ["write %m0", "exchange %atomic_rmw", "read %m0"]
+
+
+# ---------------------------------------------------------------- control flow and functions
+
+
+CALLED = """
+tt.func private @called(%x: <TENSOR>) attributes {noinline = true} {
+  %y = ttg.convert_layout %x {allocation.offset = 0 : i32, allocation.size = 8192 : i32}
+       : <TENSOR> -> tensor<64x64xf16, #t>
+  tt.return
+}
+"""
+CALL = "tt.call @called(%x) {allocation.offset = 8192 : i32, allocation.size = 8192 : i32} : (<TENSOR>) -> ()"
+
+
+def test_a_call_writes_the_frame_of_the_function() -> None:
+    body = f"{ALLOC}\nttg.local_store %x, %m : <TENSOR> -> <TILE>\n{CALL}\ntt.return"
+    assert lines(body, shared=2 * BYTES, more=CALLED) == ["write %m1", "write %call"]
+    assert races(body, shared=2 * BYTES, more=CALLED) == 0
+
+
+def test_two_calls_in_a_row_meet_in_the_frame() -> None:
+    text, _ = inserted(module(f"{CALL}\n{CALL}\ntt.return", shared=2 * BYTES, more=CALLED))
+    before, _, after = text.partition("ttg.barrier local")
+    assert (before.count("tt.call"), after.count("tt.call")) == (1, 1)
+
+
+def test_a_function_that_is_given_memory_cannot_be_followed() -> None:
+    takes = "tt.func private @takes(%m: <TILE>) attributes {noinline = true} {\n  tt.return\n}"
+    text = module(f"{ALLOC}\ntt.call @takes(%m) : (<TILE>) -> ()\ntt.return", shared=BYTES, more=takes)
+    assert [op.name for op in translated(text).beyond] == ["tt.call"]
+    with pytest.raises(FencepostError, match=r"tt\.call, which cannot be followed yet"):
+        inserted(text)
+
+
+def test_a_barrier_in_one_branch_covers_that_branch_only() -> None:
+    body = f"""
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+scf.if %c {{
+  ttg.barrier local
+}}
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body, shared=BYTES) == 1
+    other = body.replace("}\n%y", "} else {\n  ttg.barrier local\n}\n%y")
+    assert races(other, shared=BYTES) == 0
+
+
+def test_a_loop_that_may_not_run_covers_nothing() -> None:
+    body = f"""
+{NUMBERS}
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+scf.for %i = %zero to %n step %one : i32 {{
+  ttg.barrier local
+}}
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body, shared=BYTES) == 1
+
+
+def test_what_decides_about_a_while_loop_runs_once_more() -> None:
+    body = f"""
+{NUMBERS}
+{ALLOC}
+%r = scf.while (%i = %zero) : (i32) -> i32 {{
+  %y = ttg.local_load %m : <TILE> -> <TENSOR>
+  %more = arith.cmpi slt, %i, %n : i32
+  scf.condition(%more) %i : i32
+}} do {{
+^bb0(%j: i32):
+  ttg.local_store %x, %m : <TENSOR> -> <TILE>
+  %k = arith.addi %j, %one : i32
+  scf.yield %k : i32
+}}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert lines(body, shared=BYTES) == ["read %m4", "write %m4", "write %m4"]
+    text, _ = inserted(module(body, shared=BYTES))
+    assert check(translated(text).trace).ok
+    # Read and written in turns, each needs one in front of it, and so does what follows the loop.
+    assert text.count("ttg.barrier local") in (2, 3)
+
+
+def test_a_region_that_is_left_in_several_places() -> None:
+    body = f"""
+{ALLOC}
+scf.execute_region {{
+  cf.cond_br %c, ^one, ^other
+^one:
+  ttg.local_store %x, %m : <TENSOR> -> <TILE>
+  scf.yield
+^other:
+  scf.yield
+}}
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    assert races(body, shared=BYTES) == 1
+
+
+def test_one_of_many_ways() -> None:
+    body = f"""
+{NUMBERS}
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+cf.switch %n : i32, [
+  default: ^bb1(%zero : i32),
+  0: ^bb1(%one : i32),
+  1: ^bb2,
+  2: ^bb3
+]
+^bb1(%k : i32):
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+cf.br ^bb3
+^bb2:
+ttg.barrier local
+cf.br ^bb3
+^bb3:
+%v = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    # What follows meets the write by way of the last case, which goes there at once.
+    assert races(body, shared=BYTES) == 2
+
+
+def test_a_loop_whose_memory_is_read_behind_it() -> None:
+    """A barrier can only stand where an operation of the module stands: there is none between body and end."""
+    body = f"""
+{NUMBERS}
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+scf.for %i = %zero to %n step %one : i32 {{
+  %y = ttg.local_load %m : <TILE> -> <TENSOR>
+  ttg.local_store %y, %m : <TENSOR> -> <TILE>
+}}
+%v = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+    text, _ = inserted(module(body, shared=BYTES))
+    assert text.count("ttg.barrier local") in (2, 3)
+    assert check(translated(text).trace).ok
+
+
+def test_a_region_that_is_no_control_flow_cannot_be_followed() -> None:
+    body = f"""
+{ALLOC}
+"ttg.mask"(%c) ({{
+  ttg.local_store %x, %m : <TENSOR> -> <TILE>
+  "ttg.mask.return"() : () -> ()
+}}) : (i1) -> ()
+tt.return
+"""
+    assert [op.name for op in translated(module(body, shared=BYTES)).beyond] == ["ttg.mask"]
+
+
+# ---------------------------------------------------------------- what is not known
+
+
+def test_an_operation_that_is_not_in_the_table_touches_everything_and_is_named() -> None:
+    body = """
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+%v = builtin.unrealized_conversion_cast %m : <TILE> to i32
+tt.return
+"""
+    translation = translated(module(body))
+    assert [op.name for op in translation.unknown] == ["builtin.unrealized_conversion_cast"]
+    assert statements(translation) == ["write %m0 group=g1", "write %m1 group=g1"]
+
+
+@pytest.mark.parametrize(
+    ("spaces", "kept"), [("local", True), ("all", True), ("global_read|global_write", False)]
+)
+def test_only_barriers_for_shared_memory_order_it(spaces: str, kept: bool) -> None:
+    assert lines(f"ttg.barrier {spaces}\ntt.return") == (["barrier"] if kept else [])
+
+
+def test_an_operation_knows_its_lines() -> None:
+    text = module(f'{ALLOC}\nttg.local_store %x, %m : <TENSOR> -> <TILE> loc("user.py":12:3)\ntt.return')
+    (write,) = [op for op in translated(text).trace.preorder_walk() if op.mnemonic == "write"]
+    assert write.origin == "user.py:12"
+    assert write.span is not None
+    assert text.split("\n")[write.span.line - 1].strip().startswith("ttg.local_store %x, %m")
+
+
+def test_a_kernel_of_too_many_waves_is_refused() -> None:
+    with pytest.raises(FencepostError, match="128 warps; a workgroup has at most 64"):
+        translated(module("tt.return", warps=128))
