@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement import STRATEGIES
-from fencepost.placement.choose import choose
+from fencepost.placement.choose import choose, price
 from fencepost.placement.intersect import Halves, pull_apart
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.pairs import find_pairs
+from fencepost.placement.prune import prune
 from fencepost.placement.stretches import Pace
 from fencepost.targets import TargetConfig, latencies_for
 
@@ -41,6 +42,8 @@ class Decision:
     """With whole barriers."""
     proof: str = ""
     """For `optimal`: whether it is, or how far from it the result can be."""
+    best: float | None = None
+    """What the optimum costs, if it was looked for."""
     split: Placement | None = None
     """The same with signals and waits, where barriers are split."""
     halves: dict[Position, Halves] | None = None
@@ -56,6 +59,7 @@ def decide(
     splits: bool,
     seconds: float | None = None,
     latencies: bool = True,
+    near: float = 0.0,
 ) -> Decision:
     """The placement of a strategy, or of the one that is chosen for this kernel.
 
@@ -92,12 +96,28 @@ def decide(
         if rough is not None:
             again = search(choose(program, STRATEGIES["minimize"], widest, rough, until=until))
             optimum = min(optimum, again, key=lambda found: found.cost)
-    decision = Decision(name, optimum.placement, str(optimum))
+    decision = Decision(name, optimum.placement, str(optimum), optimum.cost)
+    if near:
+        decision = _right_before(program, decision, optimum, widest, near)
     if not splits:
         return decision
     if strategy == AUTOMATIC or not optimum.least_executed:
         return _split(program, decision, pace)
     return _pairs(program, decision, optimum, exposure, pace, started + limit)
+
+
+def _right_before(
+    program: Program, decision: Decision, optimum: Optimum, widest: Mapping[str, int], near: float
+) -> Decision:
+    """Barriers right before their consumers, if they run hardly more often than those of the optimum."""
+    simple = choose(program, STRATEGIES["eager"], widest)
+    placement = prune(program, simple, program.standing)
+    paid = price(program, placement) - price(program, program.standing)
+    if paid > optimum.cost * (1 + near):
+        return decision
+    gap = paid / optimum.bound - 1 if optimum.bound else 0.0
+    words = f"within {gap:.1%} of the optimum ({optimum})" if gap > 1e-9 else str(optimum)
+    return Decision("eager", placement, words, optimum.cost)
 
 
 def is_quick(program: Program) -> bool:
@@ -109,7 +129,7 @@ def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
     """The barriers of a decision, each pulled apart."""
     split, halves = pull_apart(program, decision.placement, pace)
     proof = decision.proof and f"{decision.proof}; pulled apart"
-    return Decision(decision.strategy, decision.placement, proof, split, halves)
+    return replace(decision, proof=proof, split=split, halves=halves)
 
 
 def _pairs(
@@ -123,7 +143,7 @@ def _pairs(
     if found is None:
         return _split(program, decision, pace)
     proof = f"{optimum}; the pairs expose least, proven for {found.places} places"
-    return Decision(decision.strategy, found.whole, proof, found.split, found.halves)
+    return replace(decision, placement=found.whole, proof=proof, split=found.split, halves=found.halves)
 
 
 def pace_of(target: str) -> Pace:

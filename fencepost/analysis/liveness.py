@@ -16,18 +16,22 @@ def live_numbers(flow: Flow, wanted: set[str]) -> dict[str, set[Graph]]:
     if not params:
         return {}
     before: dict[Graph, set[Graph]] = {graph: set() for graph in graphs}
-    used = {graph: _used(graph, wanted) for graph in graphs}
+    used: dict[str, set[Graph]] = {name: set() for name in params}
+    for graph in graphs:
+        for name in _used(graph, wanted) & params:
+            used[name].add(graph)
     for block in flow.blocks:
         here = labelled(block)
         # The flow, not the branches: of a divergent branch, one side runs after the other.
         for target in block.successors:
             before[labelled(flow.blocks[target])].add(here)
         for guard in block.guards:
-            used[here] |= _in(guard.condition)
+            for name in _in(guard.condition) & params:
+                used[name].add(here)
     found: dict[str, set[Graph]] = {}
-    for name in params:
-        todo = [graph for graph in graphs if name in used[graph]]
-        live = set(todo)
+    for name, places in used.items():
+        live = set(places)
+        todo = list(places)
         while todo:
             graph = todo.pop()
             if any(param.name == name for param in graph.params):

@@ -140,17 +140,22 @@ def _moduli(names: Names, operations: list[ops.Operation]) -> dict[str, int]:
     """For each number that is handed on: after what distance in it nothing can tell the difference."""
     numbers = [name for name, given in names.handed.items() if given.kind == ops.NUMBER]
     # What is decided directly comes first; what feeds a number then has to keep as much as that number keeps.
-    direct = [op for op in operations if not any(True for _ in given_at(op))]
-    feeding = [op for op in operations if any(True for _ in given_at(op))]
+    direct: dict[str, list[ops.Operation]] = {name: [] for name in numbers}
+    feeding: dict[str, list[ops.Operation]] = {name: [] for name in numbers}
+    for op in operations:
+        found = feeding if any(True for _ in given_at(op)) else direct
+        used = set().union(*(variables(part) for part, _ in decisive(op, names)))
+        for name in used & found.keys():
+            found[name].append(op)
     for name in numbers:
-        period = period_in(direct, name, names)
+        period = period_in(direct[name], name, names)
         if period is not None:
             names.modulus[name] = period
     changed = True
     while changed:
         changed = False
         for name in [name for name in numbers if name in names.modulus]:
-            period = period_in(feeding, name, names)
+            period = period_in(feeding[name], name, names)
             before = names.modulus[name]
             after = None if period is None else lcm(before, period)
             if after is None or after > LARGEST_MODULUS:

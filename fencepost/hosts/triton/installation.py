@@ -55,6 +55,8 @@ class Installation:
     show: Callable[[Audit], None] | None
     decide: Decide
     audits: list[Audit] = field(default_factory=list)
+    active: bool = True
+    """Whether it still is installed: others may keep the hook and call it."""
     seconds: list[float] = field(default_factory=list)
     """How long fencepost took for each kernel."""
     before: Any = None
@@ -69,6 +71,8 @@ class Installation:
         backend, stages, *rest = arguments
         if self.before is not None:
             self.before(*arguments)
+        if not self.active or "llir" not in stages:
+            return None
         lower = stages["llir"]
         vendor = "amd" if backend.target.backend == "hip" else "nvidia"
         stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata)
@@ -170,20 +174,27 @@ def install(
 
 
 def uninstall() -> None:
-    """Let Triton alone again."""
+    """Let Triton alone again; a hook that someone has set since stays."""
     while _installed:
         made = _installed.pop()
-        import_module("triton.knobs").runtime.add_stages_inspection_hook = made.before
+        made.active = False
+        runtime = import_module("triton.knobs").runtime
+        if runtime.add_stages_inspection_hook == made.hook:
+            runtime.add_stages_inspection_hook = made.before
 
 
 @contextmanager
 def installed(mode: str | None = None, **options: Any) -> Iterator[Installation | None]:
     """`install` for the body of a `with` statement."""
+    outer = _installed[-1] if _installed else None
     made = install(mode, **options)
     try:
         yield made
     finally:
-        uninstall()
+        if made is not None:
+            uninstall()
+            if outer is not None:
+                install(outer.mode, show=outer.show, decide=outer.decide)
 
 
 def _print(found: Audit) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.memory import Allocation
-from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
-from fencepost.hosts.triton.mlir.types import Encoding, MemDesc, Tensor, parse_encoding
+from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.table import TABLE, Does, Row
 from fencepost.hosts.triton.views import Views
 from fencepost.ir import ops
@@ -30,8 +30,6 @@ SHOWN = 60
 """Characters of an operation that are underlined in a report."""
 LOCAL = 1
 """The bit of a barrier's `addrSpace` that stands for shared memory."""
-WMMA_TILE = (16, 16)
-"""Rows and columns of what one matrix operation of RDNA makes."""
 MEETING = (
     *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
     *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
@@ -230,86 +228,3 @@ class OperationWriter:
             # The line of an operation is long; what it is stands in front.
             last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0
             made.span = replace(op.span, end_line=op.span.line, end_column=last or op.span.column + SHOWN)
-
-
-def may_stay_in_warps(module: Module, op: Operation) -> bool:
-    """Whether a change of layout may hand values around within each wave only: then no waves meet in it.
-
-    They do not if the same bits of the wave's number choose the same elements in both layouts, and none of them is
-    idle. Other operations with scratch memory have it because waves meet.
-    """
-    if op.name != "ttg.convert_layout":
-        return False
-    before, after = (_wave_bases(module, value) for value in (op.operands[0], op.results[0]))
-    if before is None or after is None:
-        return True
-    idle = any(not any(basis) for basis in before | after)
-    return not idle and before == after
-
-
-def _wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
-    """How far each bit of a wave's number moves in a tensor; a zero for one that is idle, None if it is not known."""
-    tensor = module.type_of(value)
-    layout = parse_encoding(tensor.encoding) if isinstance(tensor, Tensor) else None
-    if layout is None or not isinstance(tensor, Tensor):
-        return None
-    found = _bases(layout, tensor.encoding)
-    if found is None or any(len(basis) != len(tensor.shape) for basis in found):
-        return None
-    # What lies beyond the end of a tensor is its beginning again.
-    return {
-        tuple(
-            0 if size is not None and step >= size else step
-            for step, size in zip(basis, tensor.shape, strict=True)
-        )
-        for basis in found
-    }
-
-
-def _bases(layout: Encoding, text: str) -> list[tuple[int, ...]] | None:
-    kind, parameters = layout.name.removeprefix("ttg."), layout.parameters
-    inner = re.search(r"parent = (#.*)\}>$", text)
-    if inner is not None and kind in ("slice", "dot_op"):
-        text = re.sub(r", kWidth = \d+$", "", inner[1])
-        parent = parse_encoding(text)
-        found = _bases(parent, text) if parent is not None else None
-        at = parameters.get("dim") if kind == "slice" else 1 - int(str(parameters.get("opIdx")))
-        if found is None or not isinstance(at, int):
-            return None
-        rest = () if kind == "slice" else (0,)
-        return [(*basis[:at], *rest, *basis[at + 1 :]) for basis in found]
-    warps, tile = _numbers(parameters.get("warpsPerCTA")), _numbers(parameters.get("instrShape"))
-    if kind == "linear":
-        written = parameters.get("warp")
-        read = [_numbers(row) for row in written] if isinstance(written, tuple) else [None]
-        return [step for step in read if step is not None] if None not in read else None
-    if kind == "amd_wmma":
-        # Its waves are laid out in steps of a whole tile.
-        rows = re.search(r"\bwarp = \[((?:\[[\d, ]+\](?:, )?)*)\]", text)
-        steps = (
-            [tuple(map(int, row.split(", "))) for row in re.findall(r"\[([\d, ]+)\]", rows[1])]
-            if rows
-            else []
-        )
-        if rows is None or any(len(step) != len(WMMA_TILE) for step in steps):
-            return None
-        return [tuple(one * other for one, other in zip(step, WMMA_TILE, strict=True)) for step in steps]
-    if kind == "blocked":
-        each, lanes = _numbers(parameters.get("sizePerThread")), _numbers(parameters.get("threadsPerWarp"))
-        tile = tuple(one * other for one, other in zip(each or (), lanes or (), strict=False))
-    elif kind == "amd_mfma" and tile is not None:
-        several = _numbers(parameters.get("tilesPerWarp")) or (1,) * len(tile)
-        tile = tuple(one * other for one, other in zip(tile, several, strict=False))
-    elif kind != "nvidia_mma":
-        return None
-    if warps is None or tile is None or len(tile) < len(warps):
-        return None
-    return [
-        tuple(tile[dim] << bit if dim == other else 0 for other in range(len(warps)))
-        for dim, count in enumerate(warps)
-        for bit in range(count.bit_length() - 1)
-    ]
-
-
-def _numbers(value: object) -> tuple[int, ...] | None:
-    return value if isinstance(value, tuple) and all(isinstance(each, int) for each in value) else None

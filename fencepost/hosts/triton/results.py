@@ -17,6 +17,8 @@ from fencepost.ir.source import FencepostError, Mark
 
 PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
 """What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
+NEAR = 0.02
+"""What barriers right before consumers may cost more: the lowering expects them in front of stores."""
 ROUNDS = 4
 """How often barriers that stand inside an operation are moved before giving up."""
 
@@ -44,6 +46,7 @@ def place_barriers(
             whole=True,
             waits=False,
             latencies=False,
+            near=NEAR if strategy == "auto" else 0.0,
         )
         first = first or result
         if not _move_out(translation):

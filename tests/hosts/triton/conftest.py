@@ -59,7 +59,6 @@ Compile = Callable[..., Any]
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """`compiled("matmul", "gfx942", num_warps=4, lowered=True)`: a live module, made once for each call."""
-    pytest.importorskip("triton")
     folder = tmp_path_factory.mktemp("kernels")
     # A kernel is compiled from its source, so it has to stand in a file.
     (folder / "small_kernels.py").write_text(KERNELS)

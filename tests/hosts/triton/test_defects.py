@@ -350,8 +350,16 @@ tt.return""",
         module(f"{ONE}\n{STORE}\nttg.barrier local\nttg.barrier local\n{LOAD}\ntt.return", shared=BYTES),
         1,
     ),
-    # A kernel of one warp.
-    "one warp": (module(f"{ONE}\n{STORE}\nttg.barrier local\n{LOAD}\ntt.return", warps=1, shared=BYTES), 0),
+    # A kernel of one warp whose threads run together.
+    "one warp": (
+        module(
+            f"{ONE}\n{STORE}\nttg.barrier local\n{LOAD}\ntt.return",
+            warps=1,
+            target="hip:gfx1201",
+            shared=BYTES,
+        ),
+        0,
+    ),
 }
 
 

@@ -12,8 +12,6 @@ from fencepost.hosts.triton.mlir import Module, Operation
 from fencepost.hosts.triton.processes import parse_texts
 from fencepost.ir.source import FencepostError, Source
 
-pytest.importorskip("triton")
-
 PLAIN = """// Copies through shared memory.
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>

@@ -210,6 +210,45 @@ def test_barriers_of_a_pipelined_loop(
     assert (in_loop(stock("matmul", gpu), gpu), in_loop(replaced, gpu)) == (before, after)
 
 
+IN_EACH_WAVE = """
+#a = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#b = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [0, 1]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80",
+                   "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @turn(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #a}>>
+    %e = tt.expand_dims %r {axis = 0 : i32}
+      : tensor<64xi32, #ttg.slice<{dim = 0, parent = #a}>> -> tensor<1x64xi32, #a>
+    %x = tt.broadcast %e : tensor<1x64xi32, #a> -> tensor<64x64xi32, #a>
+    %q = tt.splat %p : !tt.ptr<i32> -> tensor<64x64x!tt.ptr<i32>, #a>
+    %at = tt.addptr %q, %x : tensor<64x64x!tt.ptr<i32>, #a>, tensor<64x64xi32, #a>
+    %v = tt.load %at : tensor<64x64x!tt.ptr<i32>, #a>
+    %m = ttg.local_alloc %v : (tensor<64x64xi32, #a>) -> !ttg.memdesc<64x64xi32, #s, #smem>
+    %i = ttg.convert_layout %v : tensor<64x64xi32, #a> -> tensor<64x64xi32, #b>
+    %y = ttg.local_load %m : !ttg.memdesc<64x64xi32, #s, #smem> -> tensor<64x64xi32, #b>
+    %pb = tt.splat %p : !tt.ptr<i32> -> tensor<64x64x!tt.ptr<i32>, #b>
+    %to = tt.addptr %pb, %i : tensor<64x64x!tt.ptr<i32>, #b>, tensor<64x64xi32, #b>
+    tt.store %to, %y : tensor<64x64x!tt.ptr<i32>, #b>
+    tt.return
+  }
+}
+"""
+
+
+def test_a_change_of_layout_within_waves_stands_for_no_barrier(build: Compile, tmp_path: Path) -> None:
+    """Stored, then turned round in each wave (`bar.warp.sync`), then read by all: the barrier in between stays."""
+    triton = import_module("triton")
+    target = import_module("triton.backends.compiler").GPUTarget(*GPUS["sm_80"])
+    path = tmp_path / "turn.ttgir"
+    path.write_text(IN_EACH_WAVE)
+    with installed("replace"):
+        made = assembly(triton.compile(str(path), target=target, options={"enable_fp_fusion": True}))
+    assert "bar.warp.sync" in made
+    assert barriers(made, "sm_80") == 1
+
+
 # ---------------------------------------------------------------- putting it in and taking it out
 
 

@@ -13,8 +13,6 @@ from fencepost.hosts.triton.mlir import MemDesc, read_module
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS, Compile
 
-pytest.importorskip("triton")
-
 EVERYWHERE = [(gpu, lowered) for gpu in GPUS for lowered in (False, True)]
 
 

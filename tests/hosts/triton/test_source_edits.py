@@ -10,8 +10,6 @@ from fencepost.hosts.triton.source_edits import edit_source
 from fencepost.ir.source import FencepostError, Source
 from tests.hosts.triton.test_files import LOCATED, PLAIN, named
 
-pytest.importorskip("triton")
-
 
 def test_barriers_in_the_users_own_text() -> None:
     (module,) = read_sources([Source("copy.ttgir", LOCATED)])
