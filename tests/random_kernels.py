@@ -479,7 +479,7 @@ class _BlockWriter(_Writer):
             self.scoped(depth + 1, guarded or divergent)
             self.jump(join, [self.number(below, agreed) for _, below in params])
             if divergent:
-                self.differing |= {name for name, _ in self.numbers if (name, _) not in before}
+                self.differing |= {number[0] for number in self.numbers if number not in before}
         self.label(join, params)
         if not agreed:
             self.differing |= {name for name, _ in params}
