@@ -27,7 +27,7 @@ QUICK_OPERATIONS = 4000
 """Kernels with more operations are not looked at for an optimum unless that is asked for."""
 QUICK_SECONDS = 0.5
 """How long that may take at most."""
-APART = 0.15
+APART = 0.25
 """The part of the time that is kept for pulling barriers apart."""
 ASKED_SECONDS = 2.0
 """How long `optimal` takes at most, if nothing else is said."""
