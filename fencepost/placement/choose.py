@@ -54,7 +54,9 @@ def choose(
     if not program.table.engines or program.waits_fixed:
         if coarse is None or not strategy.improves:
             return first
-        other = prune(program, complete(program, strategy.choose(coarse)), program.standing)
+        other = prune(
+            program, complete(program, program.standing | strategy.choose(coarse)), program.standing
+        )
         return min(first, other, key=lambda placement: cost(program.flow, placement))
     candidates: list[Placement] = []
     firsts = [first]
