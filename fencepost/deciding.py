@@ -28,7 +28,9 @@ QUICK_OPERATIONS = 4000
 QUICK_SECONDS = 0.5
 """How long that may take at most."""
 APART = 0.25
-"""The part of the time that is kept for pulling barriers apart."""
+"""The part of the time that is kept for pulling barriers apart,"""
+APART_EACH = 25e-6
+"""or seconds for each operation, if that is more."""
 ASKED_SECONDS = 2.0
 """How long `optimal` takes at most, if nothing else is said."""
 
@@ -77,7 +79,7 @@ def decide(
     exposure = Exposure(program.flow, pace.work, pace.fence)
     # Half of the time for what is known to begin with, and a part for pulling barriers apart in the end.
     widest, until = config.widest_waits(), started + limit / 2
-    kept = limit * APART if splits else 0.0
+    kept = max(limit * APART, operations(program) * APART_EACH) if splits else 0.0
 
     def search(known: Placement) -> Optimum:
         return find_optimum(
@@ -122,7 +124,12 @@ def _right_before(
 
 def is_quick(program: Program) -> bool:
     """Whether an optimum is looked for without being asked for."""
-    return sum(len(block.ops) for block in program.flow.blocks) <= QUICK_OPERATIONS
+    return operations(program) <= QUICK_OPERATIONS
+
+
+def operations(program: Program) -> int:
+    """How many operations a kernel has, those of functions once for each call."""
+    return sum(len(block.ops) for block in program.flow.blocks)
 
 
 def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
@@ -142,7 +149,8 @@ def _pairs(
         found = None
     if found is None:
         return _split(program, decision, pace)
-    proof = f"{optimum}; the pairs expose least, proven for {found.places} places"
+    several = f" and {found.barriers} split barriers" if found.barriers > 1 else ""
+    proof = f"{optimum}; the pairs expose least, proven for {found.places} places{several}"
     return replace(decision, placement=found.whole, proof=proof, split=found.split, halves=found.halves)
 
 

@@ -46,10 +46,30 @@ class Apart:
     """Cycles of latency in one run of the kernel, estimated."""
     places: int
     """Where halves could have been put."""
+    barriers: int
+    """Split barriers that pairs could have been spread over."""
 
 
 def find_pairs(program: Program, placement: Placement, exposure: Exposure, until: float) -> Apart | None:
-    """The pairs that expose least in place of the barriers that were put in; None if that was not found in time."""
+    """The pairs that expose least in place of the barriers that were put in; None if that was not found in time.
+
+    Another split barrier, for pairs that overlap, is tried where pairs of one barrier stand in each other's way.
+    """
+    found = _find_pairs(program, placement, exposure, until, 1)
+    if found is None or len(program.barrier_ids) < MOST_BARRIERS or not _touching(found):
+        return found
+    more = _find_pairs(program, placement, exposure, until, MOST_BARRIERS)
+    return more or found
+
+
+def _touching(found: Apart) -> bool:
+    """Whether a signal stands where the pair before it has just been waited for."""
+    return any(cover.wait and cover.signal for cover in found.split.values())
+
+
+def _find_pairs(
+    program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
+) -> Apart | None:
     flow = program.flow
     added = {at: cover for at, cover in placement.items() if at not in program.standing and cover.rendezvous}
     if not added or any(cover.is_split for cover in program.standing.values()):
@@ -61,7 +81,7 @@ def find_pairs(program: Program, placement: Placement, exposure: Exposure, until
     times = [flow.frequency(at) for at in free]
     if len(free) > MOST_PLACES or max(times) > FARTHEST * min(times):
         return None
-    model = HalvesModel(flow, free, min(len(program.barrier_ids), MOST_BARRIERS), exposure)
+    model = HalvesModel(flow, free, barriers, exposure)
     model.build(sum(flow.frequency(at) for at in added))
     backwards, maker = Backwards(fixed), RowMaker(fixed, {})
     split: Placement = dict(fixed.standing)
@@ -216,7 +236,7 @@ def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel
         stands = split[position]
         whole[position] = Cover(stands.lands, True, stands.counts)
     exposed = sum(model.linear.cost[place] * values[name] for name, place in model.linear.number.items())
-    return Apart(whole, split, halves, exposed, len(model.free))
+    return Apart(whole, split, halves, exposed, len(model.free), model.ids)
 
 
 def _signals_of(program: Program, split: Placement, wait: Position, number: int) -> set[Position]:

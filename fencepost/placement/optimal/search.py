@@ -133,7 +133,7 @@ class Search:
     def run(self) -> None:
         """Solve the rows, add those that the solution leaves open, and so on until there are none."""
         self.bound = self.ascent.payments.total
-        if self.best is None or self.least > self.bound:
+        if self.best is None or (self.least > self.bound and self.in_time()):
             self.consider(self.mended(self.ascent.taken))
         last: Choice | None = None
         while self.least > self.bound and self.in_time():
