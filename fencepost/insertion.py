@@ -230,8 +230,12 @@ def refuse_unwaited(program: Program) -> None:
     """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
     if not program.table.engines:
         return
+    told = 0
+    for copies in program.objects.values():
+        told |= copies
     for position, _, flying in conflicts_left(program, program.standing):
-        if not flying:
+        # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
+        if not flying & ~told:
             continue
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)

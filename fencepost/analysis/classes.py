@@ -29,7 +29,7 @@ from fencepost.analysis.phases import Phases, values_in
 from fencepost.analysis.solver import ANY, LATER, SAME, Side, Solver
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
-from fencepost.ir.buffers import View
+from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Var, leaves
 
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
@@ -56,6 +56,8 @@ class AccessClass:
     """Where the bytes depend on loops that are not followed: as expressions. `regions` are then all they can be."""
     ranges: tuple[Range, ...] = ()
     """What the variables in `footprints` can be, outermost loop first."""
+    tells: Buffer | None = None
+    """The buffer of the barrier object that the engine tells when it is done."""
     op: ops.MemoryOperation | None = None
     """The one operation of the class, where a filter has to tell operations apart."""
 
@@ -223,6 +225,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 place.by_wave,
                 place.footprints,
                 place.ranges,
+                _told(op),
                 op if ignore is not None else None,
             )
             found.append((gap, numbers.setdefault(made, len(numbers))))
@@ -231,6 +234,12 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
     _assign_bits(table)
     _find_conflicts(table, ignore)
     return table
+
+
+def _told(op: ops.MemoryOperation) -> Buffer | None:
+    """The buffer of the barrier object that an engine tells; one that is not known is taken not to be told."""
+    arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
+    return None if arrives is None or isinstance(arrives.view.buffer, BufferArg) else arrives.view.buffer
 
 
 def _places(flow: Flow, block: Block, views: tuple[View, ...], env: dict[str, int], slots: bool) -> Places:

@@ -223,7 +223,7 @@ def _meetings(
                 if stop_at_first:
                     pending = flying = 0
                     break
-            if flying or step.clears:
+            if flying or step.clears or step.settles:
                 pending, flying = program.followed(step, pending, flying)
         while ahead < len(gaps) and (pending or flying):
             pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)

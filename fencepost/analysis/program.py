@@ -30,6 +30,7 @@ from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.phases import Phases
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer
 
 MOST_COUNTED = 63
 """No counter of any target is wider than six bits: no wait that is put in leaves more operations outstanding."""
@@ -60,6 +61,8 @@ class Step(NamedTuple):
     may_land: int = 0
     may_count: int = 0
     """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
+    settles: int = 0
+    """A wait for a barrier object that all waves come by: copies that everybody knows to be complete then."""
 
 
 Moves = tuple[tuple[int, int], ...]
@@ -109,6 +112,8 @@ class Program:
     """The split barriers of the program."""
     held: frozenset[Position] = frozenset()
     """Positions between a signal and its wait, where no other barrier can stand."""
+    objects: dict[Buffer, int] = field(default_factory=dict)
+    """For each buffer of barrier objects: the copies that a wait for one of them settles."""
     places: list[int] = field(default_factory=list)
     siblings: dict[int, list[int]] = field(default_factory=dict)
     """For each block that can be reached, as positions name it, its phases."""
@@ -178,6 +183,9 @@ class Program:
         """What becomes of a state at a step, without what the step itself adds."""
         if step.clears:
             return 0, flying
+        if step.settles:
+            pending &= ~(step.settles * self.spread)
+            flying &= ~self.on_levels(step.settles)
         if flying:
             landed, perhaps = flying & step.lands, flying & step.may_land
             if landed or perhaps:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
+from fencepost.analysis.objects import settled_by
 from fencepost.analysis.phases import find_phases
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.splits import positions_held, verify_splits
@@ -48,6 +49,7 @@ def read_program(
     held = positions_held(flow) if split else frozenset()
     levels = _levels(flow, table, groups)
     program = Program(flow, table, phases, width(table), levels, groups, ids, held)
+    program.objects = settled_by(flow, table) if table.engines else {}
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
@@ -152,6 +154,14 @@ def _refuse_split_phases(flow: Flow) -> None:
     help_ = ("help", "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet")
     for block in flow.blocks:
         for op in block.ops:
+            if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
+                raise FencepostError(
+                    f"a barrier for waves {op.waves[0]}..{op.waves[1]}: not all waves meet it",
+                    [Mark(op.span)],
+                    code="FP201",
+                    notes=[help_],
+                    source=flow.trace.source,
+                )
             if (
                 block.guards
                 and isinstance(op, ops.SyncOperation)

@@ -68,11 +68,12 @@ def check(
 
 
 def in_step(flow: Flow) -> bool:
-    """Whether all waves meet the same synchronization in the same order."""
+    """Whether all waves meet the same synchronization in the same order, and nothing but that orders anything."""
     return not any(
-        isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
+        isinstance(op, ops.MbarrierOperation)
+        or (isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None)
+        or (block.guards and isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait))
         for block in flow.blocks
-        if block.guards
         for op in block.ops
     )
 
@@ -88,6 +89,8 @@ def _simulate(
         for unknown in _unknown_sets(context, path, explored):
             run = Simulation(context, path, representatives(context, path, unknown), unknown)
             run.run()
+            if run.objects.lost:
+                explored.cut("barrier objects, or phases, that are not known")
             for key, race in run.races.items():
                 races.setdefault(key, race)
             for deadlock in run.deadlocks:
@@ -100,10 +103,11 @@ def _simulate(
 def representatives(context: Context, path: list[Visit], unknown: Unknown) -> list[int]:
     """Waves that stand for all: two of each kind that takes part in the same blocks of a path.
 
-    All of them where the bytes that are touched depend on the wave.
+    All of them where the bytes that are touched depend on the wave, or arrivals are counted.
     """
     trace = context.flow.trace
-    if any(depends_on_wave(op) for body in bodies_of(context.flow) for op in body.preorder_walk()):
+    everything = (op for body in bodies_of(context.flow) for op in body.preorder_walk())
+    if any(depends_on_wave(op) or isinstance(op, ops.MbarrierOperation) for op in everything):
         return list(range(trace.waves))
     guarded = [visit for visit in path if context.flow.blocks[visit.block].guards]
     kinds: dict[tuple[bool, ...], list[int]] = {}

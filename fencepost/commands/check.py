@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     clean = True
     named = target_named(options.target).named_barriers if options.target else None
     for name in options.files:
-        for kernel in read_kernels(name):
+        for kernel in read_kernels(name).to_check():
             report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named)
             clean = clean and report.ok
             if options.json:

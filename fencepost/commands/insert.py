@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
+from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import (
     add_analysis_arguments,
     add_estimate_arguments,
@@ -95,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
                 seconds=options.seconds,
             )
         )
+    if _objects_fail(kernels):
+        return 1
     put_kernels(options, kernels)
     if options.json:
         found: list[dict[str, Any]] = []
@@ -134,6 +137,25 @@ def run(options: argparse.Namespace) -> int:
             many = plural(len(result.upgraded), "barrier")
             say(f"  {many} of the kernel {waits} for async operations (line {lines})")
     return 0
+
+
+def _objects_fail(kernels: Kernels) -> bool:
+    """Whether barrier objects are used in a way that no barrier can repair; what is wrong is printed then."""
+    from fencepost.check import check
+    from fencepost.ir.ops import MbarrierOperation
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import diagnostics
+
+    failed = False
+    for kernel in kernels.to_check():
+        if not any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk()):
+            continue
+        for diagnostic in diagnostics(kernel, check(kernel)):
+            failed = True
+            say(render(diagnostic).plain)
+    if failed:
+        say("barriers cannot repair how barrier objects are used: nothing was written")
+    return failed
 
 
 def _barrier_json(barrier: Barrier, spans: dict[Operation, Span]) -> dict[str, Any]:

@@ -67,6 +67,22 @@ def check_barrier(number: int, span: Span | None = None) -> int:
     return check_number(number, span)
 
 
+def check_count(what: str, number: int) -> int:
+    """`number`, if so many arrivals or bytes can be asked for."""
+    if number < 1:
+        raise FencepostError(f"{what!r} is a number from 1")
+    return check_number(number)
+
+
+def check_some(first: int, end: int, span: Span | None = None) -> tuple[int, int]:
+    """The waves from `first` up to, not including, `end`, if a barrier can be for them."""
+    if not 0 <= first < end <= MOST_WAVES:
+        raise FencepostError(
+            f"a barrier for waves {first}..{end}; they are counted from 0 to {MOST_WAVES}", [Mark(span)]
+        )
+    return first, end
+
+
 def check_engine(counter: str, span: Span | None = None) -> str:
     """`counter`, if an engine can count on it."""
     if counter == LDS_COUNTER:

@@ -150,7 +150,7 @@ class Pruning:
                 return (0, 0)
             if pending & step.conflicts or flying & step.flying:
                 return None
-            if flying or step.clears:
+            if flying or step.clears or step.settles:
                 pending, flying = self.program.followed(step, pending, flying)
         while barrier is not None:
             if barrier != gone:

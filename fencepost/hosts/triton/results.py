@@ -74,8 +74,8 @@ def edits_of(translation: Translation) -> list[Edit]:
         if isinstance(op.host, Operation):
             standing.add(op.host)
         elif isinstance(op, PUT_IN):
-            found.append(Insert(_behind(op)))
-    for op_ in translation.function.walk():
+            found.append(Insert(behind(op)))
+    for op_ in translation.own:
         if op_.name == "ttg.barrier" and op_ not in standing and removable(op_):
             found.append(Remove(op_))
     return found
@@ -87,7 +87,7 @@ def local_waits(translation: Translation) -> list[Edit]:
         return []
     return [
         SetAttribute(op, "warpGroupLocal", "unit", inherent=True)
-        for op in translation.function.walk()
+        for op in translation.own
         if op.name == "ttng.warp_group_dot_wait" and not op.flag("warpGroupLocal")
     ]
 
@@ -109,7 +109,7 @@ def refuse_beyond(translation: Translation) -> None:
         )
 
 
-def _behind(op: ops.Operation) -> Operation:
+def behind(op: ops.Operation) -> Operation:
     """The operation of the module that a barrier stands in front of."""
     here = op.next
     while here is not None:
@@ -125,7 +125,7 @@ def _move_out(translation: Translation) -> bool:
     for op in list(translation.trace.preorder_walk()):
         if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
             continue
-        before, host = op.prev, _behind(op)
+        before, host = op.prev, behind(op)
         if before is None or before.host is not host:
             continue
         while before.prev is not None and before.prev.host in (host, None):
