@@ -141,7 +141,7 @@ class _Actions:
 STATEMENT_RULES = (
     *("kernel", "labelled", "buffer", "memory", "value", "loop", "conditional", "br", "cond_br", "return"),
     *("barrier", "workgroup_barrier", "signal", "wait", "wait_count"),
-    *("func", "commit", "call", "next", "give"),
+    *("func", "commit", "call", "next", "give", "sched_barrier", "set_wave_prio"),
 )
 
 
