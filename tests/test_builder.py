@@ -305,6 +305,8 @@ def test_the_builder_refuses_what_the_text_form_cannot_say() -> None:
         lambda: k.wait_count(after=[k.mma()]),
         lambda: k.wait_count(load=10**18),
         lambda: k.barrier(**{"a b": 1}),  # type: ignore[arg-type]
+        lambda: k.set_wave_prio(4),
+        lambda: k.set_wave_prio(-1),
         lambda: k.commit("lds"),
         lambda: k.commit("a b"),
         lambda: k.global_read(counter="lds"),
@@ -538,7 +540,7 @@ class Scribbler:
 
     def synchronization(self) -> None:
         k, after, counts = self.k, self.some(self.tokens), self.rng.choice([{}, self.counts()])
-        roll = self.rng.randrange(5)
+        roll = self.rng.randrange(6)
         if roll == 0:
             k.barrier(wait_async_ops=self.rng.random() < 0.5, after=after, **counts)
         elif roll == 1 and (after or counts):
@@ -548,6 +550,9 @@ class Scribbler:
             k.commit(self.rng.choice(["load", "async"]))
         elif roll == 3:
             self.tokens.append(k.null_async_dep())
+        elif roll == 4:
+            k.set_wave_prio(self.rng.randrange(4))
+            k.sched_barrier()
         else:
             k.workgroup_barrier()
 

@@ -168,6 +168,9 @@ CANONICAL = [
     "%x = tensor_load_to_lds %a[0], %b group=g counter=tma arrives %b[8..16] bytes=1024",
     "async_mma %a counter=wgmma arrives %a[2] count=3",
     "tensor_store_from_lds %b counter=arrives arrives %b count=1",
+    "sched_barrier",
+    "set_wave_prio 0",
+    "set_wave_prio 3",
     "return",
 ]
 
@@ -177,6 +180,39 @@ def test_each_statement_prints_as_it_was_written(line: str) -> None:
     text = kernel(line)
     assert str(parse(text)) == text
     assert statement(only(line)) == line
+
+
+def test_hints_to_the_compiler_order_no_waves() -> None:
+    between = ("sched_barrier", "set_wave_prio 1", "sched_barrier")
+    racing, met = (parse(kernel("write %a", *more, "read %a")) for more in (between, (*between, "barrier")))
+    assert len(fp.check(racing).races) == 1
+    assert fp.check(met).ok
+    fp.add_shared_memory_barriers(racing)
+    assert [op.mnemonic for op in racing.get_root_graph()].count("barrier") == 1
+    assert fp.check(racing).ok
+
+
+def test_hints_in_python() -> None:
+    k = fp.Kernel("k", waves=4)
+    assert isinstance(k.sched_barrier(), ops.SchedulingBarrier)
+    assert k.set_wave_prio(2).priority == 2
+    assert str(k.trace) == "kernel @k waves=4 {\n  sched_barrier\n  set_wave_prio 2\n}\n"
+    with pytest.raises(FencepostError, match="priority 4; waves have 0 to 3"):
+        k.set_wave_prio(4)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("set_wave_prio 4", "priority 4; waves have 0 to 3"),
+        ("set_wave_prio", "unexpected end of line"),
+        ("sched_barrier 1", "unexpected '1'"),
+        ("sched_barriers", "unexpected 'sched_barriers'"),
+    ],
+)
+def test_hints_that_make_no_sense(line: str, message: str) -> None:
+    with pytest.raises(FencepostError, match=message):
+        parse(kernel(line))
 
 
 OPENING = [

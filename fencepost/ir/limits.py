@@ -15,6 +15,7 @@ MOST_DEPTH = 64
 """Expressions nested deeper than this are refused rather than risked on Python's stack."""
 MOST_BYTES = 2**40
 MOST_WAVES = 64
+MOST_PRIORITY = 3
 
 
 def check_name(name: str) -> str:
@@ -81,6 +82,13 @@ def check_some(first: int, end: int, span: Span | None = None) -> tuple[int, int
             f"a barrier for waves {first}..{end}; they are counted from 0 to {MOST_WAVES}", [Mark(span)]
         )
     return first, end
+
+
+def check_priority(priority: int, span: Span | None = None) -> int:
+    """`priority`, if a wave can have it."""
+    if not 0 <= priority <= MOST_PRIORITY:
+        raise FencepostError(f"priority {priority}; waves have 0 to {MOST_PRIORITY}", [Mark(span)])
+    return priority
 
 
 def check_engine(counter: str, span: Span | None = None) -> str:

@@ -15,6 +15,7 @@ from fencepost.ir.limits import (
     check_engine,
     check_name,
     check_number,
+    check_priority,
     check_size,
     check_some,
 )
@@ -178,6 +179,16 @@ class OperationBuilder(BodyWriter):
         if not counts and not after:
             raise FencepostError("wait_count takes counters, each with a number from 0: wait_count(load=0)")
         return self._value(ops.MemoryCounterWait(_counts(counts)), after)
+
+    # ------------------------------------------------------------ hints
+
+    def sched_barrier(self) -> ops.SchedulingBarrier:
+        """A line that the compiler moves no instruction across."""
+        return self._put(ops.SchedulingBarrier())
+
+    def set_wave_prio(self, priority: int) -> ops.SetWavePrio:
+        """The wave's priority from here on, from 0 to 3."""
+        return self._put(ops.SetWavePrio(check_priority(priority)))
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import View, check_view
 from fencepost.ir.expr import Expr
 from fencepost.ir.graph import Graph
-from fencepost.ir.limits import check_barrier, check_engine, check_some
+from fencepost.ir.limits import check_barrier, check_engine, check_priority, check_some
 from fencepost.ir.mbarriers import arrival, mbarrier
 from fencepost.ir.names import Names, check_use
 from fencepost.ir.source import FencepostError, Mark, Source, Span
@@ -205,6 +205,14 @@ class OperationReader:
         """The end of a group of async operations."""
         return ops.CommitGroup(check_engine(str(parts[1]), token_span(parts[1])), span=span)
 
+    def sched_barrier(self, parts: list[Any], span: Span) -> ops.Operation:
+        """A line that the compiler moves nothing across."""
+        return ops.SchedulingBarrier(span=span)
+
+    def set_wave_prio(self, parts: list[Any], span: Span) -> ops.Operation:
+        """The wave's priority from here on."""
+        return ops.SetWavePrio(check_priority(integer(parts[1]), token_span(parts[1])), span=span)
+
     # ------------------------------------------------------------ values
 
     def define(self, op: ops.ValueOperation, name: Token | None, operands: list[Operand]) -> None:
@@ -268,4 +276,6 @@ READERS: dict[str, Callable[[OperationReader, list[Any], Span], ops.Operation]] 
     "signal": OperationReader.split,
     "wait": OperationReader.split,
     "commit": OperationReader.commit,
+    "sched_barrier": OperationReader.sched_barrier,
+    "set_wave_prio": OperationReader.set_wave_prio,
 }

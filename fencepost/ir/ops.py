@@ -279,6 +279,24 @@ class CommitGroup(Operation):
     counter: str = ""
 
 
+# ---------------------------------------------------------------- hints to whoever orders instructions
+
+
+@dataclass(slots=True, eq=False)
+class SchedulingBarrier(Operation):
+    """The compiler moves no instruction across it. At run time it is nothing, and it orders no waves."""
+
+    mnemonic: ClassVar[str] = "sched_barrier"
+
+
+@dataclass(slots=True, eq=False)
+class SetWavePrio(Operation):
+    """The wave's priority from here on, where waves of one SIMD want to issue at the same time."""
+
+    mnemonic: ClassVar[str] = "set_wave_prio"
+    priority: int = 0
+
+
 # ---------------------------------------------------------------- synchronization
 
 

@@ -148,6 +148,8 @@ def statement(op: ops.Operation) -> str:
         return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
     if isinstance(op, ops.CommitGroup):
         return f"{op.mnemonic} {op.counter}"
+    if isinstance(op, ops.SetWavePrio):
+        return f"{op.mnemonic} {op.priority}"
     if isinstance(op, ops.Call):
         frame = f" at {op.frame}" if op.frame else ""
         return f"{op.mnemonic} @{op.function.name}{frame}"

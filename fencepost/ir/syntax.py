@@ -165,7 +165,7 @@ STATEMENT_RULES = (
     *("kernel", "labelled", "buffer", "given", "memory", "mbarrier", "value", "loop", "conditional"),
     *("br", "cond_br", "return"),
     *("barrier", "workgroup_barrier", "signal", "wait", "wait_count"),
-    *("func", "commit", "call", "next", "give"),
+    *("func", "commit", "call", "next", "give", "sched_barrier", "set_wave_prio"),
 )
 
 
