@@ -31,6 +31,9 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
 def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
+    if race.unfenced is not None:
+        where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
+        return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
     wait = _wait(flow, race)
     if flow.trace.waves == 1:
         return Fix(wait or "wait_count lds=0", shown(race.second.op))
