@@ -4,8 +4,8 @@ What the reference finds, `check` must find: that is tested for every kernel. Th
 things. `check` wants everybody who arrives to know that the phases before are over, since an arrival that comes early
 counts for another phase than the one that it was meant for. Where nobody waits for the object at all, or where one
 arrival is as good as the other and it comes out even, nothing goes wrong, and the reference has nothing to say. And a
-wave that misses the phase that it waits for can be let go by a later one (one kernel in 40,000). `check` also looks at
-slots that do not exist, and the reference does not.
+wave that misses the phase that it waits for can be let go by a later one (one kernel in 40,000). `check` also looks
+at slots that do not exist, and the reference does not.
 
 40,000 kernels were compared on the way here. They are tiny: two or three waves, a few objects, up to three rounds.
 """

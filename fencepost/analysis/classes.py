@@ -12,8 +12,8 @@ Leaving a loop makes its iterations part of one again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fencepost.analysis.access import (
@@ -133,6 +133,10 @@ class AccessClass:
                         return one, other
                     alike = (one, other)
         return alike
+
+    def among(self, waves: int) -> AccessClass:
+        """The same access as far as some waves make it."""
+        return self if not self.waves & ~waves else replace(self, waves=self.waves & waves)
 
     def at(self, wave: int) -> tuple[Region, ...]:
         """The bytes of one wave."""
@@ -333,9 +337,17 @@ def all_ages(table: ClassTable, number: int) -> int:
 
 
 def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
-    """Compare only classes that share bytes: sweep over each address space from low to high."""
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
+    for one, other, bits, age in pairs_that_matter(table, ignore):
+        _note_conflict(table, one, other, bits, age)
+
+
+def pairs_that_matter(table: ClassTable, ignore: Filter | None) -> Iterator[tuple[int, int, int, int]]:
+    """Two classes whose order can matter, the earlier one first, with the bits of it that do, and at which age.
+
+    Only classes that share bytes are compared: a sweep over each address space from low to high.
+    """
     starts: dict[int, list[tuple[int, int, int]]] = {}
     for number, made in enumerate(table.classes):
         for region in made.regions:
@@ -362,9 +374,9 @@ def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
         first = 1 if earlier.group and earlier.group == later.group else 0
         if earlier.footprints and later.footprints:
             for age in range(first, len(earlier.loops) + 1):
-                _note_conflict(table, one, other, table.bit[one] << age, age)
+                yield one, other, table.bit[one] << age, age
         else:
-            _note_conflict(table, one, other, all_ages(table, one) & ~(table.bit[one] if first else 0), 0)
+            yield one, other, all_ages(table, one) & ~(table.bit[one] if first else 0), 0
 
 
 def _note_conflict(table: ClassTable, one: int, other: int, bits: int, age: int) -> None:

@@ -119,7 +119,7 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    flying = tuple((program.on_levels(mask), places) for places, mask in masks.items())
+    flying = tuple((program.on_levels(mask * program.copies), places) for places, mask in masks.items())
     return Edge(
         target, tuple((mask * program.spread, places) for places, mask in masks.items()), loop, flying
     )

@@ -36,6 +36,9 @@ def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
         return Fix(
             f"an mbarrier_wait for the phase of {arrives.view} that the copy completes", shown(race.second.op)
         )
+    if race.unfenced is not None:
+        where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
+        return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
     wait = _wait(flow, race)
     if flow.trace.waves == 1:
         return Fix(wait or "wait_count lds=0", shown(race.second.op))

@@ -19,6 +19,7 @@ from fencepost.check.names import results_given_at
 from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
+from fencepost.check.shifts import Made, Why, barriers_of, why_apart
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
@@ -59,6 +60,8 @@ class Logged:
     place: int
     """It was the wave's operation number `place` on its counter, from 1."""
     bytes: Bytes
+    arrived: int
+    """Barriers that the wave had met."""
     alone: str = ""
     """For a copy that tells a barrier object: what stands for its own completion, whatever else is complete."""
 
@@ -285,7 +288,8 @@ class Simulation:
         for found in self.context.places(op, block, frame, state.wave):
             if not found.inside and id(op) not in self.out_of_range:
                 self.out_of_range[id(op)] = self.context.out_of_range(found, op, block, frame)
-            mine.append(Logged(event, state.wave, effect, place, found.bytes, alone))
+            arrived = state.arrivals.get(ops.WORKGROUP, 0)
+            mine.append(Logged(event, state.wave, effect, place, found.bytes, arrived, alone))
         for logged in self.log:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
@@ -357,7 +361,36 @@ class Simulation:
             rounds += [loop] * max(count - counts.get(loop, count), 0)
         touches = self.touch(first), self.touch(second)
         waited = first.is_known(state.knows)
-        self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,), waited)
+        found = self.why(kind, first, second) or Why(why)
+        self.races[key] = Race(
+            kind,
+            hazard,
+            *touches,
+            tuple(rounds),
+            found.text,
+            path or (first.event.op,),
+            waited,
+            unfenced=found.unfenced,
+        )
+
+    def why(self, kind: str, first: Logged, second: Logged) -> Why | None:
+        """Why two accesses are not in order, if their waves run apart."""
+        made = [
+            Made(entry.event.op, entry.effect, entry.wave, entry.event.number, entry.arrived)
+            for entry in (first, second)
+        ]
+        barriers = []
+        for entry in (first, second):
+            state = next(state for state in self.waves if state.wave == entry.wave)
+            if any(isinstance(event.op, ops.SharedMemoryBarrierSignal) for event in state.events):
+                return None
+            barriers.append(barriers_of(state.events, self.who_meets))
+        return why_apart(kind, made[0], made[1], barriers[0], barriers[1])
+
+    def who_meets(self, event: Event) -> str:
+        """The condition around an operation that not all waves run."""
+        guards = self.block(event).guards
+        return " and ".join(f"{'' if g.holds else 'not '}{g.condition}" for g in guards)
 
     def touch(self, entry: Logged) -> Touch:
         """An access as the report shows it."""

@@ -114,6 +114,7 @@ def run(options: argparse.Namespace) -> int:
                     "assumed": assumed_json(result.assumed, spans),
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
+                    "fenced": [_barrier_json(barrier, spans) for barrier in result.fenced],
                     "estimate": estimate_json(kernel, result.target),
                     "solver": {"questions": result.questions, "solved": result.solved},
                     "text": str(kernel),
@@ -136,6 +137,12 @@ def run(options: argparse.Namespace) -> int:
             waits = "now waits" if len(result.upgraded) == 1 else "now wait"
             many = plural(len(result.upgraded), "barrier")
             say(f"  {many} of the kernel {waits} for async operations (line {lines})")
+        if result.fenced:
+            _, spans = locate(kernel)
+            lines = ", ".join(str(spans[barrier.op].line) for barrier in result.fenced)
+            many = plural(len(result.fenced), "workgroup barrier")
+            has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"
+            say(f"  {many} of the kernel {has} (line {lines})")
     return 0
 
 

@@ -19,6 +19,8 @@ PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
 """What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
 NEAR = 0.02
 """What barriers right before consumers may cost more: the lowering expects them in front of stores."""
+BARE = frozenset({"rocdl.s.barrier"})
+"""Barriers without a fence; `translate` makes workgroup barriers of them."""
 ROUNDS = 4
 """How often barriers that stand inside an operation are moved before giving up."""
 
@@ -73,6 +75,9 @@ def edits_of(translation: Translation) -> list[Edit]:
     for op in translation.trace.preorder_walk():
         if isinstance(op.host, Operation):
             standing.add(op.host)
+            if isinstance(op, ops.SharedMemoryBarrier) and op.host.name in BARE:
+                # It has got a fence, which its own operation does not have.
+                found += [Insert(op.host), Remove(op.host)]
         elif isinstance(op, PUT_IN):
             found.append(Insert(behind(op)))
     for op_ in translation.own:
