@@ -411,6 +411,26 @@ def test_too_many_arrivals_are_told_from_early_ones() -> None:
     )
 
 
+def test_bytes_that_nobody_expects_count_for_some_phase() -> None:
+    # If the copy takes long, the arrival alone completes the phase, and who waits for the one before hangs.
+    text = """\
+kernel @k waves=2 {
+  shared %a : 64
+  shared %full : 8
+  mbarrier_init %full count=1
+  barrier
+  if wave == 0 {
+    mbarrier_wait %full phase=1
+  } else {
+    tensor_load_to_lds %a arrives %full bytes=64
+    mbarrier_arrive %full
+  }
+}
+"""
+    assert findings(text) == {"early arrival"}
+    assert mistakes(text) == {"hang"}
+
+
 def test_an_engine_that_tells_an_object_uses_it() -> None:
     text = """\
 kernel @k waves=2 {
@@ -454,6 +474,13 @@ def test_loops_up_to_one_number_run_equally_often() -> None:
     assert findings(HANDED_OVER) == set()
     apart = HANDED_OVER.replace("  param %n\n", "").replace("0..%n", "0..?")
     assert "stuck" in findings(apart)
+
+
+def test_an_engine_needs_an_object_to_tell() -> None:
+    text = (
+        "kernel @k waves=4 {\n  shared %a : 64\n  shared %o : 8\n  gather_to_lds %a arrives %o count=1\n}\n"
+    )
+    assert findings(text) == {"early arrival"}
 
 
 # ---------------------------------------------------------------- placement

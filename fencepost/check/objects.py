@@ -145,6 +145,11 @@ class Objects:
             self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
         for late in found.arrive(clock, arrival.count, arrival.bytes):
             self.missed(late.op, found, late.wave)
+        if found.arrived == found.count and found.bytes < 0:
+            # Everybody has arrived: nobody can say any more that these were expected.
+            text = f"{-found.bytes} bytes come to {found.view} that nobody expects, and can count for the next phase"
+            why = "the phase is complete as soon as all others have come"
+            self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
 
     def wait(self, state: WaveState, event: Event, op: ops.MbarrierWait, found: Mbarrier) -> bool:
         """Wait for the phase of a parity; False while it is not complete."""
