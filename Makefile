@@ -29,6 +29,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/stalls.py
 	$(BIN)/python bench/quality.py
+	$(BIN)/python bench/pingpong.py --targets gfx942 --waves 8
 	$(BIN)/python bench/triton/barriers.py --summary
 
 # Rewrites the golden files from what the tool prints now; read the diff before committing it.

@@ -32,6 +32,13 @@ from fencepost.placement.requirements import (
     minimize_placement_strategy,
 )
 from fencepost.pruning import prune_barriers
+from fencepost.schedule import (
+    SchedReorderStrategy,
+    add_conditional_barriers_to_loop,
+    reorder_graph,
+    schedule_reordering,
+    transform_two_PP_clusters,
+)
 from fencepost.targets import TARGETS, TargetConfig
 from fencepost.version import __version__
 
@@ -49,11 +56,13 @@ __all__ = [
     "MemoryAccessType",
     "NullAsyncDep",
     "Report",
+    "SchedReorderStrategy",
     "SplitPlacement",
     "SyncRequirement",
     "TargetConfig",
     "__version__",
     "add_async_dependencies",
+    "add_conditional_barriers_to_loop",
     "add_shared_memory_barriers",
     "add_signal_wait_to_subgraph",
     "check",
@@ -70,6 +79,9 @@ __all__ = [
     "parse_all",
     "populate_barriers_counters",
     "prune_barriers",
+    "reorder_graph",
+    "schedule_reordering",
     "should_insert_split_barrier_for_nested_region_op",
+    "transform_two_PP_clusters",
     "wave",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
-COMMANDS = ("insert", "check", "prune", "explain", "demo", "completion")
+COMMANDS = ("insert", "check", "prune", "explain", "schedule", "demo", "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,13 +10,17 @@ from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
 from fencepost.placement import STRATEGIES
+from fencepost.placement.apart import choose_apart
 from fencepost.placement.choose import choose, price
-from fencepost.placement.intersect import Halves, pull_apart
+from fencepost.placement.intersect import Halves, Intersect, pull_apart
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
+from fencepost.placement.optimal.apart import find_fewest
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.pairs import find_pairs
 from fencepost.placement.prune import prune
+from fencepost.placement.spacing import spaced
 from fencepost.placement.stretches import Pace
 from fencepost.targets import TargetConfig, latencies_for
 
@@ -27,6 +31,8 @@ QUICK_OPERATIONS = 4000
 """Kernels with more operations are not looked at for an optimum unless that is asked for."""
 QUICK_SECONDS = 0.5
 """How long that may take at most."""
+AS_WRITTEN = ("eager", "walk")
+"""Strategies that stand for an algorithm of someone else, and keep its positions."""
 APART = 0.25
 """The part of the time that is kept for pulling barriers apart,"""
 APART_EACH = 25e-6
@@ -67,6 +73,8 @@ def decide(
 
     `coarse` makes the same kernel looked at less closely, if there is such a thing (see `choose`).
     """
+    if program.shift is not None:
+        return _decide_apart(program, config, strategy, seconds)
     started = time.monotonic()
     pace = pace_of(config.name)
     name = strategy
@@ -106,6 +114,32 @@ def decide(
     if strategy == AUTOMATIC or not optimum.least_executed:
         return _split(program, decision, pace)
     return _pairs(program, decision, optimum, exposure, pace, started + limit)
+
+
+def _decide_apart(program: Program, config: TargetConfig, strategy: str, seconds: float | None) -> Decision:
+    """The same where groups of waves run apart."""
+    if strategy == Intersect.name:
+        raise FencepostError(
+            "barriers cannot be split in a kernel whose waves run apart",
+            [Mark(op.span, "some waves are held back here") for op in program.held_back_at()][:1],
+            code="FP201",
+            notes=[
+                ("help", "`--strategy auto`, `optimal`, `minimize`, `eager` and `walk` use whole barriers")
+            ],
+            source=program.flow.trace.source,
+        )
+    looked_for = strategy == Optimal.name or (strategy == AUTOMATIC and is_quick(program))
+    name = "minimize" if strategy in (AUTOMATIC, Optimal.name) else strategy
+    placement = choose_apart(program, STRATEGIES[name], config.widest_waits())
+    if not looked_for:
+        return Decision(name, placement if name in AS_WRITTEN else spaced(program, placement))
+    if program.table.engines and not program.waits_fixed:
+        reason = "how long to wait for copies is not part of the optimum where waves run apart"
+        return Decision(name, spaced(program, placement), f"not proven to be optimal ({reason})")
+    limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
+    fewest = find_fewest(program, placement, limit)
+    best = fewest.cost if fewest.proven else None
+    return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)
 
 
 def _right_before(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fencepost.analysis.distances import SlotPair, slot_pairs
+from fencepost.analysis.groups import after_arrival, is_rendezvous, waves_named
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
+from fencepost.analysis.shift import Shift
 from fencepost.deciding import pace_of
 from fencepost.flow import Position
 from fencepost.insertion import reasons_for
@@ -62,6 +64,7 @@ def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = Tr
     """
     splits = target_named(target).split_barriers and trace.waves > 1
     program = read_program(trace, slots=slots, barrier_ids=[ops.WORKGROUP] if splits else [])
+    splits = splits and program.shift is None
     standing = program.standing
     reasons = reasons_for(program, standing, list(standing), most=64)
     # What nothing covers meets on a shorter way, too: no single barrier can claim it.
@@ -76,15 +79,43 @@ def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = Tr
             continue
         covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
         why = "" if covered else _why_redundant(program, position, barriers, pruning)
-        note = ""
-        if halves is not None and standing[position].rendezvous and not why:
+        note = "" if covered or why else "what it orders needs more than this one: nothing covers it yet"
+        if halves is not None and covered and standing[position].rendezvous and not why:
             note = halves.get(
                 position, "splitting it would gain nothing: no work lies between what it orders"
             )
         found.append(Explained(op, covered, why, note))
+    if program.shift is not None:
+        found += [Explained(op, (), "", note) for op, note in held_back(program, program.shift)]
+        places = {op: number for number, op in enumerate(trace.preorder_walk())}
+        found.sort(key=lambda entry: places.get(entry.op, len(places)))
     apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if slots else ()
     solver = program.table.solver
     return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved)
+
+
+def held_back(program: Program, shift: Shift) -> list[tuple[ops.SyncOperation, str]]:
+    """The barriers that only some waves meet, and how that leaves the waves apart."""
+    found: dict[ops.SyncOperation, str] = {}
+    masks = shift.groups.masks
+    for phase, arriving in shift.groups.arrivals.items():
+        extras = shift.groups.extras[phase]
+        for op in program.flow.blocks[program.phases.nodes[phase].block].ops:
+            if not is_rendezvous(op) or not isinstance(op, ops.SyncOperation):
+                continue
+            extras = after_arrival(extras, arriving)
+            met = waves_named(sum(masks[group] for group in arriving)) if arriving else "nobody"
+            if not any(extras):
+                found.setdefault(op, f"{met} alone: all waves are in step again")
+                continue
+            behind = waves_named(sum(mask for mask, extra in zip(masks, extras, strict=True) if extra))
+            by = "one rendezvous" if max(extras) == 1 else f"{max(extras)} rendezvous"
+            found.setdefault(op, f"{met} alone: from here on {behind} run{_s(behind)} {by} behind")
+    return list(found.items())
+
+
+def _s(waves: str) -> str:
+    return "s" if waves.startswith("wave ") else ""
 
 
 def _could_be_split(program: Program, target: str) -> dict[Position, str]:
@@ -152,6 +183,8 @@ def _why_redundant(program: Program, position: Position, barriers: Barriers, pru
         return f"nothing is pending here: {_barriers_on(program, before)} ordered it already"
     starts = [(spot, pruning.before[spot]) for spot in spots]
     ahead = pruning.reach(position, starts, position)
+    if ahead is None:
+        return ""  # what it would order is not ordered even with it
     if not ahead:
         return "nothing that follows conflicts with what is pending here"
     others = sorted({Position(program.places[phase], gap) for phase, gap in ahead})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,8 @@ class Inserted:
     """What was put in: barriers, and waits where nobody has to be met."""
     upgraded: tuple[Barrier, ...]
     """Barriers that stood in the kernel and now wait for copies as well."""
+    fenced: tuple[Barrier, ...]
+    """Workgroup barriers that stood in the kernel and now have a fence: waves run apart, and it is missing there."""
     executed: float
     """How often the new barriers run in one run of the kernel, estimated."""
     questions: int = 0
@@ -163,7 +166,14 @@ def _insert(
 def _emit(program: Program, decision: Decision, config: TargetConfig, most: int) -> Inserted:
     flow, standing, placement = program.flow, program.standing, decision.placement
     added = {position: cover for position, cover in placement.items() if position not in standing}
+    # Several where one stands already: the new ones come in front of it, and it stays as it is.
+    added |= {
+        position: cover._replace(times=cover.times - 1)
+        for position, cover in placement.items()
+        if position in standing and cover.times > 1
+    }
     changed = [position for position, cover in standing.items() if placement[position] != cover]
+    changed = [position for position in changed if position not in added]
     reasons = reasons_for(program, placement, [*added, *changed], most)
     comments = {position: comment_for(found) for position, found in reasons.items()}
     # Changed first: what is put in counts places by the operations that stand there now.
@@ -175,24 +185,33 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int)
     else:
         emitter = LegacyBarrierEmitter(config)
         instruction = emitter.instruction
-        emitted = {at: (op,) for at, op in emitter.emit(flow, added, comments).items()}
+        emitted = emitter.emit_each(flow, added, comments)
     if flow.sealed or program.barrier_ids:
-        verify_barriers(flow.trace)
+        verify_barriers(flow.trace, program.held_back_at())
 
-    def told(made: dict[Position, tuple[ops.SyncOperation, ...]]) -> tuple[Barrier, ...]:
+    def told(made: Mapping[Position, tuple[ops.SyncOperation, ...]]) -> tuple[Barrier, ...]:
+        if decision.split is None:
+            # Several at one place are barriers each; the parts of a split one are not.
+            return tuple(
+                Barrier(op, tuple(reasons[at]), flow.frequency(at)) for at in sorted(made) for op in made[at]
+            )
         return tuple(
             Barrier(made[at][0], tuple(reasons[at]), flow.frequency(at), made[at][1:]) for at in sorted(made)
         )
 
-    executed = sum(flow.frequency(at) for at in added)
+    executed = sum(flow.frequency(at) * cover.times for at, cover in added.items())
     made, solver = told(emitted), program.table.solver
-    changed_now = told({at: (op,) for at, op in upgraded.items()})
+    fenced = {at: (op,) for at, op in upgraded.items() if standing[at].raw}
+    for position, (op,) in fenced.items():
+        op.comment = op.comment or comments[position]
+    waiting = {at: (op,) for at, op in upgraded.items() if at not in fenced}
     return Inserted(
         decision.strategy,
         config.name,
         instruction,
         made,
-        changed_now,
+        told(waiting),
+        told(fenced),
         executed,
         solver.asked,
         solver.solved,
@@ -245,8 +264,12 @@ def refuse_unwaited(program: Program) -> None:
     """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
     if not program.table.engines:
         return
+    told = 0
+    for copies in program.objects.values():
+        told |= copies
     for position, _, flying in conflicts_left(program, program.standing):
-        if not flying:
+        # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
+        if not flying & ~told:
             continue
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)

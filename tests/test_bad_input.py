@@ -343,7 +343,14 @@ MISTAKES = {
     # Loops and conditionals.
     "no step": body("loop %i in 0..8 step 0 {", "FP100", "at least 1", "0", "}"),
     "step back": body("loop %i in 0..8 step -1 {", "FP101", "a number", "-", "}"),
-    "a variable as a bound": body("loop %i in 0..%n {", "FP101", "'?'", "%n", "}"),
+    "a name as a bound": body("loop %i in 0..%n {", "FP104", "`param %n` in front of", "%n", "}"),
+    "a loop variable as a bound": Mistake(
+        kernel("loop %i in 0..2 {", "loop %j in 0..%i {", "}", "}"), "FP104", "is no number that", 5, "%i"
+    ),
+    "a buffer as a bound": body("loop %i in 0..%a {", "FP104", "is no number that", "%a", "}"),
+    "a condition as a bound": Mistake(
+        kernel("if %c {", "}", "loop %i in 0..%c {", "}"), "FP104", "is no number that", 6, "%c"
+    ),
     "no brace": body("loop %i in 0..8", "FP101", "'{', 'step' or 'carry'", " ", "}"),
     "one name for two loops": Mistake(
         kernel("loop %i in 0..2 {", "loop %i in 0..2 {", "}", "}"), "FP104", "already taken", 5, "%i"
@@ -354,6 +361,97 @@ MISTAKES = {
         kernel("if %c {", "}", "else {", "}"), "FP101", "`} else {`", 6, "else"
     ),
     "else if": Mistake(kernel("if %c {", "} else if %d {", "}"), "FP101", "'{'", 5, "if"),
+    # Numbers that a kernel is given.
+    "another number as a bound": Mistake(
+        kernel("param %n", "loop %i in 0..%m {", "}"), "FP104", "numbers: %n", 5, "%m"
+    ),
+    "a number twice": Mistake(kernel("param %n", "param %n"), "FP104", "already taken", 5, "%n"),
+    "a number and a buffer": body("param %a", "FP104", "already taken", "%a"),
+    "a number and a loop": Mistake(
+        kernel("param %n", "loop %n in 0..2 {", "}"), "FP104", "already taken", 5, "%n"
+    ),
+    "a number without sign": body("param n", "FP101", "%n", "n"),
+    "a number with a value": body("param %n = 4", "FP101", "the end of the line", "="),
+    "a number too late": Mistake(kernel("read %a", "param %n"), "FP101", "before the first", 5, "param"),
+    "a number as a condition": Mistake(
+        kernel("param %n", "if %n {", "}"), "FP104", "compare it: `%n == 0`", 5, "if %n"
+    ),
+    "a number as a buffer": Mistake(kernel("param %n", "read %n"), "FP104", "a buffer is wanted", 5, "%n"),
+    "a number as a value": Mistake(kernel("param %n", "mma %n"), "FP104", "a value is wanted", 5, "%n"),
+    "a number as the first bound": Mistake(
+        kernel("param %n", "loop %i in %n..4 {", "}"), "FP101", "a number or '-'", 5, "%n"
+    ),
+    "more than a number as a bound": Mistake(
+        kernel("param %n", "loop %i in 0..%n + 1 {", "}"), "FP101", "unexpected '+'", 5, "+"
+    ),
+    "a number in a function": Mistake(
+        "func @f {\n  param %n\n}\n" + CLEAN, "FP101", "numbers are given to kernels", 2, "param"
+    ),
+    # Barrier objects.
+    "an object without a count": body(
+        "mbarrier_init %b", "FP105", "`mbarrier_init %b count=1`", "mbarrier_init %b"
+    ),
+    "no arrivals": body(
+        "mbarrier_init %b count=0", "FP100", "a number from 1", "mbarrier_init %b count=0"
+    ),
+    "fewer than no arrivals": body("mbarrier_init %b count=-1", "FP101", "a number", "-"),
+    "arrivals in words": body("mbarrier_init %b count=two", "FP105", "'count' is a number", "count"),
+    "arrivals twice": body("mbarrier_init %b count=1 count=2", "FP105", "'count' twice", "count"),
+    "an object with bytes": body("mbarrier_init %b bytes=8", "FP105", "no attribute 'bytes'", "bytes"),
+    "an object with a phase": body("mbarrier_init %b phase=0", "FP101", "unexpected 'phase'", "phase"),
+    "an object with a name": body(
+        "%o = mbarrier_init %b count=1", "FP101", "mbarrier_init yields no value", "mbarrier_init"
+    ),
+    "an object nowhere": body("mbarrier_init count=1", "FP101", "a name such as %a", "count"),
+    "an object in no buffer": body("mbarrier_init %o count=1", "FP104", "there is no buffer %o", "%o"),
+    "an object in no slot": body("mbarrier_init %a[2] count=1", "FP103", "has 2 slots", "%a[2]"),
+    "an object in two buffers": body("mbarrier_init %a, %b count=1", "FP101", "unexpected ','", ","),
+    "an object that is a value": Mistake(
+        kernel("%x = compute", "mbarrier_arrive %x"), "FP104", "a buffer is wanted here", 5, "%x"
+    ),
+    "an arrival with bytes": body("mbarrier_arrive %b bytes=4", "FP105", "no attribute 'bytes'", "bytes"),
+    "an arrival of the wave's own": body(
+        "mbarrier_arrive %b counter=lds", "FP105", "plain accesses", "mbarrier_arrive %b counter=lds"
+    ),
+    "a counter in numbers": body("mbarrier_arrive %b counter=3", "FP105", "a name such as", "counter"),
+    "expected without bytes": body(
+        "mbarrier_expect %b", "FP105", "`mbarrier_expect %b bytes=1`", "mbarrier_expect %b"
+    ),
+    "expected arrivals": body("mbarrier_expect %b count=1", "FP105", "no attribute 'count'", "count"),
+    "waiting for no phase": body("mbarrier_wait %b", "FP101", "expected: 'phase'", " "),
+    "waiting for a count": body("mbarrier_wait %b count=1", "FP101", "expected: 'phase'", "count"),
+    "waiting for nothing in particular": body("mbarrier_wait %b phase", "FP101", "expected: '='", " "),
+    "something behind the phase": body("mbarrier_wait %b phase=0 count=1", "FP101", "an operator", "count"),
+    "a phase that is not there": body("mbarrier_wait %b phase=%i", "FP104", "the variable of a loop", "phase"),
+    "a phase that is a buffer": body("mbarrier_wait %b phase=%a", "FP104", "a number is wanted", "phase"),
+    "a misspelled wait": body(
+        "mbarrier_wai %b phase=0", "FP101", "did you mean `mbarrier_wait`?", "mbarrier_wai"
+    ),
+    # Engines that tell objects.
+    "a read that arrives": body("read %a arrives %b count=1", "FP105", "by the wave itself", "%b"),
+    "a load to registers that arrives": body(
+        "global_read arrives %b count=1", "FP101", "unexpected 'arrives'", "arrives"
+    ),
+    "nothing is told": body("gather_to_lds %a arrives", "FP101", "a name such as %a", " "),
+    "told nothing": body("gather_to_lds %a arrives %b", "FP101", "a name such as load", " "),
+    "no object is told": body("gather_to_lds %a arrives %o bytes=4", "FP104", "no buffer %o", "%o"),
+    "an object in no slot is told": body(
+        "gather_to_lds %b arrives %a[2] bytes=4", "FP103", "has 2 slots", "%a[2]"
+    ),
+    "told no bytes": body("gather_to_lds %a arrives %b bytes=0", "FP100", "a number from 1", "bytes"),
+    "told a stage": body("gather_to_lds %a arrives %b stage=1", "FP105", "`bytes` or arrives `count`", "stage"),
+    "told twice": body("gather_to_lds %a arrives %b bytes=4 count=1", "FP101", "the end of the line", "count"),
+    "a counter behind what is told": body(
+        "gather_to_lds %a arrives %b bytes=4 counter=tma", "FP101", "the end of the line", "counter"
+    ),
+    # Barriers of some waves.
+    "a barrier for nobody": body("barrier waves 4..4", "FP100", "a barrier for waves 4..4", "4"),
+    "a barrier backwards": body("barrier waves 2..1", "FP100", "a barrier for waves 2..1", "2"),
+    "a barrier for waves that cannot be": body("barrier waves 0..65", "FP100", "from 0 to 64", "0"),
+    "a barrier for waves below zero": body("barrier waves -1..2", "FP101", "a number", "-"),
+    "a barrier for one number": body("barrier waves 0", "FP101", "'..'", " "),
+    "a barrier up to a name": body("barrier waves 0..%n", "FP101", "a number", "%n"),
+    "a bare barrier for some": body("workgroup_barrier waves 0..2", "FP101", "the end of the line", "waves"),
     # What is expected.
     "expected of a known loop": body(
         "loop %i in 0..8 expect=8 {", "FP105", "'expect' on a loop that runs 8 times", "expect", "}"
@@ -648,7 +746,36 @@ kernel @argued waves=4 {
   return
 }
 """
-WHOLE = [RACY, BRANCHING, HANDING, ARGUED, random_text(11, Shape(size=16, slots=True, asynchronous=True))]
+OBJECTS = """\
+# A ring that an engine fills.
+kernel @objects waves=5 {
+  shared %a : 2 x 64
+  shared %full : 2 x 8
+  param %n
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=2
+  barrier
+  if wave < 4 {
+    loop %i in 0..%n expect=8 {
+      mbarrier_wait %full[%i % 2] phase=%i // 2 % 2  # a comment
+      read %a[%i % 2]
+      barrier waves 0..4 load=0
+    }
+  } else {
+    loop %j in 0..%n step 2 {
+      mbarrier_expect %full[0] bytes=64
+      tensor_load_to_lds %a[%j % 2] group=g counter=tma arrives %full[0] bytes=64
+      mbarrier_arrive %full[1] count=2 counter=tma
+      async_mma %a arrives %full[1] count=1
+    }
+  }
+}
+"""
+WHOLE = [
+    *(RACY, BRANCHING, HANDING, ARGUED, OBJECTS),
+    random_text(11, Shape(size=16, slots=True, asynchronous=True)),
+]
+NAMES = ["racy", "branching", "handing", "argued", "objects", "random"]
 TOKEN = re.compile(r"[%@^]?[\w.]+|//|\.\.|[<>=!]=|\S|\n")
 
 
@@ -674,7 +801,7 @@ def mangled(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
 def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
     for length in range(len(text)):
         part = text[:length]
@@ -687,13 +814,13 @@ def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
             assert_refused(fencepost("check", str(file)), str(file))
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
 def test_every_end_of_a_kernel(text: str) -> None:
     for start in range(len(text)):
         assert_sane(text[start:])
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
 def test_every_line_left_out_or_moved(text: str) -> None:
     lines = text.splitlines(keepends=True)
     for one in range(len(lines)):
@@ -704,7 +831,7 @@ def test_every_line_left_out_or_moved(text: str) -> None:
             )
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=["racy", "branching", "handing", "argued", "random"])
+@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
 def test_mangled_tokens(text: str, file: Path) -> None:
     rng = random.Random(1)
     for number in range(400):
@@ -722,7 +849,7 @@ def test_mangled_tokens(text: str, file: Path) -> None:
 
 
 WORDS = st.sampled_from(
-    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + ARGUED + " ( ) - // shared x != #")]
+    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + ARGUED + OBJECTS + " ( ) - // shared x != #")]
 )
 
 

@@ -15,7 +15,7 @@ from fencepost.ir.body_builder import BodyBuilder, HandedOn
 from fencepost.ir.body_writer import Handable
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder
-from fencepost.ir.expr import Condition, Const, Expr, Select, Unknown, is_divergent
+from fencepost.ir.expr import Condition, Const, Expr, Select, Unknown, Var, is_divergent
 from fencepost.ir.ops import SharedMemoryBarrier
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import print_file
@@ -305,6 +305,8 @@ def test_the_builder_refuses_what_the_text_form_cannot_say() -> None:
         lambda: k.wait_count(after=[k.mma()]),
         lambda: k.wait_count(load=10**18),
         lambda: k.barrier(**{"a b": 1}),  # type: ignore[arg-type]
+        lambda: k.set_wave_prio(4),
+        lambda: k.set_wave_prio(-1),
         lambda: k.commit("lds"),
         lambda: k.commit("a b"),
         lambda: k.global_read(counter="lds"),
@@ -366,6 +368,62 @@ def test_labels_and_buffers_may_share_a_name() -> None:
         k.block("a")
 
 
+# ---------------------------------------------------------------- barrier objects
+
+
+def test_numbers_that_a_kernel_is_given() -> None:
+    k = fp.Kernel("k", waves=4)
+    a = k.shared("a", slots=2, bytes=64)
+    n = k.param("n")
+    with k.loop("i", trip=n, start=1, step=2) as i:
+        k.read(a[(i + n) % 2])
+    text = "kernel @k waves=4 {\n  shared %a : 2 x 64\n  param %n\n"
+    text += "  loop %i in 1..%n step 2 {\n    read %a[(%i + %n) % 2]\n  }\n}\n"
+    assert str(k.trace) == text
+    assert str(parse(text)) == text
+    with pytest.raises(FencepostError, match="already taken"):
+        k.param("n")
+    with pytest.raises(FencepostError, match="already taken"):
+        k.shared("n", bytes=8)
+    for bound in (n + 1, i, fp.wave):
+        with (
+            pytest.raises(FencepostError, match="is no number that the kernel is given"),
+            k.loop("j", trip=bound),
+        ):
+            pass
+
+
+def test_what_cannot_be_said_about_barrier_objects() -> None:
+    k = fp.Kernel("k", waves=4)
+    a, full = k.shared("a", bytes=64), k.shared("full", bytes=8)
+    elsewhere = fp.Kernel("other", waves=4).shared("full", bytes=8)
+    copy = k.tensor_load_to_lds(a)
+    for wrong in (
+        lambda: k.mbarrier_init(full, count=0),
+        lambda: k.mbarrier_arrive(full, count=-1),
+        lambda: k.mbarrier_expect(full, bytes=0),
+        lambda: k.arriving(copy, full, bytes=-8),
+        lambda: k.arriving(copy, full, count=-1),
+    ):
+        with pytest.raises(FencepostError, match="is a number from 1"):
+            wrong()
+    with pytest.raises(FencepostError, match="counts plain accesses"):
+        k.mbarrier_arrive(full, counter="lds")
+    for said in ({}, {"bytes": 64, "count": 1}):
+        with pytest.raises(FencepostError, match="brings `bytes` or arrives `count` times"):
+            k.arriving(copy, full, **said)
+    for first, end in ((4, 4), (2, 1), (-1, 2), (0, 65)):
+        with pytest.raises(FencepostError, match=f"a barrier for waves {first}..{end}"):
+            k.barrier_of(first, end)
+    with pytest.raises(FencepostError):
+        k.mbarrier_wait(elsewhere, phase=0)
+    with pytest.raises(FencepostError):
+        k.arriving(copy, elsewhere, count=1)
+    with pytest.raises(FencepostError):
+        k.mbarrier_wait(full, phase=Var("i"))
+    assert copy.arrives is None
+
+
 # ---------------------------------------------------------------- anything goes
 
 
@@ -378,7 +436,8 @@ class Scribbler:
         self.left = rng.randint(4, 24)
         self.tokens: list[ops.ValueOperation] = [k.null_async_dep()]
         self.values: list[ops.ValueOperation] = list(self.tokens)
-        self.numbers: list[Expr] = [fp.wave, Unknown()]
+        self.given = [k.param(f"n{n}") for n in range(rng.randint(0, 2))] if isinstance(k, fp.Kernel) else []
+        self.numbers: list[Expr] = [fp.wave, Unknown(), *self.given]
         self.buffers: list[Buffer] = [
             k.shared(f"s{n}", bytes=64, slots=rng.choice([1, 1, 2]), offset=rng.choice([None, n * 32]))
             for n in range(rng.randint(2, 4))
@@ -429,8 +488,10 @@ class Scribbler:
             self.conditional(depth)
         elif roll < 0.35 and self.functions:
             self.k.call(self.rng.choice(self.functions), frame=self.rng.choice([0, 0, 128]))
-        elif roll < 0.6:
+        elif roll < 0.55:
             self.synchronization()
+        elif roll < 0.65:
+            self.barrier_object()
         else:
             self.access()
 
@@ -456,11 +517,30 @@ class Scribbler:
             self.values.append(self.rng.choice(plain)())
         else:
             self.tokens.append(self.rng.choice(asynchronous)())
+            started = self.tokens[-1]
+            if self.rng.random() < 0.3:
+                assert isinstance(started, ops.AsyncOperation)
+                told = self.rng.choice([{"bytes": 64}, {"count": 1}])
+                assert k.arriving(started, self.place(), **told) is started
             self.values.append(self.tokens[-1])
+
+    def barrier_object(self) -> None:
+        k, place = self.k, self.place()
+        kinds: list[Callable[[], ops.Operation]] = [
+            lambda: k.mbarrier_init(place, count=self.rng.randint(1, 4)),
+            lambda: k.mbarrier_arrive(place),
+            lambda: k.mbarrier_arrive(
+                place, count=self.rng.randint(1, 4), counter=self.rng.choice(["", "async"])
+            ),
+            lambda: k.mbarrier_expect(place, bytes=self.rng.choice([1, 1024])),
+            lambda: k.mbarrier_wait(place, phase=self.number() if self.rng.random() < 0.5 else 0),
+            lambda: k.barrier_of(self.rng.randint(0, 1), self.rng.randint(2, 4)),
+        ]
+        self.rng.choice(kinds)()
 
     def synchronization(self) -> None:
         k, after, counts = self.k, self.some(self.tokens), self.rng.choice([{}, self.counts()])
-        roll = self.rng.randrange(5)
+        roll = self.rng.randrange(6)
         if roll == 0:
             k.barrier(wait_async_ops=self.rng.random() < 0.5, after=after, **counts)
         elif roll == 1 and (after or counts):
@@ -470,6 +550,9 @@ class Scribbler:
             k.commit(self.rng.choice(["load", "async"]))
         elif roll == 3:
             self.tokens.append(k.null_async_dep())
+        elif roll == 4:
+            k.set_wave_prio(self.rng.randrange(4))
+            k.sched_barrier()
         else:
             k.workgroup_barrier()
 
@@ -497,7 +580,7 @@ class Scribbler:
                 self.tokens.append(handed.value(name))
 
     def loop(self, depth: int) -> None:
-        trip, step = self.rng.choice([None, 0, 1, 8]), self.rng.choice([1, 3])
+        trip, step = self.rng.choice([None, 0, 1, 8, *self.given]), self.rng.choice([1, 3])
         if self.rng.random() < 0.4:
             expect = None if trip is not None else self.rng.choice([None, 1, 64])
             loop = self.k.loop(self.fresh("i"), trip=trip, step=step, start=-2, expect=expect)
@@ -559,15 +642,20 @@ def test_whatever_is_built_round_trips(part: int) -> None:
         assert str(again) == text
         for body, parsed in zip(bodies(trace), bodies(again), strict=True):
             assert structure((parsed.buffers, parsed.blocks)) == structure((body.buffers, body.blocks))
+        assert list(again.numbers) == list(trace.numbers)
         assert print_file(parse_all(text)) == text
 
 
 def test_random_kernels_use_everything() -> None:
     used: set[str] = set()
+    text = ""
     for seed in range(200):
         trace = scribbled(seed).trace
+        text += str(trace)
         for body in bodies(trace):
             used.update(op.mnemonic for op in body.preorder_walk())
+    for words in ("  param %n0", "..%n0", " arrives %", "barrier waves 0..", " counter=async arrives"):
+        assert words in text
     assert used >= {op.mnemonic for op in _leaves(ops.Operation)} - {
         "br",
         "cond_br",

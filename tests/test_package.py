@@ -12,7 +12,7 @@ import pytest
 
 import fencepost
 from fencepost.cli import main
-from fencepost.kernels import BUNDLED, KERNELS, bundled_kernel
+from fencepost.kernels import BUNDLED, KERNELS, TO_SCHEDULE, bundled_kernel
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
@@ -72,10 +72,12 @@ def test_the_example_in_the_package_docstring_names_things_that_exist() -> None:
 
 
 def test_every_bundled_kernel_is_listed() -> None:
-    assert sorted(KERNELS) == sorted(path.stem for path in (PACKAGE / "kernels").glob("*.fp"))
+    assert sorted((*KERNELS, *TO_SCHEDULE)) == sorted(
+        path.stem for path in (PACKAGE / "kernels").glob("*.fp")
+    )
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", [*KERNELS, *TO_SCHEDULE])
 def test_bundled_kernels_race_without_barriers_and_not_with_them(name: str) -> None:
     kernel = bundled_kernel(name)
     assert fencepost.check(kernel).races

@@ -529,7 +529,7 @@ def test_what_the_pages_name_exists(page: str) -> None:
     assert [name for name in re.findall(r"`(test_\w+)`", text) if name not in tests] == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, "copies-in-flight.md", "split-barriers.md"])
+@pytest.mark.parametrize("page", [*PAGES, "copies-in-flight.md", "split-barriers.md", "ping-pong.md"])
 def test_the_pages_link_to_what_exists(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     heads = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)

@@ -52,6 +52,8 @@ def structure(thing: Any) -> Any:
     """Everything that a kernel says, as plain data: no spans, no references between operations."""
     if isinstance(thing, View):
         return ("view", thing.buffer.name, thing.slot, thing.lo, thing.hi)
+    if isinstance(thing, ops.Arrival):
+        return ("arrives", structure(thing.view), thing.count, thing.bytes)
     if isinstance(thing, Graph):
         params = [param.name for param in thing.params]
         return (thing.name, params, thing.closing, [structure(op) for op in thing])
@@ -69,6 +71,8 @@ def _fields(thing: Any) -> Iterator[tuple[str, Any]]:
         value = getattr(thing, field.name)
         if field.name == "uses":
             yield field.name, [used.name for used in value]
+        elif field.name == "numbers":
+            yield field.name, list(value)
         elif field.name in ("values", "init"):
             handed = value if isinstance(value, tuple) else () if value is None else (value,)
             yield field.name, [(kind_of(each), spelled(each)) for each in handed]
@@ -147,6 +151,26 @@ CANONICAL = [
     "wait_count load=3 store=0 tensor=1",
     "wait_count async=0 after=1",
     "%w = wait_count load=0",
+    "barrier waves 0..4",
+    "barrier async waves 2..64 load=1",
+    "barrier waves=0",
+    "mbarrier_init %a[0] count=1",
+    "mbarrier_init %b count=128",
+    "mbarrier_arrive %b",
+    "mbarrier_arrive %b[0..8] count=4",
+    "mbarrier_arrive %a[wave % 3] count=4 counter=cp.async",
+    "mbarrier_arrive %b counter=phase",
+    "mbarrier_expect %a[2] bytes=1024",
+    "mbarrier_wait %b phase=0",
+    "mbarrier_wait %a[wave % 3] phase=(wave + 1) % 2 ^ 1",
+    "mbarrier_wait %b phase=?",
+    "gather_to_lds %a[0] arrives %b count=1",
+    "%x = tensor_load_to_lds %a[0], %b group=g counter=tma arrives %b[8..16] bytes=1024",
+    "async_mma %a counter=wgmma arrives %a[2] count=3",
+    "tensor_store_from_lds %b counter=arrives arrives %b count=1",
+    "sched_barrier",
+    "set_wave_prio 0",
+    "set_wave_prio 3",
     "return",
 ]
 
@@ -158,6 +182,39 @@ def test_each_statement_prints_as_it_was_written(line: str) -> None:
     assert statement(only(line)) == line
 
 
+def test_hints_to_the_compiler_order_no_waves() -> None:
+    between = ("sched_barrier", "set_wave_prio 1", "sched_barrier")
+    racing, met = (parse(kernel("write %a", *more, "read %a")) for more in (between, (*between, "barrier")))
+    assert len(fp.check(racing).races) == 1
+    assert fp.check(met).ok
+    fp.add_shared_memory_barriers(racing)
+    assert [op.mnemonic for op in racing.get_root_graph()].count("barrier") == 1
+    assert fp.check(racing).ok
+
+
+def test_hints_in_python() -> None:
+    k = fp.Kernel("k", waves=4)
+    assert isinstance(k.sched_barrier(), ops.SchedulingBarrier)
+    assert k.set_wave_prio(2).priority == 2
+    assert str(k.trace) == "kernel @k waves=4 {\n  sched_barrier\n  set_wave_prio 2\n}\n"
+    with pytest.raises(FencepostError, match="priority 4; waves have 0 to 3"):
+        k.set_wave_prio(4)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("set_wave_prio 4", "priority 4; waves have 0 to 3"),
+        ("set_wave_prio", "unexpected end of line"),
+        ("sched_barrier 1", "unexpected '1'"),
+        ("sched_barriers", "unexpected 'sched_barriers'"),
+    ],
+)
+def test_hints_that_make_no_sense(line: str, message: str) -> None:
+    with pytest.raises(FencepostError, match=message):
+        parse(kernel(line))
+
+
 OPENING = [
     "loop %i in 0..8 {",
     "loop %i in -4..4 {",
@@ -165,6 +222,8 @@ OPENING = [
     "loop %i in 0..? {",
     "loop %i in 5..? step 2 {",
     "loop %i in 8..0 {",
+    "loop %i in -1..%n {",
+    "loop %i in 0..%n step 2 expect=4 carry %x = %n {",
     "loop %i in 0..? expect=1 {",
     "loop %i in 5..? step 2 expect=999999999999999999 {",
     "if %c {",
@@ -182,10 +241,32 @@ OPENING = [
 ]
 
 
+def region(line: str) -> str:
+    """A kernel with one region."""
+    given = ["param %n"] if "%n" in line else []
+    return kernel(*given, line, "  barrier", *(["  next %x + 1"] if "carry" in line else []), "}")
+
+
 @pytest.mark.parametrize("line", OPENING)
 def test_each_region_prints_as_it_was_written(line: str) -> None:
-    text = kernel(line, "  barrier", "}")
+    text = region(line)
     assert str(parse(text)) == text
+
+
+def test_numbers_that_a_kernel_is_given() -> None:
+    text = kernel("param %n", "param %k.1", "if %n // 64 < %k.1 {", "  read %a[%n % 3]", "}")
+    trace = parse(text)
+    assert str(trace) == text
+    assert list(trace.numbers) == ["n", "k.1"]
+    assert_round_trip(text)
+
+
+def test_what_an_engine_tells() -> None:
+    op = only("gather_to_lds %a[0] arrives %b[8..16] bytes=64")
+    assert isinstance(op, ops.GatherToLDS)
+    assert op.arrives is not None
+    assert (op.arrives.bytes, op.arrives.count, str(op.arrives.view)) == (64, 0, "%b[8..16]")
+    assert op.counter == "load"
 
 
 def test_both_sides_of_a_conditional() -> None:
@@ -402,7 +483,7 @@ def test_random_kernels_round_trip(part: int) -> None:
 
 
 def test_structure_tells_kernels_apart() -> None:
-    texts = {kernel(line) for line in CANONICAL} | {kernel(line, "}") for line in OPENING}
+    texts = {kernel(line) for line in CANONICAL} | {region(line) for line in OPENING}
     structures = [repr(structure(parse(text))) for text in texts]
     assert len(set(structures)) == len(texts)
 

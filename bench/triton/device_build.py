@@ -7,7 +7,7 @@ writes for every entry `NAME.stock.cubin` (Triton's own) and, where the binaries
 in question at all. `kernels.json` says how to launch them. `device_run.py` needs those files, `model.py`,
 `arguments.py` and `references.py`, but neither Triton nor fencepost.
 
-Left out are kernels that take a tensor descriptor made on the host, and those with a mistake that hangs.
+Left out are kernels with a mistake that hangs.
 """
 
 from __future__ import annotations
@@ -55,8 +55,6 @@ ROWS = (
 
 def left_out(entry: Entry) -> str:
     """Why an entry cannot be run this way; empty if it can."""
-    if any(isinstance(argument, TensorMap) for argument in entry.args.values()):
-        return "takes a tensor descriptor made on the host"
     if entry.mistake is not None and entry.mistake.report == "hang":
         return "hangs, by the mistake planted"
     return ""
@@ -135,6 +133,7 @@ def launch(entry: Entry, metadata: Any) -> dict[str, Any]:
         "warps": metadata.num_warps,
         "scratch": metadata.global_scratch_size,
         "grid": entry.grid,
+        "maps": list(getattr(metadata, "tensordesc_meta", None) or ()),
         "arguments": arguments(entry),
         "reference": right.reference.__name__ if right.reference is not None else "",
         "tolerance": entry.tolerance,
@@ -188,13 +187,19 @@ def _scaled(
     args: dict[str, Argument] = {}
     for name, argument in entry.args.items():
         if isinstance(argument, Array):
-            shape = tuple(extent * by if extent in known else extent for extent in argument.shape)
-            args[name] = replace(argument, shape=shape)
+            args[name] = _grown(argument, known, by)
+        elif isinstance(argument, TensorMap):
+            args[name] = replace(argument, array=_grown(argument.array, known, by))
         elif numbers and isinstance(argument, Scalar) and argument.value in known:
             args[name] = replace(argument, value=argument.value * by)
         else:
             args[name] = argument
     return args
+
+
+def _grown(array: Array, known: set[float], by: int) -> Array:
+    shape = tuple(extent * by if extent in known else extent for extent in array.shape)
+    return replace(array, shape=shape)
 
 
 def _pool() -> ProcessPoolExecutor:

@@ -32,8 +32,9 @@ from typing import Any
 import numpy as np
 import references
 from arguments import STORAGE, arrays, materialize, mismatches, scalars
-from model import Argument, Array, Arrays, Entry, Scalar, decode
+from model import Argument, Array, Arrays, Entry, Scalar, TensorMap, decode
 from numpy.typing import NDArray
+from tensor_maps import passed
 
 SEEDS = 2
 REPEATS = 20
@@ -66,7 +67,13 @@ def argument(fields: Mapping[str, Any]) -> Argument:
     rest = {name: value for name, value in fields.items() if name not in ("name", "kind")}
     if fields["kind"] == "scalar":
         return Scalar(**rest)
-    return Array(**{**rest, "shape": tuple(rest["shape"]), "values": tuple(rest["values"])})
+    if fields["kind"] == "tensormap":
+        return TensorMap(_array(rest["array"]), tuple(rest["block"]), rest["layout"])
+    return _array(rest)
+
+
+def _array(fields: Mapping[str, Any]) -> Array:
+    return Array(**{**fields, "shape": tuple(fields["shape"]), "values": tuple(fields["values"])})
 
 
 def entry_of(record: Record, large: bool = False) -> Entry:
@@ -100,22 +107,24 @@ class Launch:
         self.before = materialize(self.entry, seed)
         self.first = {name: self.cp.asarray(array) for name, array in self.before.items()}
         self.now = {name: array.copy() for name, array in self.first.items()}
-        self.written = [
-            name for name, one in self.entry.args.items() if isinstance(one, Array) and one.role != "in"
-        ]
+        self.written = [name for name, one in arrays(self.entry).items() if one.role != "in"]
         self.expected: Arrays | None = None
         programs = int(np.prod(self.entry.grid))
         self.scratch = self.cp.zeros(max(1, record["scratch"] * programs), dtype=np.uint8)
         self.arguments = (
-            *(self._passed(name, one) for name, one in self.entry.args.items()),
+            *(value for name, one in self.entry.args.items() for value in self._passed(name, one)),
             self.scratch if record["scratch"] else np.intp(0),
             np.intp(0),
         )
 
-    def _passed(self, name: str, one: Argument) -> Any:
+    def _passed(self, name: str, one: Argument) -> list[Any]:
         if isinstance(one, Scalar):
-            return np.array(one.value, dtype=STORAGE[one.dtype])[()]
-        return self.now[name]
+            return [np.array(one.value, dtype=STORAGE[one.dtype])[()]]
+        if isinstance(one, TensorMap):
+            maps = [other for other, kind in self.entry.args.items() if isinstance(kind, TensorMap)]
+            meta = self.record["maps"][maps.index(name)]
+            return passed(self.now[name].data.ptr, one.array.dtype, one.array.shape, meta)
+        return [self.now[name]]
 
     def variant(self, which: str) -> Callable[[], None]:
         """A variant, loaded and ready to be launched."""

@@ -12,8 +12,8 @@ Leaving a loop makes its iterations part of one again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fencepost.analysis.access import (
@@ -29,7 +29,7 @@ from fencepost.analysis.phases import Phases, values_in
 from fencepost.analysis.solver import ANY, LATER, SAME, Side, Solver
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
-from fencepost.ir.buffers import BufferArg, View
+from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Var, leaves
 
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
@@ -56,6 +56,8 @@ class AccessClass:
     """Where the bytes depend on loops that are not followed: as expressions. `regions` are then all they can be."""
     ranges: tuple[Range, ...] = ()
     """What the variables in `footprints` can be, outermost loop first."""
+    tells: Buffer | None = None
+    """The buffer of the barrier object that the engine tells when it is done."""
     op: ops.MemoryOperation | None = None
     """The one operation of the class, where a filter has to tell operations apart."""
 
@@ -131,6 +133,10 @@ class AccessClass:
                         return one, other
                     alike = (one, other)
         return alike
+
+    def among(self, waves: int) -> AccessClass:
+        """The same access as far as some waves make it."""
+        return self if not self.waves & ~waves else replace(self, waves=self.waves & waves)
 
     def at(self, wave: int) -> tuple[Region, ...]:
         """The bytes of one wave."""
@@ -232,6 +238,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 place.by_wave,
                 place.footprints,
                 place.ranges,
+                _told(op),
                 op if ignore is not None else None,
             )
             number = numbers.setdefault(made, len(numbers))
@@ -254,6 +261,12 @@ def _names_in(views: tuple[View, ...]) -> tuple[str, ...]:
             if part is not None:
                 found |= {leaf.name: None for leaf in leaves(part) if isinstance(leaf, Var)}
     return tuple(found)
+
+
+def _told(op: ops.MemoryOperation) -> Buffer | None:
+    """The buffer of the barrier object that an engine tells; one that is not known is taken not to be told."""
+    arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
+    return None if arrives is None or isinstance(arrives.view.buffer, BufferArg) else arrives.view.buffer
 
 
 def _places(flow: Flow, block: Block, views: tuple[View, ...], env: dict[str, int], slots: bool) -> Places:
@@ -347,9 +360,17 @@ def all_ages(table: ClassTable, number: int) -> int:
 
 
 def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
-    """Compare only classes that share bytes: sweep over each address space from low to high."""
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
+    for one, other, bits, age in pairs_that_matter(table, ignore):
+        _note_conflict(table, one, other, bits, age)
+
+
+def pairs_that_matter(table: ClassTable, ignore: Filter | None) -> Iterator[tuple[int, int, int, int]]:
+    """Two classes whose order can matter, the earlier one first, with the bits of it that do, and at which age.
+
+    Only classes that share bytes are compared: a sweep over each address space from low to high.
+    """
     starts: dict[int, list[tuple[int, int, int]]] = {}
     for number, made in enumerate(table.classes):
         for region in made.regions:
@@ -376,9 +397,9 @@ def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
         first = 1 if earlier.group and earlier.group == later.group else 0
         if earlier.footprints and later.footprints:
             for age in range(first, len(earlier.loops) + 1):
-                _note_conflict(table, one, other, table.bit[one] << age, age)
+                yield one, other, table.bit[one] << age, age
         else:
-            _note_conflict(table, one, other, all_ages(table, one) & ~(table.bit[one] if first else 0), 0)
+            yield one, other, all_ages(table, one) & ~(table.bit[one] if first else 0), 0
 
 
 def _note_conflict(table: ClassTable, one: int, other: int, bits: int, age: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fencepost.flow import Position
+from fencepost.ir.ops import LDS_COUNTER
 
 ALL = -1
 """Every bit."""
@@ -23,6 +24,15 @@ class Cover(NamedTuple):
     """The split barrier, by its number among those of the program, that is waited for here; 0 for none."""
     signal: int = 0
     """The one that is signalled here, after whatever is waited for."""
+    raw: bool = False
+    """A rendezvous without a fence; told apart only where groups of waves run apart (see `shift`)."""
+    times: int = 1
+    """How many barriers stand here, one behind the other: waves that run apart may need several."""
+
+    @property
+    def fences(self) -> bool:
+        """Whether a wave's own accesses to shared memory are complete behind it."""
+        return (self.rendezvous and not self.raw) or (LDS_COUNTER, 0) in self.counts
 
     @property
     def drains(self) -> bool:
@@ -46,12 +56,16 @@ class Cover(NamedTuple):
 
     def joined(self, other: Cover) -> Cover:
         """One that does what both do."""
+        meets = self.rendezvous or other.rendezvous
+        times = max(self.times, other.times)
         if self.drains or other.drains:
-            return Cover(ALL, self.rendezvous or other.rendezvous)
+            return Cover(ALL, meets, times=times)
         counts = dict(self.counts)
         for counter, count in other.counts:
             counts[counter] = min(count, counts.get(counter, count))
-        return Cover(self.lands | other.lands, self.rendezvous or other.rendezvous, tuple(counts.items()))
+        # A rendezvous that waits for anything is a barrier, and fences.
+        raw = meets and not counts and all(cover.raw for cover in (self, other) if cover.rendezvous)
+        return Cover(self.lands | other.lands, meets, tuple(counts.items()), raw=raw, times=times)
 
 
 PLAIN = Cover()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -46,6 +46,9 @@ class Hazard:
     """The producer is a copy that nothing has waited for."""
     waves: tuple[int, int] = (0, 1)
     """A wave that runs the producer and one that runs the consumer: who to name in an example."""
+    behind: int = 0
+    """Where groups of waves run apart: by how many rendezvous the producer's wave runs behind the consumer's.
+    Less than 0 if it runs ahead: then only a fence is missing."""
 
     @property
     def is_loop(self) -> bool:
@@ -97,6 +100,8 @@ class _Walk:
     pending: int
     flying: int
     rounds: Rounds
+    owed: dict[int, tuple[_Access, Rounds]] = field(default_factory=dict)
+    """Where groups run apart: bits that had to be complete soon, and for which access (see `shift`)."""
 
 
 def hazards(program: Program, placement: Placement | None = None) -> Iterator[Hazard]:
@@ -113,8 +118,8 @@ def hazards(program: Program, placement: Placement | None = None) -> Iterator[Ha
             pending, flying = (0, step.adds) if step.in_flight else (step.adds, 0)
             start = _Walk(phase, step.gap + 1, pending, flying, ())
             producer = _Access(phase, step)
-            for consumer, _, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=True):
-                found = _hazard(program, producer, consumer, rounds, in_flight)
+            for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=True):
+                found = _hazard(program, producer, consumer, rounds, in_flight, hit)
                 key = (found.producer, found.consumer, found.loops)
                 if key not in known:
                     known.add(key)
@@ -134,16 +139,18 @@ def exposed_without(
     try:
         for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
             pending, flying = _held_back(program, cover, *before[phase, position.gap])
-            classes = pending | program.of_any_level(flying)
+            classes = program.low(pending) | program.low(program.of_any_level(flying))
             producers = _producers_before(program, barriers, (phase, position.gap), classes)
             start = _Walk(phase, position.gap, pending, flying, ())
             for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
                 later = _operation(program, consumer)
                 for bit in _bits(hit):
-                    for producer, earlier in producers.get(_class_of(program, bit), ()):
+                    for producer, earlier in producers.get(_class_of(program, program.low(bit)), ()):
                         pair = (_operation(program, producer), later)
                         if pair not in found:
-                            found[pair] = _hazard(program, producer, consumer, earlier + rounds, in_flight)
+                            found[pair] = _hazard(
+                                program, producer, consumer, earlier + rounds, in_flight, bit
+                            )
                 if len(found) >= limit:
                     return list(found.values())
         return list(found.values())
@@ -166,7 +173,7 @@ def _operation(program: Program, access: _Access) -> ops.MemoryOperation:
 
 
 def _hazard(
-    program: Program, producer: _Access, consumer: _Access, rounds: Rounds, in_flight: bool
+    program: Program, producer: _Access, consumer: _Access, rounds: Rounds, in_flight: bool, hit: int
 ) -> Hazard:
     first, second = _operation(program, producer), _operation(program, consumer)
     nodes, flow = program.phases.nodes, program.flow
@@ -181,8 +188,13 @@ def _hazard(
     kind = hazard_kind(
         program.op_at(producer.phase, producer.step.gap), program.op_at(consumer.phase, consumer.step.gap)
     )
+    behind, apart = 0, None if program.shift is None else program.shift.relation_of(hit)
+    if program.shift is not None and apart is not None:
+        masks, extras = program.shift.groups.masks, program.shift.groups.extras[consumer.phase]
+        one, other = one.among(masks[apart[0]]), other.among(masks[apart[1]])
+        behind = extras[apart[0]] - extras[apart[1]]
     # Different waves, unless only an engine makes the two meet.
-    return Hazard(first, second, kind, loops, distance, in_flight, one.example(other) or (0, 0))
+    return Hazard(first, second, kind, loops, distance, in_flight, one.example(other) or (0, 0), behind)
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -218,12 +230,16 @@ def _meetings(
             hit = pending & step.conflicts
             if hit_flying:
                 hit |= program.of_any_level(hit_flying)
-            if hit and step.adds:
+            if step.turn is not None and step.turn.owes:
+                walk.owed |= {mask: (_Access(walk.phase, step), walk.rounds) for mask, _ in step.turn.owes}
+            if hit and step.number >= 0:
                 yield _Access(walk.phase, step), hit, walk.rounds, bool(hit_flying)
                 if stop_at_first:
                     pending = flying = 0
                     break
-            if flying or step.clears:
+            elif hit and walk.owed:
+                yield from _overdue(program, walk, hit)
+            if flying or step.clears or step.settles:
                 pending, flying = program.followed(step, pending, flying)
         while ahead < len(gaps) and (pending or flying):
             pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
@@ -235,7 +251,17 @@ def _meetings(
             known, known_flying = seen.get(target, (0, 0))
             if after & ~known or after_flying & ~known_flying:
                 seen[target] = (known | after, known_flying | after_flying)
-                todo.append(_Walk(target, 0, after, after_flying, _gone_round(walk.rounds, loop)))
+                rounds = _gone_round(walk.rounds, loop)
+                todo.append(_Walk(target, 0, after, after_flying, rounds, dict(walk.owed)))
+
+
+def _overdue(program: Program, walk: _Walk, hit: int) -> Iterator[tuple[_Access, int, Rounds, bool]]:
+    """The accesses of groups that run ahead for which something should have been complete by now."""
+    classes = program.low(hit)
+    for mask, (consumer, rounds) in walk.owed.items():
+        both = classes & program.low(mask)
+        if both and program.shift is not None:
+            yield consumer, mask & both * program.shift.copies, rounds, False
 
 
 def _gone_round(rounds: Rounds, loop: int) -> Rounds:
@@ -247,7 +273,7 @@ def _held_back(program: Program, cover: Cover, pending: int, flying: int) -> Sta
     if cover.wait:
         through, _ = program.passed(cover, pending, flying)
         pending = program.low(pending) & ~through
-    elif not cover.rendezvous:
+    elif not (cover.rendezvous or program.shift is not None):
         pending = 0
     return pending, flying & cover.lands
 
@@ -282,10 +308,10 @@ def _producers_before(
             while behind >= 0 and gaps[behind] > step.gap:
                 closed = max(closed, _closes(program, barriers.at(place, gaps[behind])))
                 behind -= 1
-            closed = max(closed, int(step.clears))
+            closed = max(closed, int(step.clears and step.turn is None))
             if _blocked(program, closed) or not wanted:
                 break
-            if step.adds and (step.in_flight or not closed):
+            if step.number >= 0 and (step.in_flight or not closed):
                 bits = all_ages(program.table, step.number)
                 if bits & wanted:
                     wanted &= ~bits
@@ -320,7 +346,8 @@ def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
 
 
 def _closes(program: Program, cover: Cover | None) -> int:
-    if cover is None or not cover.rendezvous:
+    if cover is None or not cover.rendezvous or program.shift is not None:
+        # Where groups run apart, one rendezvous may not be enough: the nearest access of a class is named.
         return 0
     return 2 if cover.drains or not program.table.engines else 1
 

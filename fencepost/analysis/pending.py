@@ -86,14 +86,19 @@ def run_phase(
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[phase]:
         gap, adds, conflicts, conflicts_flying, in_flight, _, clears, *_ = step
+        before = None
         while ahead and ahead[-1] <= gap:
             assert gaps is not None
+            before = (pending, flying) if ahead[-1] == gap else None
             pending, flying = program.passed(gaps[ahead.pop()], pending, flying)
         if on_conflict is not None:
             hit, hit_flying = pending & conflicts, flying & conflicts_flying
             if hit or hit_flying:
                 cover = on_conflict(phase, step, hit, hit_flying)
                 if cover is not None:
+                    if before is not None and program.shift is not None:
+                        # It takes the place of the one that stood here; with groups apart, two are not one.
+                        pending, flying = before
                     pending, flying = program.passed(cover, pending, flying)
                     if chosen is not None:
                         chosen.setdefault(program.places[phase], {})[gap] = cover
@@ -137,7 +142,11 @@ def conflicts_left(program: Program, placement: Placement) -> list[tuple[Positio
     def note(phase: int, step: Step, hit: int, flying: int) -> None:
         position = Position(program.places[phase], step.gap)
         before = found.get(position, (0, 0))
-        found[position] = (before[0] | hit, before[1] | program.of_any_level(flying))
+        # Classes, whoever of the groups of waves they concern.
+        classes = program.of_any_level(flying)
+        if program.shift is not None:
+            hit, classes = program.low(hit), program.low(classes)
+        found[position] = (before[0] | hit, before[1] | classes)
 
     solve(program, dict(placement), note)
     return [(position, *bits) for position, bits in found.items()]

@@ -16,6 +16,9 @@ A split barrier orders what was pending when it was signalled, once it is waited
 pending bits are there once more: those that were added since it was signalled last. A signal clears these, a wait
 clears whatever is pending and not among them.
 
+Where groups of waves run apart (barriers inside divergent conditionals), every bit is there once for each pair of
+groups and for how near it is to being ordered: see `shift`.
+
 Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
 taken away or changed like the ones that are put in.
 """
@@ -27,9 +30,12 @@ from typing import NamedTuple
 
 from fencepost.analysis.classes import ClassTable
 from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.groups import is_rendezvous
 from fencepost.analysis.phases import Phases
+from fencepost.analysis.shift import Shift, Turn
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer
 
 MOST_COUNTED = 63
 """No counter of any target is wider than six bits: no wait that is put in leaves more operations outstanding."""
@@ -52,7 +58,7 @@ class Step(NamedTuple):
     number: int = -1
     """The class of an access."""
     clears: bool = False
-    """A barrier that is part of an operation."""
+    """A barrier that is part of an operation; or, if there is a `turn`, whatever that says."""
     lands: int = 0
     """A wait that only some waves come by: bits that are complete after it, on the levels that it reaches."""
     counts: int = 0
@@ -60,6 +66,10 @@ class Step(NamedTuple):
     may_land: int = 0
     may_count: int = 0
     """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
+    settles: int = 0
+    """A wait for a barrier object that all waves come by: copies that everybody knows to be complete then."""
+    turn: Turn | None = None
+    """Where groups of waves run apart: what becomes of pending bits."""
 
 
 Moves = tuple[tuple[int, int], ...]
@@ -109,6 +119,8 @@ class Program:
     """The split barriers of the program."""
     held: frozenset[Position] = frozenset()
     """Positions between a signal and its wait, where no other barrier can stand."""
+    objects: dict[Buffer, int] = field(default_factory=dict)
+    """For each buffer of barrier objects: the copies that a wait for one of them settles."""
     places: list[int] = field(default_factory=list)
     siblings: dict[int, list[int]] = field(default_factory=dict)
     """For each block that can be reached, as positions name it, its phases."""
@@ -121,6 +133,8 @@ class Program:
     standing: Placement = field(default_factory=dict)
     """The barriers and waits of the kernel."""
     standing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
+    shift: Shift | None = None
+    """Where groups of waves run apart: the layers of bits."""
     came_from: list[list[tuple[int, int]]] | None = None
     """For each phase, where it can be reached from and the loop that goes round then; made when first asked for."""
 
@@ -133,13 +147,34 @@ class Program:
         """The operation at a place of a phase."""
         return self.flow.blocks[self.phases.nodes[phase].block].ops[gap]
 
+    def held_back_at(self) -> set[ops.Operation]:
+        """The barriers that only some waves meet."""
+        if self.shift is None:
+            return set()
+        nodes, blocks = self.phases.nodes, self.flow.blocks
+        return {
+            op
+            for phase in self.shift.groups.arrivals
+            for op in blocks[nodes[phase].block].ops
+            if is_rendezvous(op)
+        }
+
     @property
     def spread(self) -> int:
         """Times this, a set of bits is there for every split barrier as well."""
+        if self.shift is not None:
+            return self.copies
         return sum(1 << number * self.width for number in range(1 + len(self.barrier_ids)))
 
+    @property
+    def copies(self) -> int:
+        """Times this, a set of bits is there for all groups of waves that run apart."""
+        return 1 if self.shift is None else self.shift.copies
+
     def low(self, pending: int) -> int:
-        """The pending bits themselves, without those kept for split barriers."""
+        """The bits of classes among pending ones, without those kept for split barriers or groups."""
+        if self.shift is not None:
+            return self.shift.classes(pending)
         return pending & ((1 << self.width) - 1) if self.barrier_ids else pending
 
     def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
@@ -160,7 +195,11 @@ class Program:
     def landed(self, counter: str, count: int) -> int:
         """The bits that are complete once at most `count` operations (or groups) of a counter are outstanding."""
         first = count + (counter in self.groups)
-        return self.on_levels(self.table.engines.get(counter, 0), first)
+        return self.on_levels(self.counted(counter), first)
+
+    def counted(self, counter: str) -> int:
+        """The bits, on one level, of what a counter counts."""
+        return self.table.engines.get(counter, 0) * self.copies
 
     def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Cover:
         """A barrier or wait with counts."""
@@ -176,23 +215,40 @@ class Program:
 
     def followed(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """What becomes of a state at a step, without what the step itself adds."""
-        if step.clears:
+        if step.clears and step.turn is None:
             return 0, flying
+        if step.settles:
+            pending &= ~(step.settles * self.spread)
+            flying &= ~self.on_levels(step.settles)
         if flying:
             landed, perhaps = flying & step.lands, flying & step.may_land
             if landed or perhaps:
-                pending, flying = pending | self.of_any_level(landed | perhaps) * self.spread, flying ^ landed
+                pending, flying = pending | self.completed(landed | perhaps), flying ^ landed
             up, perhaps = flying & step.counts, flying & step.may_count
             flying = (flying ^ up) | (up | perhaps) << self.width
+        if step.turn is not None and self.shift is not None:
+            pending = self.shift.turned(step.turn, pending)
         return pending, flying
+
+    def completed(self, landed: int) -> int:
+        """What bits in flight are once they are waited for: pending, for every split barrier or pair of groups."""
+        if self.shift is not None:
+            return self.shift.landed(self.of_any_level(landed))
+        return self.of_any_level(landed) * self.spread
 
     def passed(self, cover: Cover, pending: int, flying: int) -> tuple[int, int]:
         """The state behind a barrier or wait."""
-        if cover.rendezvous:
+        if cover.rendezvous and self.shift is None:
             return 0, flying & ~cover.lands
         landed = flying & cover.lands
         if landed:
-            pending, flying = pending | self.of_any_level(landed) * self.spread, flying ^ landed
+            pending, flying = pending | self.completed(landed), flying ^ landed
+        if self.shift is not None:
+            if cover.fences:
+                pending = self.shift.completed(pending, self.shift.fence)
+            for _ in range(cover.times if cover.rendezvous else 0):
+                pending = self.shift.met(pending)
+            return pending, flying
         if cover.is_split:
             every = (1 << self.width) - 1
             if cover.wait:

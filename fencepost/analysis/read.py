@@ -7,8 +7,13 @@ from dataclasses import replace
 
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
+from fencepost.analysis.groups import find_groups
+from fencepost.analysis.objects import settled_by
 from fencepost.analysis.phases import find_phases
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
+from fencepost.analysis.returns import completed_by_use
+from fencepost.analysis.shift import shift_of
+from fencepost.analysis.shifted_steps import shifted_steps_of
 from fencepost.analysis.splits import positions_held, verify_splits
 from fencepost.analysis.steps import edge_to, steps_of
 from fencepost.analysis.units import add_entries
@@ -32,7 +37,10 @@ def read_program(
     often positions run where the kernel does not.
     """
     flow = build_flow(trace, estimates)
-    _refuse_split_phases(flow)
+    phases = find_phases(flow, slots)
+    groups_apart = find_groups(flow, phases)
+    if groups_apart is not None:
+        barrier_ids = ()
     split = [
         op.bar_id
         for block in flow.blocks
@@ -41,18 +49,27 @@ def read_program(
     ]
     if split:
         verify_splits(flow)
-    phases = find_phases(flow, slots)
     table = classify(flow, phases, ignore, slots=slots)
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
     held = positions_held(flow) if split else frozenset()
     levels = _levels(flow, table, groups)
     program = Program(flow, table, phases, width(table), levels, groups, ids, held)
+    returned: list[dict[int, int]] = []
+    if groups_apart is not None:
+        program.shift = shift_of(groups_apart, table, ignore)
+        program.width = program.shift.width * program.shift.layers
+        returned = completed_by_use(flow, phases, table)
+    program.objects = settled_by(flow, table) if table.engines else {}
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
         program.places.append(block.origin)
-        program.steps.append(steps_of(program, phase, block))
+        program.steps.append(
+            steps_of(program, phase, block)
+            if program.shift is None
+            else shifted_steps_of(program, program.shift, phase, returned[phase])
+        )
         program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
     for phase in phases.order:
         program.siblings.setdefault(program.places[phase], []).append(phase)
@@ -119,14 +136,15 @@ def _find_standing(program: Program) -> None:
                 cover = Cover(ALL) if op.drains else program.waiting(op.counts)
             elif isinstance(op, ops.WorkgroupBarrier):
                 # A rendezvous without a fence is a barrier if nothing is outstanding.
-                if not _fenced_before(block, gap):
+                if program.shift is None and not _fenced_before(block, gap):
                     continue
-                cover = Cover()
+                cover = Cover(raw=program.shift is not None)
             elif isinstance(op, ops.MemoryCounterWait):
                 # For a single wave, nothing outstanding is as good as a barrier.
                 fence = alone and op.counts.get(ops.LDS_COUNTER) == 0
                 cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
-                if not (cover.lands or fence) and block.index in reachable:
+                does = cover.lands or fence or (program.shift is not None and cover.fences)
+                if not does and block.index in reachable:
                     continue
             else:
                 continue
@@ -145,23 +163,3 @@ def _fenced_before(block: Block, gap: int) -> bool:
         if isinstance(op, ops.SharedMemoryBarrier):
             return False  # its fence would do, but it may be taken away
     return False
-
-
-def _refuse_split_phases(flow: Flow) -> None:
-    """Placement reasons about waves that meet the same barriers; say so where they do not."""
-    help_ = ("help", "`fencepost check` can judge such a kernel; barriers cannot be placed in it yet")
-    for block in flow.blocks:
-        for op in block.ops:
-            if (
-                block.guards
-                and isinstance(op, ops.SyncOperation)
-                and not isinstance(op, ops.MemoryCounterWait)
-            ):
-                shown = op.owner or op
-                raise FencepostError(
-                    f"{shown.mnemonic} inside a divergent conditional: not all waves meet it",
-                    [Mark(shown.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
-                    code="FP201",
-                    notes=[help_],
-                    source=flow.trace.source,
-                )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
+
 from fencepost.analysis.classes import all_ages
 from fencepost.analysis.covers import ALL
+from fencepost.analysis.objects import buffers_told
 from fencepost.analysis.phases import values_in
 from fencepost.analysis.program import Edge, Program, Step
 from fencepost.flow import Block
@@ -66,7 +70,26 @@ def _step(
         # What is in flight comes to every split barrier when it lands.
         adds = table.bit[number] * (1 if in_flight else program.spread)
         conflicts = table.conflicts[number]
-        return Step(gap, adds, conflicts, flying, in_flight, number, counts=counts, may_count=may_count)
+        settles = lands = 0
+        if isinstance(op, ops.MbarrierWait) and program.objects:
+            told = [program.objects.get(buffer, 0) for buffer in buffers_told(op.view)]
+            # Of several buffers, only what all of them are told about is surely complete.
+            settles = reduce(and_, told)
+            if guarded:
+                # Whoever waits knows; the others have to be told.
+                settles, lands = 0, program.on_levels(settles & certain)
+        return Step(
+            gap,
+            adds,
+            conflicts,
+            flying,
+            in_flight,
+            number,
+            lands=lands,
+            counts=counts,
+            may_count=may_count,
+            settles=settles,
+        )
     if isinstance(op, ops.SharedMemoryBarrier) and op.owner is not None:
         return Step(gap, clears=True)
     if isinstance(op, ops.MemoryCounterWait) and guarded:
@@ -96,7 +119,7 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    flying = tuple((program.on_levels(mask), places) for places, mask in masks.items())
+    flying = tuple((program.on_levels(mask * program.copies), places) for places, mask in masks.items())
     return Edge(
         target, tuple((mask * program.spread, places) for places, mask in masks.items()), loop, flying
     )

@@ -17,7 +17,7 @@ def add_entries(program: Program) -> None:
             program.flow.blocks[program.phases.nodes[edge.target].block] for edge in program.edges[phase]
         )
         if any(target.guards for target in inside):
-            entry = _entry(program, block, *_conflicts_inside_divergence(program, phase))
+            entry = _entry(block, *_conflicts_inside_divergence(program, phase))
             program.steps[phase] = [*program.steps[phase], *entry]
 
 
@@ -37,7 +37,7 @@ def with_call_entries(program: Program) -> Program:
     for phase, block in _phases_that_end(program, ops.Call):
         assert isinstance(block.anchor, ops.Call)
         if block.anchor.function.name in shared:
-            entry = _entry(program, block, *_reached_first(program, phase, len(block.calls)))
+            entry = _entry(block, *_reached_first(program, phase, len(block.calls)))
             steps[phase] = [*steps[phase], *entry]
     return replace(program, steps=steps)
 
@@ -50,10 +50,10 @@ def _phases_that_end(program: Program, *kinds: type[ops.Operation]) -> Iterator[
             yield phase, block
 
 
-def _entry(program: Program, block: Block, conflicts: int, flying: int) -> list[Step]:
+def _entry(block: Block, conflicts: int, flying: int) -> list[Step]:
     if not (conflicts or flying):
         return []
-    return [Step(len(block.ops), conflicts=conflicts, flying=program.on_levels(flying))]
+    return [Step(len(block.ops), conflicts=conflicts, flying=flying)]
 
 
 def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int]:
@@ -66,16 +66,29 @@ def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int
         if here in seen or not program.flow.blocks[program.phases.nodes[here].block].guards:
             continue
         seen.add(here)
-        for _, number in program.table.accesses[here]:
-            conflicts |= program.table.conflicts[number]
-            flying |= program.table.flying[number]
+        for step in program.steps[here]:
+            if step.number >= 0:
+                conflicts |= step.conflicts
+                flying |= step.flying
+        if program.shift is not None:
+            conflicts |= _due(program, here)
         todo += [edge.target for edge in program.edges[here]]
     return conflicts, flying
 
 
+def _due(program: Program, phase: int) -> int:
+    """What has to be complete before the groups that meet barriers in a divergent conditional do so."""
+    shift = program.shift
+    if shift is None or phase not in shift.groups.arrivals:
+        return 0
+    met = program.flow.blocks[program.phases.nodes[phase].block].ops
+    raw = sum(isinstance(op, ops.WorkgroupBarrier) for op in met)
+    return shift.overdue(shift.groups.arrivals[phase], raw) if raw else 0
+
+
 def _reached_first(program: Program, phase: int, depth: int) -> tuple[int, int]:
     """What conflicts with the accesses that a function can make before its first barrier."""
-    flow, table = program.flow, program.table
+    flow = program.flow
     conflicts = flying = 0
     seen: set[int] = set()
     todo = [edge.target for edge in program.edges[phase]]
@@ -85,13 +98,13 @@ def _reached_first(program: Program, phase: int, depth: int) -> tuple[int, int]:
         if here in seen or len(block.calls) <= depth:
             continue
         seen.add(here)
-        number_at = dict(table.accesses[here])
+        steps = {step.gap: step for step in program.steps[here] if step.number >= 0}
         for gap, op in enumerate(block.ops):
             if isinstance(op, ops.SharedMemoryBarrier):
                 break
-            if gap in number_at:
-                conflicts |= table.conflicts[number_at[gap]]
-                flying |= table.flying[number_at[gap]]
+            if gap in steps:
+                conflicts |= steps[gap].conflicts
+                flying |= steps[gap].flying
         else:
             todo += [edge.target for edge in program.edges[here]]
     return conflicts, flying

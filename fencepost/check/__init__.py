@@ -2,26 +2,28 @@
 
 `check` judges what the rest of fencepost does, so it shares nothing with `analysis` and `placement`: it
 reads the kernel (`ir`) and its program points (`flow`), and has its own table of effects, its own notion of
-bytes, and two ways of looking.
+bytes, and its own ways of looking.
 
 * `track`, where all waves meet the same barriers in the same order: follow each access until every wave can
   see it. It covers all paths; only loops whose variable decides bytes or branches are cut short, and then
   the report says so.
 * `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it:
-  run representative waves along one path after the other. Paths are bounded in length and number; where that
-  cuts anything off, the report says so.
+  run representative waves along one path after the other. Paths are bounded in length and number. Where that
+  cuts anything off, `apart` follows each access as `track` does, with how many barriers the waves are apart as part
+  of the state: that covers all paths and trip counts. Where it cannot, the report says so.
 """
 
 from __future__ import annotations
 
-from fencepost.check.access import depends_on_wave
+from fencepost.check.apart import ApartTracker
+from fencepost.check.balance import Balance, has_split_barriers, waves_for_all
 from fencepost.check.context import Context
-from fencepost.check.environments import bodies_of
 from fencepost.check.fixes import with_fixes
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
 from fencepost.check.splits import split_errors, too_many_barriers
+from fencepost.check.starts import Starts
 from fencepost.check.track import Tracker
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
@@ -48,8 +50,8 @@ def check(
     """
     flow = build_flow(trace)
     context = Context.of(flow)
-    if not method:
-        method = "track" if in_step(flow) else "simulate"
+    named = method
+    method = method or ("track" if in_step(flow) else "simulate")
     explored = Explored(method)
     if method == "track":
         if not in_step(flow):
@@ -60,6 +62,13 @@ def check(
         out_of_range = list(tracker.out_of_range.values())
     elif method == "simulate":
         races, deadlocks, out_of_range = _simulate(context, explored, paths, seed)
+        if not named and not explored.complete and not deadlocks and not has_objects(flow):
+            found = _follow(context, explored, budget)
+            known = {(id(race.first.op), id(race.second.op)) for race in races}
+            races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
+            outside = {id(finding.op) for finding in out_of_range}
+            out_of_range += [finding for finding in found.out_of_range if id(finding.op) not in outside]
+            explored, deadlocks = found.explored, found.deadlocks
     else:
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
     if named_barriers is not None:
@@ -68,13 +77,43 @@ def check(
 
 
 def in_step(flow: Flow) -> bool:
-    """Whether all waves meet the same synchronization in the same order."""
-    return not any(
+    """Whether all waves meet the same synchronization in the same order, and nothing but that orders anything."""
+    return not has_objects(flow) and not any(
         isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
         for block in flow.blocks
         if block.guards
         for op in block.ops
     )
+
+
+def has_objects(flow: Flow) -> bool:
+    """Whether anything but barriers of all waves orders something: only the simulation knows about that."""
+    return any(
+        isinstance(op, ops.MbarrierOperation)
+        or (isinstance(op, ops.AsyncOperation) and op.arrives is not None)
+        or (isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None)
+        for block in flow.blocks
+        for op in block.ops
+    )
+
+
+def _follow(context: Context, simulated: Explored, budget: int) -> Report:
+    """The same for all paths and trip counts; what is found and how much was looked at."""
+    if has_split_barriers(context):
+        simulated.cut("split barriers of waves that run apart are only simulated")
+        return Report([], [], [], simulated)
+    explored = Explored("apart", paths=simulated.paths)
+    if context.hands_on:
+        Starts(context, explored)
+    balance = Balance(context, explored, waves_for_all(context))
+    balance.run()
+    if balance.deadlocks or not explored.complete:
+        for limit in simulated.limits:
+            explored.cut(limit)
+        return Report([], balance.deadlocks, [], explored)
+    tracker = ApartTracker(context, explored, budget, balance)
+    tracker.run()
+    return Report(list(tracker.races.values()), [], list(tracker.out_of_range.values()), explored)
 
 
 def _simulate(
@@ -88,6 +127,8 @@ def _simulate(
         for unknown in _unknown_sets(context, path, explored):
             run = Simulation(context, path, representatives(context, path, unknown), unknown)
             run.run()
+            if run.objects.lost:
+                explored.cut("barrier objects, or phases, that are not known")
             for key, race in run.races.items():
                 races.setdefault(key, race)
             for deadlock in run.deadlocks:
@@ -100,10 +141,10 @@ def _simulate(
 def representatives(context: Context, path: list[Visit], unknown: Unknown) -> list[int]:
     """Waves that stand for all: two of each kind that takes part in the same blocks of a path.
 
-    All of them where the bytes that are touched depend on the wave.
+    All of them where the bytes that are touched depend on the wave, or arrivals are counted.
     """
     trace = context.flow.trace
-    if any(depends_on_wave(op) for body in bodies_of(context.flow) for op in body.preorder_walk()):
+    if context.touches_by_wave() or has_objects(context.flow):
         return list(range(trace.waves))
     guarded = [visit for visit in path if context.flow.blocks[visit.block].guards]
     kinds: dict[tuple[bool, ...], list[int]] = {}

@@ -142,6 +142,13 @@ def touched(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> li
     return places
 
 
+def exactly(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> Bytes | None:
+    """The bytes of a view, if it is known which they are."""
+    buffers = view.buffers(env)
+    place = _touched(view, buffers[0], env, wave, frame) if len(buffers) == 1 else None
+    return None if place is None else place.bytes
+
+
 def _touched(view: View, buffer: Buffer, env: Mapping[str, int], wave: int, frame: int) -> Place | None:
     """The bytes of a view of one buffer; None if something is not known."""
     space, base = (buffer, 0) if buffer.offset is None else (None, buffer.offset + frame)
@@ -184,12 +191,20 @@ def _joined(places: list[Place]) -> list[Place]:
 
 
 def view_parts(op: ops.Operation) -> Iterator[Expr]:
-    """The expressions that decide which bytes an operation touches."""
+    """The expressions that decide which bytes an operation touches, or which phase it waits for."""
     if isinstance(op, ops.MemoryOperation):
-        for view in op.views:
+        for view in _views_of(op):
             for part in (view.slot, view.lo, view.hi):
                 if part is not None:
                     yield part
+    if isinstance(op, ops.MbarrierWait):
+        yield op.phase
+
+
+def _views_of(op: ops.MemoryOperation) -> tuple[View, ...]:
+    """What an operation touches, the barrier object that its engine tells included."""
+    arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
+    return op.views if arrives is None else (*op.views, arrives.view)
 
 
 def depends_on_wave(op: ops.Operation) -> bool:
@@ -201,5 +216,5 @@ def view_names(op: ops.Operation) -> set[str]:
     """The names that decide which bytes an operation touches."""
     names = {leaf.name for part in view_parts(op) for leaf in leaves(part) if isinstance(leaf, Var)}
     if isinstance(op, ops.MemoryOperation):
-        names |= {view.buffer.name for view in op.views if isinstance(view.buffer, BufferArg)}
+        names |= {view.buffer.name for view in _views_of(op) if isinstance(view.buffer, BufferArg)}
     return names

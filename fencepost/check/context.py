@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.check.access import LDS, Bytes, Place, effect_of, touched
+from fencepost.check.access import LDS, Bytes, Place, depends_on_wave, effect_of, touched
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.folds import Fold, carries, fold_of, patience
 from fencepost.check.names import Names
@@ -88,6 +88,10 @@ class Context:
     def hands_on(self) -> bool:
         """Whether names that loops carry or conditionals give decide anything."""
         return self.environments.hands_on
+
+    def touches_by_wave(self) -> bool:
+        """Whether waves touch different bytes."""
+        return any(depends_on_wave(op) for body in bodies_of(self.flow) for op in body.preorder_walk())
 
     def names(self, block: Block) -> Names:
         """The names of the body that a block belongs to."""

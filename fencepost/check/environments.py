@@ -64,6 +64,8 @@ class Environments:
     value_holders: set[int] = field(default_factory=set)
     """Blocks whose end hands on results of operations."""
     guards_at: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
+    homes: dict[str, frozenset[Guard]] = field(default_factory=dict)
+    """Numbers that are handed on between blocks of one side of a divergent branch, and which side that is."""
 
     @classmethod
     def of(cls, flow: Flow, names: dict[Body, Names]) -> Environments:
@@ -71,12 +73,20 @@ class Environments:
         found = cls(flow, names)
         found.value_holders = {block.index for block in flow.blocks if results_given_at(block.anchor)}
         if found.hands_on:
+            starts: dict[str, Block] = {}
+            for block in flow.blocks:
+                starts.setdefault(block.graph.name, block)
             for block in flow.blocks:
                 handed = names[body_of(flow, block)].handed
                 given = [(name.name, value) for name, value in given_at(block.anchor) if name.name in handed]
-                # What the sides of a divergent conditional give differs from wave to wave: it stays unknown.
                 if given and block.guards and isinstance(block.anchor, ops.Branch):
-                    given = [(name, Unknown()) for name, _ in given]
+                    home = starts[block.anchor.target]
+                    if set(block.guards) <= set(home.guards):
+                        # The waves of one side agree about it; nobody else may ask for it.
+                        found.homes |= {name: frozenset(home.guards) for name, _ in given}
+                    else:
+                        # What the sides of a divergent branch hand on differs from wave to wave: it stays unknown.
+                        given = [(name, Unknown()) for name, _ in given]
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given
             found.live = _liveness(found)
@@ -118,11 +128,19 @@ class Environments:
         if not handed:
             return tuple(values.items())
         live = self.live[target.index]
-        kept = [item for item in values.items() if item[0] not in handed or (depth, item[0]) in live]
+        kept = [
+            item
+            for item in values.items()
+            if item[0] not in handed or ((depth, item[0]) in live and self.knows(target, item[0]))
+        ]
         order = self.names[body].order
         return tuple(sorted(kept, key=lambda item: order[item[0]]))
 
     # ------------------------------------------------------------ divergent conditionals
+
+    def knows(self, block: Block, name: str) -> bool:
+        """Whether the waves that run a block agree about what is handed on as `name`."""
+        return name not in self.homes or self.homes[name] <= set(block.guards)
 
     def guards(self, block: Block) -> list[tuple[int, Guard]]:
         """The guards of a block, each with the frame that its condition is asked in."""

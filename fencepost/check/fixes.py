@@ -31,6 +31,14 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
 def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
+    arrives = race.first.op.arrives if isinstance(race.first.op, ops.AsyncOperation) else None
+    if arrives is not None and not race.waited:
+        return Fix(
+            f"an mbarrier_wait for the phase of {arrives.view} that the copy completes", shown(race.second.op)
+        )
+    if race.unfenced is not None:
+        where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
+        return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
     wait = _wait(flow, race)
     if flow.trace.waves == 1:
         return Fix(wait or "wait_count lds=0", shown(race.second.op))

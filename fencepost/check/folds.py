@@ -31,13 +31,15 @@ class Fold:
 
 def patience(flow: Flow) -> int:
     """After how many rounds no counter can change any more; 0 where nothing is counted."""
-    counted = waited = 0
+    counted = waited = apart = 0
     for block in flow.blocks:
         for op in block.ops:
             counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
+            # Waves that run apart by so many barriers have to meet as many more.
+            apart += bool(block.guards) and isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier)
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts:
                 waited = max(waited, *op.counts.values())
-    return waited + 2 if counted else 0
+    return waited + 2 + apart if counted or apart else 0
 
 
 def fold_of(loop: Loop, names: Names, patience: int) -> Fold | None:

@@ -14,13 +14,17 @@ from math import lcm
 
 from fencepost.check.context import Context, ruled_out
 from fencepost.check.folds import loop_period, orbit_of
+from fencepost.check.given import Given, values_given
 from fencepost.check.report import Explored
 from fencepost.flow import Block, Loop
+from fencepost.ir import ops
 
 ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
 """The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""
+FEWEST = 4
+"""Paths that are looked at for each combination of given numbers at least."""
 HANDED_ROUNDS = 8
 """The same for a loop of labelled blocks that hand on numbers."""
 
@@ -62,10 +66,18 @@ class Paths:
         self.most = most
         self.random = random.Random(seed)
         self.period = _period(context)
-        self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
+        self.given: Given = {}
+        """The numbers that the kernel is given, for the paths at hand."""
+        self.bound: dict[int, int] = {}
+
+    def _trip(self, loop: Loop) -> int | None:
+        """How often a loop runs, if that is known with the numbers at hand."""
+        if loop.op is not None and loop.op.upto:
+            return len(range(loop.op.start, self.given[loop.op.upto], loop.op.step))
+        return loop.trip if loop.op is not None else None
 
     def _bound(self, loop: Loop) -> int:
-        trip = loop.trip if loop.op is not None else None
+        trip = self._trip(loop)
         if trip is None:
             rounds = max(UNKNOWN_ROUNDS, min(self.period + 1, 12))
             if loop.op is None and self.context.names(self.flow.blocks[loop.header]).handed:
@@ -81,8 +93,15 @@ class Paths:
 
     def __iter__(self) -> Iterator[list[Visit]]:
         """Every path if there are at most `most`, else that many of them, chosen at random."""
+        every = values_given(self.flow.trace, self.explored)
+        for self.given in every:
+            self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
+            yield from self._paths(max(self.most // len(every), FEWEST))
+
+    def _paths(self, most: int) -> Iterator[list[Visit]]:
+        """The paths with the numbers at hand."""
         script: list[tuple[int, int]] = []
-        for _ in range(self.most):
+        for _ in range(most):
             path, taken = self.walk([choice for choice, _ in script])
             yield path
             script = taken
@@ -91,13 +110,13 @@ class Paths:
             if not script:
                 return
             script[-1] = (script[-1][0] + 1, script[-1][1])
-        self.explored.cut(f"{2 * self.most} of many more paths, half of them at random")
-        for _ in range(self.most):
+        self.explored.cut(f"{2 * most} of many more paths, half of them at random")
+        for _ in range(most):
             yield self.walk(None)[0]
 
     def walk(self, script: list[int] | None) -> tuple[list[Visit], list[tuple[int, int]]]:
         """One path: the scripted choices, then the first one each time; or, without a script, random ones."""
-        place = _Place(0, {}, ({},))
+        place = _Place(0, {}, (dict(self.given),))
         path: list[Visit] = []
         taken: list[tuple[int, int]] = []
         while True:
@@ -129,16 +148,19 @@ class Paths:
                 rounds[around] += 1
                 # A loop of labelled blocks may ask at its beginning whether to go on: it gets there once more.
                 labelled = flow.loops[around].op is None
-                if rounds[around] >= self.bound[around] + labelled:
+                if rounds[around] >= self.bound[around] + labelled and not self._goes_on(around, place):
                     continue
             if any(
-                loop.op is not None
-                and loop.trip is not None
-                and place.rounds[loop.index] + 1 < self.bound[loop.index]
+                self._trip(loop) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
                 for loop in flow.loops_around(block.index)
                 if loop.index not in inside
             ):
                 continue
+            if isinstance(block.anchor, ops.Iterate) and block.anchor.upto:
+                # Its number tells whether it runs at all.
+                entered = next(loop for loop in flow.loops if loop.op is block.anchor)
+                if (target == entered.header) is not bool(self.bound[entered.index]):
+                    continue
             if ruled_out(flow, block, target, place.frames[-1]):
                 continue
             for loop in inside:
@@ -159,6 +181,17 @@ class Paths:
         ways.sort(key=lambda way: way[0])
         return [way for _, way in ways]
 
+    def _goes_on(self, loop: int, place: _Place) -> bool:
+        """Whether the numbers say that a loop of labelled blocks goes round again: it is not cut short then."""
+        flow, around = self.flow, self.flow.loops[loop]
+        if around.op is not None or place.rounds[loop] > ROUNDS:
+            return False
+        header = flow.blocks[around.header]
+        values = self._frames(place, flow.blocks[place.block], header, place.rounds)[-1]
+        inside = {block.index for block in flow.blocks if around in flow.loops_around(block.index)}
+        leaving = [target for target in header.successors if target not in inside]
+        return bool(leaving) and all(ruled_out(flow, header, target, values) for target in leaving)
+
     def _frames(self, place: _Place, block: Block, target: Block, rounds: dict[int, int]) -> Frames:
         """The values of names at `target`: what the block's end hands on, and the variables of loops."""
         frames = [*place.frames[:-1], self.context.environments.after(block, place.frames[-1])]
@@ -167,12 +200,17 @@ class Paths:
         elif len(target.calls) < len(block.calls):
             frames.pop()
         names = self.context.names(target)
-        values = {name: value for name, value in frames[-1].items() if name in names.handed}
+        given = self.given if len(frames) == 1 else {}
+        values = {
+            name: value
+            for name, value in frames[-1].items()
+            if name in given or (name in names.handed and self.context.environments.knows(target, name))
+        }
         for loop in self.flow.loops_around(target.index):
             if loop.op is not None and self.flow.blocks[loop.header].calls == target.calls:
                 values[loop.op.var] = loop.op.start + loop.op.step * rounds[loop.index]
         if len(values) > 1:
-            values = dict(sorted(values.items(), key=lambda item: names.order[item[0]]))
+            values = dict(sorted(values.items(), key=lambda item: names.order.get(item[0], -1)))
         frames[-1] = values
         return tuple(frames)
 

@@ -57,6 +57,8 @@ class Race:
     """The first access was complete in its own wave."""
     signalled: bool = False
     """A split barrier was signalled after the first access, but not waited for before the second."""
+    unfenced: Operation | None = None
+    """A barrier between them that lacks the fence which would order them."""
     fix: Fix | None = None
 
     @property
@@ -110,10 +112,13 @@ class Explored:
             self.limits.append(what)
 
     def __str__(self) -> str:
+        looked = (
+            f"followed {_count(self.accesses, 'access', 'accesses')} along every path ({self.steps} steps)"
+        )
         if self.method == "simulate":
             looked = f"simulated {_count(self.paths, 'path')}"
-        else:
-            looked = f"followed {_count(self.accesses, 'access', 'accesses')} along every path ({self.steps} steps)"
+        elif self.method == "apart":
+            looked = f"simulated {_count(self.paths, 'path')} and {looked}"
         if self.complete:
             return f"{looked}; nothing was left out"
         return f"{looked}; not a proof: {'; '.join(self.limits)}"

@@ -14,16 +14,18 @@ from dataclasses import dataclass, field
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, shown
 from fencepost.check.context import Context
+from fencepost.check.mbarriers import Clock
 from fencepost.check.names import results_given_at
+from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
+from fencepost.check.shifts import Made, Why, barriers_of, why_apart
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
 
-Clock = dict[tuple[int, str], int]
-
-
+Meeting = int | tuple[int, int]
+"""A barrier by its number, or the waves that meet at it where only some do."""
 Unknown = Callable[[int], bool]
 """Which waves are taken to satisfy a divergent condition that the kernel does not tell."""
 
@@ -58,6 +60,16 @@ class Logged:
     place: int
     """It was the wave's operation number `place` on its counter, from 1."""
     bytes: Bytes
+    arrived: int
+    """Barriers that the wave had met."""
+    alone: str = ""
+    """For a copy that tells a barrier object: what stands for its own completion, whatever else is complete."""
+
+    def is_known(self, clock: Clock) -> bool:
+        """Whether it is complete, as far as `clock` knows."""
+        if clock.get((self.wave, self.effect.channel), 0) >= self.place:
+            return True
+        return bool(self.alone) and (self.wave, self.alone) in clock
 
 
 @dataclass(slots=True)
@@ -71,9 +83,9 @@ class WaveState:
     closed: dict[str, list[int]] = field(default_factory=dict)
     """For each counter of groups: what had been issued when each group was closed."""
     knows: Clock = field(default_factory=dict)
-    arrivals: dict[int, int] = field(default_factory=dict)
-    waits: dict[int, int] = field(default_factory=dict)
-    signals: dict[int, ops.Operation] = field(default_factory=dict)
+    arrivals: dict[Meeting, int] = field(default_factory=dict)
+    waits: dict[Meeting, int] = field(default_factory=dict)
+    signals: dict[Meeting, ops.Operation] = field(default_factory=dict)
     """For each barrier, the latest operation that arrived at it."""
     arrived_here: bool = False
     """At a barrier: it has arrived and now waits for the others."""
@@ -101,8 +113,9 @@ class Simulation:
         self.log: list[Logged] = []
         self.broken = False
         """A barrier is out of step; what would follow means nothing."""
-        self.meetings: dict[tuple[int, int], tuple[int, Clock]] = {}
+        self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
+        self.objects = Objects(self)
         self.waves = [WaveState(wave, []) for wave in waves]
         number = 0
         for visit in path:
@@ -140,8 +153,7 @@ class Simulation:
         self.log = [
             entry
             for entry in self.log
-            if entry.event.number >= ahead
-            or any(s.knows.get((entry.wave, entry.effect.channel), 0) < entry.place for s in self.waves)
+            if entry.event.number >= ahead or any(not entry.is_known(s.knows) for s in self.waves)
         ]
 
     def step(self, state: WaveState) -> bool:
@@ -150,6 +162,9 @@ class Simulation:
         op = event.op
         if isinstance(op, ops.SyncOperation):
             if not self.synchronize(state, op):
+                return False
+        elif isinstance(op, ops.MbarrierOperation):
+            if not self.objects.use(state, event, op):
                 return False
         elif isinstance(op, ops.ValueOperation):
             self.issue(state, event, op)
@@ -172,9 +187,9 @@ class Simulation:
                 if isinstance(op, ops.SharedMemoryBarrier):
                     self.count_down(state, op)
                     self.fence(state)
-                self.arrive(state, ops.WORKGROUP, op)
+                self.arrive(state, _meeting(op), op)
                 state.arrived_here = True
-            if not self.pass_barrier(state, ops.WORKGROUP):
+            if not self.pass_barrier(state, _meeting(op)):
                 return False
             state.arrived_here = False
             return True
@@ -210,10 +225,11 @@ class Simulation:
         state.complete(LDS, state.issued.get(LDS, 0))
         state.complete(LDS_READ, state.issued.get(LDS, 0))
 
-    def arrive(self, state: WaveState, bar_id: int, op: ops.Operation) -> None:
+    def arrive(self, state: WaveState, bar_id: Meeting, op: ops.Operation) -> None:
         """The wave is at a barrier and hands on what it knows."""
         phase = state.arrivals.get(bar_id, 0)
         if phase > state.waits.get(bar_id, 0):
+            assert isinstance(bar_id, int), "halves are for all waves"
             text = f"{barrier_name(bar_id)} is signalled twice before it is waited for, by wave {state.wave}"
             marks = ((state.signals[bar_id], "signalled here"), (op, "and again here"))
             self.deadlocks.append(Deadlock("signalled twice", text, marks))
@@ -223,13 +239,13 @@ class Simulation:
         count, known = self.meetings.get((bar_id, phase), (0, {}))
         self.meetings[bar_id, phase] = (count + 1, _join(known, state.knows))
 
-    def pass_barrier(self, state: WaveState, bar_id: int) -> bool:
+    def pass_barrier(self, state: WaveState, bar_id: Meeting) -> bool:
         """Leave the barrier if every wave has arrived for this phase."""
         phase = state.waits.get(bar_id, 0)
         if phase >= state.arrivals.get(bar_id, 0):
             return False
         count, known = self.meetings[bar_id, phase]
-        if count < len(self.waves):
+        if count < sum(_meets(other.wave, bar_id) for other in self.waves):
             return False
         state.waits[bar_id] = phase + 1
         state.knows = _join(state.knows, known)
@@ -266,15 +282,20 @@ class Simulation:
             return
         block = self.block(event)
         mine: list[Logged] = []
+        arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
+        alone = f"{effect.counter} {event.number}" if arrives is not None else ""
         frame = tuple(event.visit.env.items())
         for found in self.context.places(op, block, frame, state.wave):
             if not found.inside and id(op) not in self.out_of_range:
                 self.out_of_range[id(op)] = self.context.out_of_range(found, op, block, frame)
-            mine.append(Logged(event, state.wave, effect, place, found.bytes))
+            arrived = state.arrivals.get(ops.WORKGROUP, 0)
+            mine.append(Logged(event, state.wave, effect, place, found.bytes, arrived, alone))
         for logged in self.log:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
+        if arrives is not None:
+            self.objects.engine_arrives(state, event, op, arrives, alone)
 
     def block(self, event: Event) -> Block:
         """Where an event stands."""
@@ -287,7 +308,7 @@ class Simulation:
             return
         if self.one_instance(earlier.event, now.event):
             return
-        ordered = state.knows.get((earlier.wave, earlier.effect.channel), 0) >= earlier.place
+        ordered = earlier.is_known(state.knows)
         if not ordered:
             first, second = (earlier, now) if earlier.event.number <= now.event.number else (now, earlier)
             why = "no rendezvous of the two waves lies between them, with the first one complete before it"
@@ -339,8 +360,37 @@ class Simulation:
         for loop, count in second.event.visit.iteration:
             rounds += [loop] * max(count - counts.get(loop, count), 0)
         touches = self.touch(first), self.touch(second)
-        waited = state.knows.get((first.wave, first.effect.channel), 0) >= first.place
-        self.races[key] = Race(kind, hazard, *touches, tuple(rounds), why, path or (first.event.op,), waited)
+        waited = first.is_known(state.knows)
+        found = self.why(kind, first, second) or Why(why)
+        self.races[key] = Race(
+            kind,
+            hazard,
+            *touches,
+            tuple(rounds),
+            found.text,
+            path or (first.event.op,),
+            waited,
+            unfenced=found.unfenced,
+        )
+
+    def why(self, kind: str, first: Logged, second: Logged) -> Why | None:
+        """Why two accesses are not in order, if their waves run apart."""
+        made = [
+            Made(entry.event.op, entry.effect, entry.wave, entry.event.number, entry.arrived)
+            for entry in (first, second)
+        ]
+        barriers = []
+        for entry in (first, second):
+            state = next(state for state in self.waves if state.wave == entry.wave)
+            if any(isinstance(event.op, ops.SharedMemoryBarrierSignal) for event in state.events):
+                return None
+            barriers.append(barriers_of(state.events, self.who_meets))
+        return why_apart(kind, made[0], made[1], barriers[0], barriers[1])
+
+    def who_meets(self, event: Event) -> str:
+        """The condition around an operation that not all waves run."""
+        guards = self.block(event).guards
+        return " and ".join(f"{'' if g.holds else 'not '}{g.condition}" for g in guards)
 
     def touch(self, entry: Logged) -> Touch:
         """An access as the report shows it."""
@@ -357,7 +407,7 @@ class Simulation:
         if not stuck:
             for state in self.waves:
                 for bar_id, count in state.arrivals.items():
-                    if count > state.waits.get(bar_id, 0):
+                    if isinstance(bar_id, int) and count > state.waits.get(bar_id, 0):
                         signal = next(e.op for e in reversed(state.events) if _signals(e.op, bar_id))
                         text = (
                             f"wave {state.wave} ends with {barrier_name(bar_id)} signalled and not waited for"
@@ -367,16 +417,23 @@ class Simulation:
                         )
                         return
             return
+        # Who waits for an object keeps others at barriers waiting, seldom the other way round.
+        for_object = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
+        if for_object:
+            self.objects.stuck(for_object)
+            return
         waiting = stuck[0]
         op = waiting.events[waiting.at].op
-        bar_id = getattr(op, "bar_id", ops.WORKGROUP)
+        bar_id = _meeting(op)
         phase = waiting.waits.get(bar_id, 0)
         marks = [(op, f"wave {waiting.wave} waits here for ever")]
         if waiting.arrivals.get(bar_id, 0) <= phase:
             text = f"wave {waiting.wave} waits for a barrier that it has not signalled"
             kind = "wait without signal"
         else:
-            missing = next((s for s in self.waves if s.arrivals.get(bar_id, 0) <= phase), None)
+            missing = next(
+                (s for s in self.waves if s.arrivals.get(bar_id, 0) <= phase and _meets(s.wave, bar_id)), None
+            )
             text = f"wave {waiting.wave} waits at a barrier that "
             text += f"wave {missing.wave} never reaches" if missing else "is never complete"
             kind = "stuck"
@@ -385,6 +442,19 @@ class Simulation:
         self.deadlocks.append(
             Deadlock(kind, text, tuple(marks), tuple(e.op for e in waiting.events[: waiting.at + 1]))
         )
+
+
+def _meeting(op: ops.Operation) -> Meeting:
+    """The barrier that an operation is about."""
+    if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
+        return op.waves
+    bar_id: int = getattr(op, "bar_id", ops.WORKGROUP)
+    return bar_id
+
+
+def _meets(wave: int, meeting: Meeting) -> bool:
+    """Whether a wave takes part in a barrier."""
+    return isinstance(meeting, int) or meeting[0] <= wave < meeting[1]
 
 
 def _signals(op: ops.Operation, bar_id: int) -> bool:

@@ -62,14 +62,14 @@ class Tracked:
 
 
 @dataclass(slots=True)
-class _Step:
+class Walked:
     """A state of the walk and how it was reached."""
 
     block: int
     gap: int
     env: Env
     status: Status
-    came_from: _Step | None
+    came_from: Walked | None
     around: int = -1
     """The loop that went round on the way here from there, or -1."""
 
@@ -144,7 +144,7 @@ class Tracker:
 
     def follow(self, tracked: Tracked, gap: int) -> None:
         """Walk on from the access until it is visible on every path; record what it meets on the way."""
-        start = _Step(tracked.block.index, gap + 1, tracked.env, tracked.status, None)
+        start = Walked(tracked.block.index, gap + 1, tracked.env, tracked.status, None)
         seen = {(start.block, start.gap, start.env, start.status)}
         todo = deque([start])
         steps = 0
@@ -160,16 +160,24 @@ class Tracker:
             if status is None:
                 continue
             for target, env, around in self.context.successors(block, step.env):
-                after = status
-                if tracked.op.group and around in tracked.loops and around not in after.rounds:
-                    after = replace(after, rounds=after.rounds | {around})
+                after = self.gone_round(tracked, status, around)
                 key = (target, 0, env, after)
                 if key not in seen:
                     seen.add(key)
-                    todo.append(_Step(target, 0, env, after, step, around))
+                    todo.append(Walked(target, 0, env, after, step, around))
         self.explored.steps += steps
 
-    def pass_block(self, tracked: Tracked, block: Block, step: _Step) -> Status | None:
+    def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
+        """For a member of a group, which loops have gone round matters."""
+        if tracked.op.group and around in tracked.loops and around not in status.rounds:
+            return replace(status, rounds=status.rounds | {around})
+        return status
+
+    def completed(self, status: Status) -> Status:
+        """The access is complete."""
+        return status if status.complete else replace(status, complete=True)
+
+    def pass_block(self, tracked: Tracked, block: Block, step: Walked) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
         taking_part = self.context.admits(block, step.env, tracked.wave)
@@ -302,7 +310,7 @@ class Tracker:
         tracked: Tracked,
         op: ops.MemoryOperation,
         block: Block,
-        step: _Step,
+        step: Walked,
         status: Status,
         taking_part: bool,
     ) -> bool:
@@ -350,7 +358,7 @@ class Tracker:
         effect: Effect,
         wave: int,
         place: Bytes,
-        step: _Step,
+        step: Walked,
         status: Status,
     ) -> None:
         """Keep the first race that was found between two operations at each distance."""
@@ -369,17 +377,17 @@ class Tracker:
             "race", hazard, first, second, rounds, why, tuple(path), status.complete, bool(status.signalled)
         )
 
-    def rounds(self, tracked: Tracked, step: _Step) -> tuple[int, ...]:
+    def rounds(self, tracked: Tracked, step: Walked) -> tuple[int, ...]:
         """The loops around the tracked access that went round on the way to `step`, in order."""
         found: list[int] = []
-        here: _Step | None = step
+        here: Walked | None = step
         while here is not None:
             if here.around in tracked.loops:
                 found.append(here.around)
             here = here.came_from
         return tuple(reversed(found))
 
-    def path_to(self, tracked: Tracked, step: _Step, op: ops.Operation) -> list[ops.Operation]:
+    def path_to(self, tracked: Tracked, step: Walked, op: ops.Operation) -> list[ops.Operation]:
         """What is executed from the tracked access to `op`."""
         steps = [step]
         while steps[-1].came_from is not None:

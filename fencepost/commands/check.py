@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     clean = True
     named = target_named(options.target).named_barriers if options.target else None
     for name in options.files:
-        for kernel in read_kernels(name):
+        for kernel in read_kernels(name).to_check():
             report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named)
             clean = clean and report.ok
             if options.json:
@@ -75,14 +75,15 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write("\n")
             if report.ok and options.quiet:
                 continue
-            verdict = _verdict(report)
-            sys.stdout.write(f"{name}: @{kernel.name}: {verdict} ({report.explored})\n")
+            found_here = verdict(report)
+            sys.stdout.write(f"{name}: @{kernel.name}: {found_here} ({report.explored})\n")
     if options.json:
         print_json(found)
     return 0 if clean else 1
 
 
-def _verdict(report: Report) -> str:
+def verdict(report: Report) -> str:
+    """What was found, in a few words."""
     from fencepost.report.words import plural
 
     if report.ok:

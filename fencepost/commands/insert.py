@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
+from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import (
     add_analysis_arguments,
     add_estimate_arguments,
@@ -95,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
                 seconds=options.seconds,
             )
         )
+    if _objects_fail(kernels):
+        return 1
     put_kernels(options, kernels)
     if options.json:
         found: list[dict[str, Any]] = []
@@ -111,6 +114,7 @@ def run(options: argparse.Namespace) -> int:
                     "assumed": assumed_json(result.assumed, spans),
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
+                    "fenced": [_barrier_json(barrier, spans) for barrier in result.fenced],
                     "estimate": estimate_json(kernel, result.target),
                     "solver": {"questions": result.questions, "solved": result.solved},
                     "text": str(kernel),
@@ -133,7 +137,32 @@ def run(options: argparse.Namespace) -> int:
             waits = "now waits" if len(result.upgraded) == 1 else "now wait"
             many = plural(len(result.upgraded), "barrier")
             say(f"  {many} of the kernel {waits} for async operations (line {lines})")
+        if result.fenced:
+            _, spans = locate(kernel)
+            lines = ", ".join(str(spans[barrier.op].line) for barrier in result.fenced)
+            many = plural(len(result.fenced), "workgroup barrier")
+            has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"
+            say(f"  {many} of the kernel {has} (line {lines})")
     return 0
+
+
+def _objects_fail(kernels: Kernels) -> bool:
+    """Whether barrier objects are used in a way that no barrier can repair; what is wrong is printed then."""
+    from fencepost.check import check
+    from fencepost.ir.ops import MbarrierOperation
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import diagnostics
+
+    failed = False
+    for kernel in kernels.to_check():
+        if not any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk()):
+            continue
+        for diagnostic in diagnostics(kernel, check(kernel)):
+            failed = True
+            say(render(diagnostic).plain)
+    if failed:
+        say("barriers cannot repair how barrier objects are used: nothing was written")
+    return failed
 
 
 def _barrier_json(barrier: Barrier, spans: dict[Operation, Span]) -> dict[str, Any]:

@@ -30,6 +30,14 @@ class Kernels:
     def __iter__(self) -> Iterator[CapturedTrace]:
         return iter(self.traces)
 
+    def to_check(self) -> list[CapturedTrace]:
+        """What `check` looks at: all waves together, where parts of a kernel have waves of their own."""
+        if not self.translations:
+            return self.traces
+        from fencepost.hosts.triton.judging import judged
+
+        return judged(self.translations)
+
     def text(self) -> str:
         """The file as it is now."""
         if not self.translations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.covers import PLAIN, Cover, Placement
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.targets import TargetConfig
@@ -26,12 +26,21 @@ class LegacyBarrierEmitter:
         self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
     ) -> dict[Position, ops.SyncOperation]:
         """Put a barrier or wait at every chosen position, with its reason as comment."""
-        emitted: dict[Position, ops.SyncOperation] = {}
+        return {at: made[0] for at, made in self.emit_each(flow, placement, comments).items()}
+
+    def emit_each(
+        self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
+    ) -> dict[Position, tuple[ops.SyncOperation, ...]]:
+        """The same; several stand at one position where waves run apart, and all of them are returned."""
+        emitted: dict[Position, tuple[ops.SyncOperation, ...]] = {}
         for position in sorted(placement):
-            made = operation_for(placement[position], flow.trace.waves)
-            made.comment = comments.get(position, "")
-            flow.insert(position, made)
-            emitted[position] = made
+            cover = placement[position]
+            # What the first one has waited for, the others need not.
+            covers = [cover, *[PLAIN] * (cover.times - 1 if cover.rendezvous else 0)]
+            emitted[position] = tuple(operation_for(each, flow.trace.waves) for each in covers)
+            for made in emitted[position]:
+                made.comment = comments.get(position, "")
+                flow.insert(position, made)
         return emitted
 
 
@@ -57,12 +66,16 @@ def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
     if isinstance(op, ops.MemoryCounterWait) and not cover.drains:
         op.counts = dict(cover.counts)
         return op
+    if isinstance(op, ops.WorkgroupBarrier) and cover.raw:
+        return op
     assert op.graph is not None
     made: ops.SyncOperation = ops.MemoryCounterWait(dict(cover.counts))
     if cover.rendezvous or cover.drains:
         # A workgroup barrier, or a wait, that has to do more than it can.
         made = ops.SharedMemoryBarrier(cover.drains, dict(cover.counts))
     made.comment, made.heading, made.span = op.comment, op.heading, op.span
+    # Hosts see from the kind of the operation that theirs has changed.
+    made.host, made.origin = op.host, op.origin
     op.graph.insert_before(op, made)
     op.graph.remove(op)
     return made

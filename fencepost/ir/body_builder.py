@@ -67,7 +67,7 @@ class BodyBuilder(OperationBuilder):
         self,
         var: str,
         *,
-        trip: int | None = None,
+        trip: int | Expr | None = None,
         start: int = 0,
         step: int = 1,
         expect: int | None = None,
@@ -78,7 +78,7 @@ class BodyBuilder(OperationBuilder):
         self,
         var: str,
         *,
-        trip: int | None = None,
+        trip: int | Expr | None = None,
         start: int = 0,
         step: int = 1,
         expect: int | None = None,
@@ -89,13 +89,15 @@ class BodyBuilder(OperationBuilder):
         self,
         var: str,
         *,
-        trip: int | None = None,
+        trip: int | Expr | None = None,
         start: int = 0,
         step: int = 1,
         expect: int | None = None,
         carry: Mapping[str, Handable] | None = None,
     ) -> AbstractContextManager[Any]:
         """A loop of `trip` iterations; None means unknown, possibly zero. Yields the loop's variable.
+
+        Instead of `trip` iterations, a loop can count up to a number that the kernel is given (see `param`).
 
         `expect` says how often a loop of unknown length is expected to run; it guides costs only. `carry` says what
         names begin as. Then the loop yields them too, and its body ends in `next`.
@@ -106,7 +108,7 @@ class BodyBuilder(OperationBuilder):
     def _loop(
         self,
         var: str,
-        trip: int | None,
+        trip: int | Expr | None,
         start: int,
         step: int,
         expect: int | None,
@@ -114,6 +116,9 @@ class BodyBuilder(OperationBuilder):
     ) -> Iterator[Expr | tuple[Expr, HandedOn]]:
         check_step(step)
         check_number(start)
+        upto = ""
+        if isinstance(trip, Expr):
+            upto, trip = self._names.given_at(trip.name if isinstance(trip, Var) else str(trip)), None
         if trip is not None and trip < 0:
             raise FencepostError("a loop runs at least 0 times; None means that it is not known how often")
         stop = None if trip is None else check_number(start + trip * step)
@@ -121,7 +126,9 @@ class BodyBuilder(OperationBuilder):
         carried = tuple(
             carry_name(check_name(name), self._handed(init)) for name, init in (carry or {}).items()
         )
-        loop = ops.Iterate(check_name(var), start, stop, step, carried, body=self._region(), expect=expect)
+        loop = ops.Iterate(
+            check_name(var), start, stop, step, carried, body=self._region(), expect=expect, upto=upto
+        )
         check_expected(loop)
         self._names.claim(f"%{var}")
         loop.body.owner = loop

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from fencepost.ir import ops
-from fencepost.ir.buffers import Buffer, BufferArg, check_view
+from fencepost.ir.buffers import Buffer, BufferArg, View, check_view
 from fencepost.ir.expr import Compare, Condition, Expr, Flag, as_expr, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import check_end, follows, hand_on, names_of
@@ -82,16 +82,20 @@ class BodyWriter:
         if not op.views:
             raise FencepostError(f"{op.mnemonic} takes at least one buffer", code="FP105")
         for view in op.views:
-            self._check_buffer(view.buffer)
-            for part in (view.slot, view.lo, view.hi):
-                if part is not None:
-                    self._check_numbers(part)
-            check_view(view, None)
+            self._check_view(view)
         if op.group:
             check_name(op.group)
         if isinstance(op, ops.AsyncOperation):
             check_name(op.counter)
         return self._value(op, uses)
+
+    def _check_view(self, view: View) -> None:
+        """Refuse a view that cannot be used here."""
+        self._check_buffer(view.buffer)
+        for part in (view.slot, view.lo, view.hi):
+            if part is not None:
+                self._check_numbers(part)
+        check_view(view, None)
 
     def _value(self, op: AnyValue, uses: Sequence[ops.ValueOperation]) -> AnyValue:
         """Put an operation that uses values."""

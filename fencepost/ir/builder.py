@@ -32,6 +32,12 @@ class Kernel(BodyBuilder):
         self.trace = CapturedTrace(name, waves=check_waves(waves))
         super().__init__(self.trace)
 
+    def param(self, name: str) -> Expr:
+        """A number that the kernel is given: the same for all waves and all the time, and not known."""
+        self._names.define_given(check_name(name))
+        self.trace.numbers[name] = None
+        return Var(name)
+
     def block(self, label: str, *params: str) -> tuple[Expr, ...]:
         """Start a new block of unstructured control flow; `params` name the numbers that branches to it hand on.
 

@@ -83,6 +83,8 @@ class _BodyReader:
                 self.fill(body.blocks[-1], part)
             elif part.rule == "buffer":
                 self.buffer(part)
+            elif part.rule == "given":
+                self.given(part)
             else:
                 label, _, statements = part.parts
                 self.names.claim(str(label), token_span(label))
@@ -118,6 +120,12 @@ class _BodyReader:
         place = None if offset is None else integer(offset)
         buffer = Buffer(name[1:], each, count, place, span, number=len(self.names.buffers))
         self.names.define_buffer(buffer, token_span(name))
+
+    def given(self, statement: Statement) -> None:
+        _, name = statement.parts
+        assert isinstance(self.body, CapturedTrace)
+        self.names.define_given(name[1:], token_span(name))
+        self.body.numbers[name[1:]] = token_span(name)
 
     # ------------------------------------------------------------ regions
 
@@ -179,12 +187,14 @@ class _BodyReader:
         loop = ops.Iterate(
             var[1:],
             start,
-            stop,
+            stop if isinstance(stop, int) else None,
             stride,
             carried,
             body=self.region(),
             span=opening(self.file.source, statement),
         )
+        if not isinstance(stop, int) and stop != "?":
+            loop.upto = self.names.given_at(stop[1:], token_span(stop))
         _expect(loop, _settings(expected))
         loop.body.owner = loop
         self.ends.append((statement.end_line, loop.body))

@@ -15,6 +15,7 @@ MOST_DEPTH = 64
 """Expressions nested deeper than this are refused rather than risked on Python's stack."""
 MOST_BYTES = 2**40
 MOST_WAVES = 64
+MOST_PRIORITY = 3
 
 
 def check_name(name: str) -> str:
@@ -65,6 +66,29 @@ def check_barrier(number: int, span: Span | None = None) -> int:
     if number < WORKGROUP:
         raise FencepostError("barrier ids are -1 (the workgroup's) and up", [Mark(span)])
     return check_number(number, span)
+
+
+def check_count(what: str, number: int) -> int:
+    """`number`, if so many arrivals or bytes can be asked for."""
+    if number < 1:
+        raise FencepostError(f"{what!r} is a number from 1")
+    return check_number(number)
+
+
+def check_some(first: int, end: int, span: Span | None = None) -> tuple[int, int]:
+    """The waves from `first` up to, not including, `end`, if a barrier can be for them."""
+    if not 0 <= first < end <= MOST_WAVES:
+        raise FencepostError(
+            f"a barrier for waves {first}..{end}; they are counted from 0 to {MOST_WAVES}", [Mark(span)]
+        )
+    return first, end
+
+
+def check_priority(priority: int, span: Span | None = None) -> int:
+    """`priority`, if a wave can have it."""
+    if not 0 <= priority <= MOST_PRIORITY:
+        raise FencepostError(f"priority {priority}; waves have 0 to {MOST_PRIORITY}", [Mark(span)])
+    return priority
 
 
 def check_engine(counter: str, span: Span | None = None) -> str:

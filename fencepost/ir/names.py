@@ -35,7 +35,9 @@ class Names:
     homes: dict[str, Graph] = field(default_factory=dict)
     """For loop variables and what is handed on: the region in which each can be used."""
     parameters: set[str] = field(default_factory=set)
-    """Numbers of labelled blocks, which can be used in any block."""
+    """Numbers of labelled blocks and those that the kernel is given, which can be used in any block."""
+    given: set[str] = field(default_factory=set)
+    """Those that the kernel is given, among them."""
     flags: dict[str, Span | None] = field(default_factory=dict)
     """Conditions that are not known, and where each is first used."""
     taken: dict[str, Span | None] = field(default_factory=dict)
@@ -91,6 +93,26 @@ class Names:
         """Make a number of a labelled block known in all blocks."""
         self.parameters.add(name.name)
         self._check_flags(name.name)
+
+    def define_given(self, name: str, span: Span | None = None) -> None:
+        """Make a number that the kernel is given known everywhere in it."""
+        self.claim(f"%{name}", span)
+        self.parameters.add(name)
+        self.given.add(name)
+
+    def given_at(self, name: str, span: Span | None = None) -> str:
+        """`name`, if the kernel is given a number of that name."""
+        if name not in self.given:
+            known = ", ".join(f"%{known}" for known in sorted(self.given)) or "none"
+            taken = f"%{name}" in self.taken
+            help_ = [] if taken else [("help", f"`param %{name}` in front of the first statement")]
+            raise FencepostError(
+                f"%{name} is no number that the kernel is given",
+                [Mark(span), *_defined(self.taken.get(f"%{name}"))],
+                code="FP104",
+                notes=[("numbers", known), *help_],
+            )
+        return name
 
     def define_flag(self, name: str, span: Span | None = None) -> None:
         """Note that a name is used as a condition."""
@@ -172,6 +194,8 @@ class Names:
             return ops.BUFFER
         if name in self.values:
             return ops.VALUE
+        if name in self.given:
+            return ops.NUMBER
         return (
             (self.handed[name].kind or "a result that is not known yet")
             if name in self.handed

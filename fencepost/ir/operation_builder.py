@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from fencepost.ir import ops
 from fencepost.ir.body_writer import BodyWriter
 from fencepost.ir.buffers import Buffer, View
-from fencepost.ir.limits import check_barrier, check_engine, check_name, check_number, check_size
+from fencepost.ir.expr import Expr, as_expr
+from fencepost.ir.limits import (
+    check_barrier,
+    check_count,
+    check_engine,
+    check_name,
+    check_number,
+    check_priority,
+    check_size,
+    check_some,
+)
 from fencepost.ir.source import FencepostError
 
+AnyAsync = TypeVar("AnyAsync", bound=ops.AsyncOperation)
 Place = Buffer | View
 Value = ops.ValueOperation
 
@@ -70,6 +82,41 @@ class OperationBuilder(BodyWriter):
         """A tile stored to global memory by a tensor engine, which reads it some time later."""
         return self._access(ops.TensorStoreFromLDS(_views(place), group=group, counter=counter), uses)
 
+    # ------------------------------------------------------------ barrier objects
+
+    def mbarrier_init(self, place: Place, *, count: int) -> ops.MbarrierInit:
+        """Makes a barrier object whose phases are complete after `count` arrivals."""
+        return self._access(ops.MbarrierInit(_views(place), count=check_count("count", count)), ())
+
+    def mbarrier_arrive(self, place: Place, *, count: int = 1, counter: str = "") -> ops.MbarrierArrive:
+        """Every wave arrives `count` times; with a `counter`, its engine does once that is drained."""
+        if counter:
+            check_engine(check_name(counter))
+        made = ops.MbarrierArrive(_views(place), count=check_count("count", count), counter=counter)
+        return self._access(made, ())
+
+    def mbarrier_expect(self, place: Place, *, bytes: int) -> ops.MbarrierExpect:
+        """Arrives once, and makes the phase wait for so many bytes."""
+        return self._access(ops.MbarrierExpect(_views(place), bytes=check_count("bytes", bytes)), ())
+
+    def mbarrier_wait(self, place: Place, *, phase: int | Expr) -> ops.MbarrierWait:
+        """Block until the phase of that parity is complete."""
+        self._check_numbers(as_expr(phase))
+        return self._access(ops.MbarrierWait(_views(place), phase=as_expr(phase)), ())
+
+    def arriving(self, op: AnyAsync, place: Place, *, bytes: int = 0, count: int = 0) -> AnyAsync:
+        """Have the engine of a copy tell a barrier object when it is done: it brings `bytes`, or arrives."""
+        if bool(bytes) is bool(count):
+            raise FencepostError("an engine brings `bytes` or arrives `count` times", code="FP105")
+        (view,) = _views(place)
+        self._check_view(view)
+        op.arrives = (
+            ops.Arrival(view, bytes=check_count("bytes", bytes))
+            if bytes
+            else ops.Arrival(view, check_count("count", count))
+        )
+        return op
+
     # ------------------------------------------------------------ registers
 
     def global_read(self, *uses: Value, counter: str = "load") -> ops.GlobalRead:
@@ -99,10 +146,18 @@ class OperationBuilder(BodyWriter):
         return self._put(ops.CommitGroup(check_engine(check_name(counter))))
 
     def barrier(
-        self, *, wait_async_ops: bool = False, after: Sequence[Value] = (), **counts: int
+        self,
+        *,
+        wait_async_ops: bool = False,
+        after: Sequence[Value] = (),
+        **counts: int,
     ) -> ops.SharedMemoryBarrier:
         """Fence and rendezvous; it waits for async operations first if it is told to."""
         return self._value(ops.SharedMemoryBarrier(wait_async_ops, _counts(counts)), after)
+
+    def barrier_of(self, first: int, end: int) -> ops.SharedMemoryBarrier:
+        """Fence and rendezvous of the waves from `first` up to, not including, `end`."""
+        return self._put(ops.SharedMemoryBarrier(waves=check_some(first, end)))
 
     def workgroup_barrier(self) -> ops.WorkgroupBarrier:
         """Rendezvous without a fence."""
@@ -124,6 +179,16 @@ class OperationBuilder(BodyWriter):
         if not counts and not after:
             raise FencepostError("wait_count takes counters, each with a number from 0: wait_count(load=0)")
         return self._value(ops.MemoryCounterWait(_counts(counts)), after)
+
+    # ------------------------------------------------------------ hints
+
+    def sched_barrier(self) -> ops.SchedulingBarrier:
+        """A line that the compiler moves no instruction across."""
+        return self._put(ops.SchedulingBarrier())
+
+    def set_wave_prio(self, priority: int) -> ops.SetWavePrio:
+        """The wave's priority from here on, from 0 to 3."""
+        return self._put(ops.SetWavePrio(check_priority(priority)))
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:

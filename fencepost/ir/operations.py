@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import View, check_view
+from fencepost.ir.expr import Expr
 from fencepost.ir.graph import Graph
-from fencepost.ir.limits import check_barrier, check_engine
+from fencepost.ir.limits import check_barrier, check_engine, check_priority, check_some
+from fencepost.ir.mbarriers import arrival, mbarrier
 from fencepost.ir.names import Names, check_use
 from fencepost.ir.source import FencepostError, Mark, Source, Span
-from fencepost.ir.syntax import Operand, Statement, opening
+from fencepost.ir.syntax import Arrives, Operand, Statement, integer, opening
 from fencepost.ir.syntax_errors import token_span
 
 if TYPE_CHECKING:
@@ -64,9 +66,12 @@ class OperationReader:
         views: list[View] = []
         values: list[Operand] = []
         attributes: list[tuple[str, str, Span]] = []
+        arrives: Arrives | None = None
         for part in rest:
             if isinstance(part, tuple):
                 attributes.append(part)
+            elif isinstance(part, Arrives):
+                arrives = part
             elif part is not None and (part.name in names.buffers or part.name in names.arguments):
                 views.append(self.view(part))
             elif part is not None:
@@ -81,8 +86,35 @@ class OperationReader:
         op = kind(tuple(views), span=span)
         if attributes:
             self.attributes(op, attributes)
+        if arrives is not None:
+            self.arrive(op, arrives)
         self.define(op, name, values)
         return op
+
+    def arrive(self, op: ops.MemoryOperation, arrives: Arrives) -> None:
+        """The barrier object that an engine tells when it is done."""
+        if not isinstance(op, ops.AsyncOperation):
+            raise FencepostError(
+                f"{op.mnemonic} is done by the wave itself, not by an engine that could arrive",
+                [Mark(arrives.operand.span)],
+                code="FP105",
+                notes=[("help", "`mbarrier_arrive` on the line below")],
+            )
+        op.arrives = arrival(self.view_of(arrives.operand), arrives.key, arrives.value, arrives.span)
+
+    def mbarrier(self, parts: list[Any], span: Span) -> ops.Operation:
+        """An operation on a barrier object."""
+        mnemonic, operand, *settings = parts
+        for _, value, at in settings:
+            if isinstance(value, Expr):
+                self.names.check_numbers(value, self.here, at)
+        return mbarrier(str(mnemonic), self.view_of(operand), settings, span)
+
+    def view_of(self, operand: Operand) -> View:
+        """The part of a buffer that an operand names, if it names one."""
+        if operand.name not in self.names.buffers and operand.name not in self.names.arguments:
+            raise self.names.no_buffer(operand.name, operand.span)
+        return self.view(operand)
 
     def value(self, parts: list[Any], span: Span) -> ops.Operation:
         """Anything that touches registers only."""
@@ -140,8 +172,11 @@ class OperationReader:
 
     def barrier(self, parts: list[Any], span: Span) -> ops.Operation:
         """Fence and rendezvous, with what is waited for first."""
-        _, drain, after, *counted = parts
+        _, drain, some, after, *counted = parts
         barrier = ops.SharedMemoryBarrier(drain is not None, _counts(counted), span=span)
+        if some is not None:
+            first, end = integer(some[0]), integer(some[1])
+            barrier.waves = check_some(first, end, token_span(some[0]))
         self.define(barrier, None, after or [])
         return barrier
 
@@ -169,6 +204,14 @@ class OperationReader:
     def commit(self, parts: list[Any], span: Span) -> ops.Operation:
         """The end of a group of async operations."""
         return ops.CommitGroup(check_engine(str(parts[1]), token_span(parts[1])), span=span)
+
+    def sched_barrier(self, parts: list[Any], span: Span) -> ops.Operation:
+        """A line that the compiler moves nothing across."""
+        return ops.SchedulingBarrier(span=span)
+
+    def set_wave_prio(self, parts: list[Any], span: Span) -> ops.Operation:
+        """The wave's priority from here on."""
+        return ops.SetWavePrio(check_priority(integer(parts[1]), token_span(parts[1])), span=span)
 
     # ------------------------------------------------------------ values
 
@@ -225,6 +268,7 @@ def _counts(parts: list[tuple[str, int, Span]]) -> dict[str, int]:
 
 READERS: dict[str, Callable[[OperationReader, list[Any], Span], ops.Operation]] = {
     "memory": OperationReader.memory,
+    "mbarrier": OperationReader.mbarrier,
     "value": OperationReader.value,
     "barrier": OperationReader.barrier,
     "wait_count": OperationReader.wait_count,
@@ -232,4 +276,6 @@ READERS: dict[str, Callable[[OperationReader, list[Any], Span], ops.Operation]] 
     "signal": OperationReader.split,
     "wait": OperationReader.split,
     "commit": OperationReader.commit,
+    "sched_barrier": OperationReader.sched_barrier,
+    "set_wave_prio": OperationReader.set_wave_prio,
 }

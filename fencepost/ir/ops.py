@@ -112,6 +112,15 @@ class Exchange(MemoryOperation):
         return steps
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What an engine does to a barrier object once it is done: it arrives `count` times, or brings `bytes`."""
+
+    view: View
+    count: int = 0
+    bytes: int = 0
+
+
 @dataclass(slots=True, eq=False)
 class AsyncOperation(MemoryOperation):
     """An access by an engine of its own, which completes in the order of its counter.
@@ -120,6 +129,8 @@ class AsyncOperation(MemoryOperation):
     """
 
     counter: str = field(default="", kw_only=True)
+    arrives: Arrival | None = field(default=None, kw_only=True)
+    """The barrier object that the engine tells when it is done."""
     default_counter: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -173,6 +184,51 @@ class TensorStoreFromLDS(AsyncRead):
     default_counter: ClassVar[str] = "tensor"
 
 
+# ---------------------------------------------------------------- barrier objects in shared memory
+
+
+@dataclass(slots=True, eq=False)
+class MbarrierInit(Write):
+    """Makes a barrier object: each of its phases is complete after `count` arrivals (and the bytes expected)."""
+
+    mnemonic: ClassVar[str] = "mbarrier_init"
+    count: int = field(default=1, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class MbarrierArrive(AtomicOp):
+    """Every wave that runs it arrives `count` times, after all that it did to shared memory itself.
+
+    With a `counter`, it is the engine that arrives, once all that the wave has issued on that counter is complete.
+    """
+
+    mnemonic: ClassVar[str] = "mbarrier_arrive"
+    count: int = field(default=1, kw_only=True)
+    counter: str = field(default="", kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class MbarrierExpect(AtomicOp):
+    """Arrives once, and makes the phase wait for so many bytes as well."""
+
+    mnemonic: ClassVar[str] = "mbarrier_expect"
+    bytes: int = field(default=0, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class MbarrierWait(AtomicOp):
+    """Block until the phase of parity `phase` is complete; the phase before the first one counts as complete.
+
+    Whatever was complete when others arrived for that phase is known then. Waves do not meet.
+    """
+
+    mnemonic: ClassVar[str] = "mbarrier_wait"
+    phase: Expr = field(kw_only=True)
+
+
+MbarrierOperation = MbarrierInit | MbarrierArrive | MbarrierExpect | MbarrierWait
+
+
 # ---------------------------------------------------------------- everything else that computes
 
 
@@ -223,6 +279,24 @@ class CommitGroup(Operation):
     counter: str = ""
 
 
+# ---------------------------------------------------------------- hints to whoever orders instructions
+
+
+@dataclass(slots=True, eq=False)
+class SchedulingBarrier(Operation):
+    """The compiler moves no instruction across it. At run time it is nothing, and it orders no waves."""
+
+    mnemonic: ClassVar[str] = "sched_barrier"
+
+
+@dataclass(slots=True, eq=False)
+class SetWavePrio(Operation):
+    """The wave's priority from here on, where waves of one SIMD want to issue at the same time."""
+
+    mnemonic: ClassVar[str] = "set_wave_prio"
+    priority: int = 0
+
+
 # ---------------------------------------------------------------- synchronization
 
 
@@ -241,6 +315,8 @@ class SharedMemoryBarrier(SyncOperation):
     mnemonic: ClassVar[str] = "barrier"
     wait_async_ops: bool = False
     counts: dict[str, int] = field(default_factory=dict)
+    waves: tuple[int, int] | None = field(default=None, kw_only=True)
+    """Where only some waves meet: the first of them, and the one behind the last."""
 
     @property
     def drains(self) -> bool:
@@ -343,6 +419,8 @@ class Iterate(Operation):
     carried: tuple[Carried, ...] = ()
     body: Graph = field(kw_only=True)
     expect: int | None = field(default=None, kw_only=True)
+    upto: str = field(default="", kw_only=True)
+    """Where the trip count is not known: the number that the kernel is given and the loop counts up to."""
 
     @property
     def trip(self) -> int | None:

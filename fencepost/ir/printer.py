@@ -8,6 +8,7 @@ from fencepost.ir import ops
 from fencepost.ir.expect import spelled_expected
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import spelled
+from fencepost.ir.mbarriers import spelled_arrival, spelled_mbarrier
 from fencepost.ir.source import Source, Span
 from fencepost.ir.trace import Body, CapturedTrace
 
@@ -65,6 +66,9 @@ def _lines(trace: Body) -> Iterator[tuple[str, ops.Operation | None]]:
         for text in buffer.heading:
             yield _comment_line(text, 1), None
         yield _with_comment(f"{INDENT}{buffer}", buffer.comment), None
+    if isinstance(trace, CapturedTrace):
+        for name in trace.numbers:
+            yield f"{INDENT}param %{name}", None
     for number, block in enumerate(trace.blocks):
         if number:
             params = ", ".join(f"%{name.name}" for name in block.params)
@@ -118,14 +122,18 @@ def _comment_line(text: str, depth: int) -> str:
 def statement(op: ops.Operation) -> str:
     """One operation without what is nested in it."""
     if isinstance(op, ops.SharedMemoryBarrier):
-        return " ".join([op.mnemonic, *(["async"] if op.wait_async_ops else []), *_waits(op, op.counts)])
+        some = [f"waves {op.waves[0]}..{op.waves[1]}"] if op.waves is not None else []
+        drains = ["async"] if op.wait_async_ops else []
+        return " ".join([op.mnemonic, *drains, *some, *_waits(op, op.counts)])
+    if isinstance(op, ops.MbarrierOperation):
+        return spelled_mbarrier(op)
     if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
         return op.mnemonic if op.bar_id == ops.WORKGROUP else f"{op.mnemonic} {op.bar_id}"
     if isinstance(op, ops.MemoryCounterWait):
         result = f"%{op.name} = " if op.name else ""
         return result + " ".join([op.mnemonic, *_waits(op, op.counts)])
     if isinstance(op, ops.Iterate):
-        stop = "?" if op.stop is None else str(op.stop)
+        stop = (f"%{op.upto}" if op.upto else "?") if op.stop is None else str(op.stop)
         step = "" if op.step == 1 else f" step {op.step}"
         carried = ", ".join(
             f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
@@ -140,6 +148,8 @@ def statement(op: ops.Operation) -> str:
         return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
     if isinstance(op, ops.CommitGroup):
         return f"{op.mnemonic} {op.counter}"
+    if isinstance(op, ops.SetWavePrio):
+        return f"{op.mnemonic} {op.priority}"
     if isinstance(op, ops.Call):
         frame = f" at {op.frame}" if op.frame else ""
         return f"{op.mnemonic} @{op.function.name}{frame}"
@@ -172,5 +182,7 @@ def _value_statement(op: ops.ValueOperation) -> str:
         and op.counter != op.default_counter
     ):
         attributes += f" counter={op.counter}"
+    if isinstance(op, ops.AsyncOperation) and op.arrives is not None:
+        attributes += spelled_arrival(op.arrives)
     arguments = f" {', '.join(operands)}" if operands else ""
     return f"{result}{op.mnemonic}{arguments}{attributes}"

@@ -41,6 +41,16 @@ class Operand:
     span: Span
 
 
+@dataclass(slots=True)
+class Arrives:
+    """`arrives %full[0] bytes=1024`: what an engine does to a barrier object."""
+
+    operand: Operand
+    key: str
+    value: int
+    span: Span
+
+
 def opening(source: Source, statement: Statement) -> Span:
     """The first line of a statement, without the brace that opens its body."""
     code = source.line(statement.line).partition("#")[0].rstrip()
@@ -84,6 +94,19 @@ class _Actions:
     def after(self, parts: list[Any]) -> list[Operand]:
         return parts
 
+    def some(self, parts: list[Any]) -> tuple[Token, Token]:
+        return parts[0], parts[1]
+
+    def arrives(self, parts: list[Any]) -> Arrives:
+        return Arrives(parts[0], *parts[1])
+
+    def setting(self, parts: list[Any]) -> tuple[str, Expr | str, Span]:
+        value = Const(integer(parts[1])) if parts[1].isdigit() else str(parts[1])
+        return str(parts[0]), value, token_span(parts[0])
+
+    def phase(self, parts: list[Any]) -> tuple[str, Expr, Span]:
+        return str(parts[0]), parts[1], token_span(parts[0])
+
     def carry(self, parts: list[Any]) -> list[tuple[Token, Expr]]:
         return parts
 
@@ -107,8 +130,8 @@ class _Actions:
     def signed(self, parts: list[Any]) -> int:
         return -integer(parts[1]) if parts[0] is not None else integer(parts[1])
 
-    def bound(self, parts: list[Any]) -> int | None:
-        return parts[0] if isinstance(parts[0], int) else None
+    def bound(self, parts: list[Any]) -> Any:
+        return parts[0]
 
     def flag(self, parts: list[Any]) -> Flag:
         return Flag(parts[0][1:])
@@ -139,9 +162,10 @@ class _Actions:
 
 
 STATEMENT_RULES = (
-    *("kernel", "labelled", "buffer", "memory", "value", "loop", "conditional", "br", "cond_br", "return"),
+    *("kernel", "labelled", "buffer", "given", "memory", "mbarrier", "value", "loop", "conditional"),
+    *("br", "cond_br", "return"),
     *("barrier", "workgroup_barrier", "signal", "wait", "wait_count"),
-    *("func", "commit", "call", "next", "give"),
+    *("func", "commit", "call", "next", "give", "sched_barrier", "set_wave_prio"),
 )
 
 

@@ -19,8 +19,10 @@ MEMORY_WORDS = (
 )
 COMPUTE_WORDS = ("global_read", "global_write", "mma", "compute", "null_async_dep")
 SYNC_WORDS = ("barrier", "workgroup_barrier", "signal", "wait", "wait_count", "commit")
+MBARRIER_WORDS = ("mbarrier_init", "mbarrier_arrive", "mbarrier_expect", "mbarrier_wait")
+ORDER_WORDS = ("sched_barrier", "set_wave_prio")
 STATEMENT_WORDS = (
-    *(*MEMORY_WORDS, *COMPUTE_WORDS, *SYNC_WORDS),
+    *(*MEMORY_WORDS, *COMPUTE_WORDS, *SYNC_WORDS, *MBARRIER_WORDS, *ORDER_WORDS),
     *("loop", "next", "if", "give", "call", "br", "cond_br", "return"),
 )
 TERMINALS = {
@@ -47,7 +49,7 @@ CHARACTER_HINTS = {
     "!": "a condition is a comparison or a name; `!=` compares",
     "\r": "lines end in a line feed, with or without a carriage return before it",
 }
-SETTINGS = ("waves", "trip", "expect")
+SETTINGS = ("waves", "trip", "expect", "phase")
 """Words of the language that a number is set with."""
 MOST_SHOWN = 40
 
@@ -147,6 +149,8 @@ def _meaning_of_statement(text: str, following: str) -> str:
         return "kernels and functions do not stand in each other; is a `}` missing above?"
     if text == "shared":
         return "buffers are declared at the top of the kernel or function, before its first statement"
+    if text == "param":
+        return "numbers are given to kernels: at the top, before the first statement"
     if _is_word(text):
         return _meaning_of_word(text) if following.startswith("=") else _similar(text)
     return ""

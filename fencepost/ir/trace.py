@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Call, Operation, regions
-from fencepost.ir.source import FencepostError, Mark, Source
+from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +98,8 @@ class CapturedTrace(Body):
     """One kernel and how many waves run it."""
 
     waves: int = field(default=1, kw_only=True)
+    numbers: dict[str, Span | None] = field(default_factory=dict)
+    """Numbers that it is given: the same for all waves and all the time, and not known."""
     above: tuple[Function, ...] = ()
     """The functions that stand above it in its file."""
     below: tuple[Function, ...] = ()

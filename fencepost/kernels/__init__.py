@@ -10,7 +10,9 @@ from fencepost.ir.trace import CapturedTrace
 BUNDLED = ("gemm", "gemm_prefetch", "attention", "reduction")
 """Those that `fencepost demo` tells about."""
 KERNELS = (*BUNDLED, "gemm_modulo", "attention_prefetch", "attention_modulo")
-"""All of them."""
+"""Those and more of their kind."""
+TO_SCHEDULE = ("gemm_pingpong", "gemm_async")
+"""Those that `fencepost schedule` is shown with, an operation for every instruction."""
 
 
 def bundled_kernel(name: str) -> CapturedTrace:

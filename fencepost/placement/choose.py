@@ -115,7 +115,10 @@ def _behind_loops(program: Program) -> Placement:
 
 
 def _draining(placement: Placement) -> Placement:
-    return {at: DRAIN if cover.rendezvous else cover for at, cover in placement.items()}
+    return {
+        at: DRAIN._replace(times=cover.times) if cover.rendezvous else cover
+        for at, cover in placement.items()
+    }
 
 
 def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int]) -> Placement:
@@ -130,7 +133,7 @@ def price(program: Program, placement: Placement) -> float:
     """Barriers executed, and what the waits cost that were not in the kernel."""
     flow, standing = program.flow, program.standing
     return sum(
-        flow.frequency(at) * (cover.is_barrier + _wait_price(cover, standing.get(at, NOTHING)))
+        flow.frequency(at) * (cover.is_barrier * cover.times + _wait_price(cover, standing.get(at, NOTHING)))
         for at, cover in placement.items()
     )
 

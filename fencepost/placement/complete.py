@@ -5,6 +5,7 @@ from __future__ import annotations
 from fencepost.analysis.covers import ALL, Cover, Placement
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
+from fencepost.analysis.shift import Shift
 from fencepost.analysis.units import with_call_entries
 from fencepost.flow import Position
 from fencepost.ir import ops
@@ -25,10 +26,17 @@ def complete(program: Program, placement: Placement) -> Placement:
         position = Position(program.places[phase], step.gap)
         if position.block in sealed or position in program.held:
             return None
-        meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
-        needed = _waiting_for(program, flying)._replace(rendezvous=meets_others)
-        if position in chosen:
-            needed = needed.joined(chosen[position])
+        needed = _waiting_for(program, flying)
+        if program.shift is not None:
+            apart = _apart(program, program.shift, phase, step, pending, flying)
+            needed = needed._replace(rendezvous=False).joined(apart)
+            if position in chosen:
+                needed = _on_top(needed, chosen[position])
+        else:
+            meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
+            needed = needed._replace(rendezvous=meets_others)
+            if position in chosen:
+                needed = needed.joined(chosen[position])
         chosen[position] = needed
         return needed
 
@@ -51,6 +59,30 @@ def complete_in_front_of_calls(program: Program, placement: Placement) -> Placem
     return prune(program, chosen, {at for at in chosen if at in placement or at not in ends})
 
 
+FENCE = Cover(rendezvous=False, counts=((ops.LDS_COUNTER, 0),))
+"""A wave's own accesses are complete, and nobody is met."""
+
+
+def _apart(program: Program, shift: Shift, phase: int, step: Step, pending: int, flying: int) -> Cover:
+    """What helps where groups of waves run apart: as many barriers as are missing, or just a fence."""
+    extras = shift.groups.extras[phase]
+    landed = program.completed(flying)
+    missing = max(shift.missing(pending, extras), shift.missing(landed & step.conflicts, extras))
+    if missing:
+        return Cover(times=missing)
+    return FENCE if pending else Cover(rendezvous=False)
+
+
+def _on_top(needed: Cover, standing: Cover) -> Cover:
+    """What is needed behind one that is there already; waves that run apart may need both."""
+    if standing.raw and needed == FENCE:
+        return Cover()
+    both = needed.joined(standing)
+    if needed.rendezvous and standing.rendezvous and not standing.raw:
+        return both._replace(times=needed.times + standing.times)
+    return both
+
+
 def _waiting_for(program: Program, flying: int) -> Cover:
     """A barrier that waits for some bits in flight: for everything, or just for them, as the program says."""
     if not flying:
@@ -58,8 +90,8 @@ def _waiting_for(program: Program, flying: int) -> Cover:
     if program.drains:
         return Cover(ALL)
     counts: dict[str, int] = {}
-    for counter, classes in program.table.engines.items():
-        bits = flying & program.on_levels(classes)
+    for counter in program.table.engines:
+        bits = flying & program.on_levels(program.counted(counter))
         if bits:
             level = ((bits & -bits).bit_length() - 1) // program.width
             counts[counter] = level - (counter in program.groups)

@@ -73,8 +73,10 @@ class Pruning:
     def held_back(self, cover: Cover, spot: Spot) -> tuple[Spot, State]:
         """What comes up to a barrier and not through it."""
         pending, flying = self.before[spot]
-        # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending.
-        return spot, (pending if cover.rendezvous else 0, flying & cover.lands)
+        # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending, unless
+        # groups of waves run apart: then a fence alone matters, too.
+        holds = cover.rendezvous or (self.program.shift is not None and cover.fences)
+        return spot, (pending if holds else 0, flying & cover.lands)
 
     def weaken(self, position: Position, weaker: Cover) -> bool:
         """Put a weaker barrier or wait in the place of one, if nothing needs more."""
@@ -150,7 +152,7 @@ class Pruning:
                 return (0, 0)
             if pending & step.conflicts or flying & step.flying:
                 return None
-            if flying or step.clears:
+            if flying or step.clears or step.settles:
                 pending, flying = self.program.followed(step, pending, flying)
         while barrier is not None:
             if barrier != gone:

@@ -36,4 +36,6 @@ def wait_price(count: int) -> float:
 
 def cost(flow: Flow, placement: Placement) -> float:
     """How many barriers are executed in one run of the kernel, estimated. A wait that nobody meets at is a tenth."""
-    return sum(flow.frequency(at) * (1 if cover.rendezvous else 0.1) for at, cover in placement.items())
+    return sum(
+        flow.frequency(at) * (cover.times if cover.rendezvous else 0.1) for at, cover in placement.items()
+    )

@@ -61,7 +61,7 @@ def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], l
     if cover.drains:
         counts = dict.fromkeys(program.table.engines, 0)
         counts.update((name, count) for name, count in floor.items() if name not in counts)
-        if not pruning.weaken(position, program.waiting(counts, rendezvous=cover.rendezvous)):
+        if not pruning.weaken(position, _waiting(program, counts, cover)):
             # Something has not even been put into a group yet: only draining waits for that.
             return
     else:
@@ -77,16 +77,21 @@ def _relax_counter(
     pruning: Pruning, position: Position, counts: dict[str, int], counter: str, most: int, floor: int | None
 ) -> None:
     """Make one count as large as possible, or drop it; what must stay of it is at most `floor`."""
-    program, rendezvous = pruning.program, pruning.cover[position].rendezvous
+    program, cover = pruning.program, pruning.cover[position]
     if floor is None:
         without = {name: count for name, count in counts.items() if name != counter}
-        if pruning.weaken(position, program.waiting(without, rendezvous=rendezvous)):
+        if pruning.weaken(position, _waiting(program, without, cover)):
             del counts[counter]
             return
     safe, limit = counts[counter], min(most, program.levels - 1, most if floor is None else floor)
     while safe < limit:
         tried = (safe + limit + 1) // 2
-        if pruning.weaken(position, program.waiting(counts | {counter: tried}, rendezvous=rendezvous)):
+        if pruning.weaken(position, _waiting(program, counts | {counter: tried}, cover)):
             safe = counts[counter] = tried
         else:
             limit = tried - 1
+
+
+def _waiting(program: Program, counts: dict[str, int], cover: Cover) -> Cover:
+    """The same barrier or wait with other counts."""
+    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(times=cover.times)

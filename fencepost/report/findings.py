@@ -16,6 +16,7 @@ from fencepost.report.words import NAMES, access, noun, place
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
     "left signalled": "FP003", "too many barriers": "FP003", "wrong order": "FP004", "out of range": "FP005",
+    "early arrival": "FP006", "missed phase": "FP006",
 }  # fmt: skip
 
 Spans = dict[ops.Operation, Span]
@@ -160,8 +161,11 @@ def _steps(path: tuple[ops.Operation, ...]) -> list[ops.Operation]:
 def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
     marks = tuple(Mark(spans.get(_shown(op)), text) for op, text in deadlock.ops)
     path = _lines(deadlock.path, spans)
-    notes = (("path", path),) if path else ()
-    return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, notes, source)
+    notes = [("path", path)] if path else []
+    written = [origin for op, _ in deadlock.ops if (origin := _shown(op).origin)]
+    if written:
+        notes.append(("written", " and ".join(dict.fromkeys(written))))
+    return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source)
 
 
 def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnostic:

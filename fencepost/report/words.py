@@ -41,6 +41,8 @@ def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
         again = ""
         if hazard.is_loop:
             again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
+        if hazard.behind:
+            again += ", late → early" if hazard.behind > 0 else ", early → late"
         shown.setdefault(f"{noun(hazard.producer)} → {noun(hazard.consumer)} {_buffers(hazard)}{again}")
     texts = list(shown)
     if not texts:
@@ -74,6 +76,9 @@ def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) 
         text = f"{second} can overwrite what {first} has yet to read"
     else:
         text = f"{second} can be overwritten by {first}, which should come before it"
+    if hazard.behind > 0:
+        by = "one rendezvous" if hazard.behind == 1 else f"{hazard.behind} rendezvous"
+        text += f": wave {one} runs {by} behind"
     return text
 
 

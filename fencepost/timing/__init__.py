@@ -10,8 +10,9 @@ numbers. Waves wait where the execution model says that they wait, and for nothi
 Good for comparing two versions of one kernel: two placements, a barrier and its split form, a schedule and another.
 """
 
+from fencepost.timing.comparison import draw_comparison
 from fencepost.timing.picture import draw
 from fencepost.timing.result import Event, Stall, SyncTime, Timing, UnitUse
 from fencepost.timing.run import time_kernel
 
-__all__ = ["Event", "Stall", "SyncTime", "Timing", "UnitUse", "draw", "time_kernel"]
+__all__ = ["Event", "Stall", "SyncTime", "Timing", "UnitUse", "draw", "draw_comparison", "time_kernel"]

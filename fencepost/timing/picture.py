@@ -7,7 +7,7 @@ a barrier that the wave passes, a dotted one a signal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from fencepost.ir import ops
@@ -48,24 +48,34 @@ GAP = 5
 
 
 def draw(
-    timing: Timing, *, title: str = "", start: int = 0, end: int | None = None, width: int = 1200
+    timing: Timing,
+    *,
+    title: str = "",
+    start: int = 0,
+    end: int | None = None,
+    width: int = 1200,
+    waves: Sequence[int] | None = None,
 ) -> str:
-    """The picture of an estimate between two points of time, as the text of an SVG file."""
-    return _Picture(timing, title, start, timing.cycles if end is None else end, width).text()
+    """The picture of an estimate between two points of time, as the text of an SVG file; of all waves, or of some."""
+    lanes = range(timing.waves) if waves is None else waves
+    return _Picture(timing, title, start, timing.cycles if end is None else end, width, lanes).text()
 
 
 class _Picture:
-    def __init__(self, timing: Timing, title: str, start: int, end: int, width: int) -> None:
+    def __init__(
+        self, timing: Timing, title: str, start: int, end: int, width: int, waves: Sequence[int]
+    ) -> None:
         self.timing = timing
+        self.places = {wave: place for place, wave in enumerate(waves)}
         self.title = title or f"@{timing.kernel} on {timing.target}"
         self.start, self.end = start, max(end, start + 1)
         self.width = width
         self.units = [unit for unit in UNITS if any(use.unit == unit for use in timing.units)]
-        self.row = 9 if timing.waves <= 8 else 6
+        self.row = 9 if len(self.places) <= 8 else 6
         self.lane = max(2, len(self.units)) * self.row + 2
         self.legend = list(self._legend())
         self.top = TOP + LEGEND_ROW * (1 + max((row for row, _, _, _ in self.legend), default=0)) + 6
-        self.bottom = self.top + timing.waves * (self.lane + GAP)
+        self.bottom = self.top + len(self.places) * (self.lane + GAP)
 
     def text(self) -> str:
         """The whole file."""
@@ -88,7 +98,7 @@ class _Picture:
             *self._passings(),
             "</svg>",
         ]
-        return "\n".join(parts) + "\n"
+        return "\n".join(part for part in parts if part) + "\n"
 
     def _summary(self) -> str:
         timing = self.timing
@@ -106,7 +116,7 @@ class _Picture:
         return round(LEFT + inside / (self.end - self.start) * (self.width - LEFT - RIGHT), 2)
 
     def _y(self, wave: int) -> int:
-        return self.top + wave * (self.lane + GAP)
+        return self.top + self.places[wave] * (self.lane + GAP)
 
     def _box(self, start: int, end: int, y: float, height: float, look: str, says: str) -> str:
         """A rectangle with a text for who points at it; empty if it lies outside of the picture."""
@@ -119,7 +129,7 @@ class _Picture:
 
     def _lanes(self) -> Iterator[str]:
         wide = self.width - LEFT - RIGHT
-        for wave in range(self.timing.waves):
+        for wave in self.places:
             y = self._y(wave)
             middle = y + self.lane / 2 + 4
             yield f'<rect x="{LEFT}" y="{y}" width="{wide}" height="{self.lane}" fill="#f7f7f8"/>'
@@ -127,13 +137,15 @@ class _Picture:
 
     def _stalls(self) -> Iterator[str]:
         for stall in self.timing.stalls:
+            if stall.wave not in self.places:
+                continue
             name, look = SHADES[stall.reason]
             says = f"wave {stall.wave} {name} at {shown(stall.op)}, cycles {stall.start} to {stall.end}"
             yield self._box(stall.start, stall.end, self._y(stall.wave), self.lane, f'fill="{look}"', says)
 
     def _events(self) -> Iterator[str]:
         for event in self.timing.events:
-            if event.unit not in self.units:
+            if event.unit not in self.units or event.wave not in self.places:
                 continue
             y = self._y(event.wave) + 1 + self.units.index(event.unit) * self.row
             colour = COLOURS[event.unit]
@@ -147,6 +159,8 @@ class _Picture:
 
     def _passings(self) -> Iterator[str]:
         for passing in self.timing.passings:
+            if passing.wave not in self.places:
+                continue
             if isinstance(passing.op, ops.MemoryCounterWait) or not self.start <= passing.time <= self.end:
                 continue
             x, y = self._x(passing.time), self._y(passing.wave)

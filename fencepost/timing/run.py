@@ -112,7 +112,7 @@ class _Run:
                 handed = values_handed_on(op)
                 times = [wave.there.get(id(value), 0) for _, value in handed]
                 wave.there.update((id(name), time) for (name, _), time in zip(handed, times, strict=True))
-            elif not isinstance(op, ops.NullAsyncDep):
+            elif not isinstance(op, ops.NullAsyncDep | ops.SchedulingBarrier):
                 heapq.heappush(self.queue, (max(wave.free, wave.operands(op)), wave.number))
                 return
             wave.at += 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fencepost.check import check
 from fencepost.flow import build_flow
 from fencepost.hosts.triton.edits import Edit, Insert, SetAttribute
+from fencepost.hosts.triton.judging import trace_to_check
 from fencepost.hosts.triton.marks import SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.results import removable
@@ -55,7 +56,7 @@ class Audit:
 def audit(after: Module) -> Audit:
     """The kernel of a module that Triton has put its barriers into; functions that it calls are part of it."""
     every = translations(after)
-    found = [_audit(each) for each in every]
+    found = [_audit(each, every) for each in every]
     # The function that is launched is the public one.
     public = (place for place, each in enumerate(every) if each.function.string("sym_visibility") == "public")
     kernel = found.pop(next(public, 0))
@@ -73,7 +74,7 @@ def audit(after: Module) -> Audit:
     return kernel
 
 
-def _audit(translation: Translation) -> Audit:
+def _audit(translation: Translation, every: list[Translation]) -> Audit:
     trace = translation.trace
     flow = build_flow(trace)
     standing = [
@@ -87,7 +88,8 @@ def _audit(translation: Translation) -> Audit:
     executed = sum(times for _, times in standing)
     if beyond:
         return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond, unknown)
-    races = tuple(diagnostics(trace, check(trace)))
+    together = trace_to_check(translation, every)
+    races = tuple(diagnostics(together, check(together))) if translation.part is None else ()
     pruned = prune_barriers(trace, keep=_is_kept)
     redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
     return Audit(trace.name, translation.target, len(standing), executed, redundant, races, beyond, unknown)

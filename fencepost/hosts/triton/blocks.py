@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Block, Operation, Region, Value
+from fencepost.hosts.triton.partitions import SPECIALIZE, Part, parts_of
 from fencepost.ir.source import FencepostError, Mark
 
 
@@ -22,6 +23,13 @@ class Sum(NamedTuple):
 
 
 Argument = Value | Sum
+
+
+class Less(NamedTuple):
+    """What a loop asks before it goes on."""
+
+    one: Argument
+    other: Value
 
 
 class Goto(NamedTuple):
@@ -41,24 +49,46 @@ class Flat:
     ways: list[Goto] = field(default_factory=list)
     end: Operation | None = None
     """The operation that the block's end stands in front of."""
+    asks: Value | Less | None = None
+    """With two ways on: what decides; the first way is where it holds."""
+    below: int | None = None
+    """With two ways on, and waves that part: those below this number go the first way."""
+    waves: tuple[int, int] | None = None
+    """Where only some waves run it: the first of them, and the one behind the last."""
+    joins: Operation | None = None
+    """The specialization that ends where it begins: all waves meet."""
 
 
 @dataclass(slots=True)
 class Flattening:
     """Makes the blocks of one function."""
 
+    default: int = 0
+    """The waves that run the function itself."""
+    joint: bool = False
+    """Whether the partitions of specializations are part of it."""
     blocks: list[Flat] = field(default_factory=list)
     made: dict[Block, Flat] = field(default_factory=dict)
+    same: dict[Value, Value] = field(default_factory=dict)
+    """Arguments of partitions, and results of specializations: the value that each is."""
+    waves: tuple[int, int] | None = None
+    """Where only some waves run the blocks that are being made: see `Flat`."""
 
     def new(self, stem: str, arguments: Sequence[Value] = ()) -> Flat:
         """A block with a name of its own."""
-        flat = Flat(f"{stem}{len(self.blocks)}", tuple(arguments))
+        flat = Flat(f"{stem}{len(self.blocks)}", tuple(arguments), waves=self.waves)
         self.blocks.append(flat)
         return flat
 
     def function(self, op: Operation) -> list[Flat]:
         """The blocks of a function."""
         self.region(op.regions[0], self.new("entry", op.regions[0].blocks[0].arguments))
+        return self.blocks
+
+    def partition(self, part: Part) -> list[Flat]:
+        """The blocks of a partition alone."""
+        self.same |= dict(part.captured)
+        self.region(part.region, self.new("entry"))
         return self.blocks
 
     def region(self, region: Region, into: Flat) -> list[Flat]:
@@ -76,8 +106,13 @@ class Flattening:
             if op.name in ("scf.for", "scf.while", "scf.if", "scf.execute_region"):
                 here.end = op
                 here = getattr(self, op.name.replace("scf.", "scf_"))(op, here)
+            elif op.name == SPECIALIZE:
+                here.operations.append(op)
+                here.end = op
+                here = self.specialize(op, here)
             elif op.successors:
                 here.end = op
+                here.asks = op.operands[0] if len(op.successors) == 2 and op.operands else None
                 here.ways = [Goto(self.made[way.block], way.arguments) for way in op.successors]
             elif op.name.startswith("scf.") and op.name not in ("scf.yield", "scf.condition", "scf.reduce"):
                 raise FencepostError(f"{op.name} is not known", [Mark(op.span)], code="FP408")
@@ -87,25 +122,59 @@ class Flattening:
             here.end = block.operations[-1]
         return here
 
+    # ------------------------------------------------------------ waves that part
+
+    def specialize(self, op: Operation, here: Flat) -> Flat:
+        """`ttg.warp_specialize`: its default region and, if they are wanted here, its partitions."""
+        around, after = self.waves, self.new("join")
+        after.joins = op
+        self.waves = (0, self.default) if self.joint else around
+        inside = self.new("default")
+        for last in self.region(op.regions[0], inside):
+            yielded = last.operations[-1].operands if last.operations else ()
+            self.same |= dict(zip(op.results, yielded, strict=False))
+            last.ways = [Goto(after)]
+        self.waves = around
+        here.ways = [Goto(inside)]
+        for part in parts_of(op, self.default) if self.joint else ():
+            # Waves that go neither way so far ask next.
+            others = self.new("others")
+            here.ways.append(Goto(others))
+            here.below = here.below or self.default
+            self.same |= dict(part.captured)
+            self.waves = (part.first, part.end)
+            inside = self.new("partition")
+            for last in self.region(part.region, inside):
+                last.ways = [Goto(after)]
+            self.waves = around
+            others.ways, others.below, others.end = [Goto(inside)], part.end, op
+            here = others
+        if here.below is not None:
+            here.ways.append(Goto(after))
+        return after
+
     # ------------------------------------------------------------ regions
 
     def scf_for(self, op: Operation, here: Flat) -> Flat:
         """`scf.for %i = lo to hi step s iter_args(...)`."""
         body = op.regions[0].blocks[0]
-        low, _, step, *inits = op.operands
+        low, high, step, *inits = op.operands
         inside, after = self.new("body", body.arguments), self.new("after", op.results)
         here.ways = [Goto(inside, (low, *inits)), Goto(after, tuple(inits))]
+        here.asks = Less(low, high)
         for last in self.region(op.regions[0], inside):
             yielded = _yielded(last)
             # Whether to go on is asked in front of the loop and at its end: nothing can be put where an operation
             # of its own would ask.
-            last.ways = [Goto(inside, (Sum(body.arguments[0], step), *yielded)), Goto(after, yielded)]
+            again = Sum(body.arguments[0], step)
+            last.ways = [Goto(inside, (again, *yielded)), Goto(after, yielded)]
+            last.asks = Less(again, high)
         return after
 
     def scf_if(self, op: Operation, here: Flat) -> Flat:
         """`scf.if %c { ... } else { ... }`."""
         after = self.new("after", op.results)
-        here.ways = []
+        here.ways, here.asks = [], op.operands[0]
         for region in op.regions:
             if region.blocks:
                 side = self.new("side")
@@ -127,6 +196,7 @@ class Flattening:
         for asked in ends:
             going_on = asked.operations[-1].operands[1:]
             asked.ways = [Goto(inside, going_on), Goto(after, going_on)]
+            asked.asks = asked.operations[-1].operands[0]
         for last in self.region(body, inside):
             last.ways = [Goto(head, _yielded(last))]
         return after

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.tree import Operation, Value
-from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Unknown, Var, Wave, depth
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Unknown, Var, Wave, depth, is_divergent
 from fencepost.ir.limits import MOST_DEPTH
 
 PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
@@ -37,6 +37,8 @@ class Numbers:
     """How many threads a wave has."""
     natural: set[str] = field(default_factory=set)
     """Arguments of blocks that are never below zero."""
+    same: Mapping[Value, Value] = field(default_factory=dict)
+    """Values that are others."""
     known: dict[Value, Expr] = field(default_factory=dict)
 
     def of(self, value: Value) -> Expr:
@@ -46,6 +48,12 @@ class Numbers:
             here = todo[-1]
             if here in self.known:
                 todo.pop()
+                continue
+            if here in self.same:
+                if self.same[here] not in self.known:
+                    todo.append(self.same[here])
+                else:
+                    self.known[here] = self.known[self.same[here]]
                 continue
             # What a region hands on is an argument of what follows it.
             op = here.defining_operation if self.argument(here) is None else None
@@ -159,3 +167,12 @@ def _least(expr: Expr, natural: set[str]) -> int | None:
     if expr.op == "-" and isinstance(expr.rhs, Const):
         return one - other
     return 0 if one >= 0 and other >= 0 and expr.op in ("*", "%", "//", "^") else None
+
+
+def condition_of(number: Expr) -> Compare | None:
+    """The comparison that a number of one bit is, if it is the same for all waves."""
+    if isinstance(number, Select) and number.then == Const(1) and number.orelse == Const(0):
+        asked = number.condition
+        known = not any(isinstance(side, Unknown) for side in (asked.lhs, asked.rhs))
+        return asked if known and not is_divergent(asked) else None
+    return None

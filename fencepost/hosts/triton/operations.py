@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.memory import Allocation
-from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
-from fencepost.hosts.triton.table import TABLE, Does, Row
+from fencepost.hosts.triton.objects import ObjectWriter
+from fencepost.hosts.triton.table import TABLE, TENSOR, Does, Row
 from fencepost.hosts.triton.views import Views
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
@@ -33,6 +34,7 @@ LOCAL = 1
 MEETING = (
     *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
     *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
+    "ttg.warp_specialize",
 )
 """Operations that, given scratch memory, write it, meet all waves, and read it."""
 
@@ -46,7 +48,7 @@ class OperationWriter:
         translation: Translation,
         views: Views,
         buffers: dict[Allocation, Buffer],
-        stretches: Callable[[Operation], list[View]],
+        stretches: Callable[[Iterable[Value]], list[View]],
         *,
         local: bool,
     ) -> None:
@@ -56,9 +58,30 @@ class OperationWriter:
         self.buffers = buffers
         self.stretches = stretches
         self.local = local
+        self.objects = ObjectWriter(self)
+        self.some: tuple[int, int] | None = None
+        """Where only some waves run what is being put in: the first, and the one behind the last."""
         # Waits for copies count instructions in modules that say so, and groups in all others.
         self.counts_instructions = any(op.name == "amdg.async_wait" for op in translation.function.walk())
         self.groups = 0
+
+    @property
+    def waves(self) -> tuple[int, int]:
+        """The waves that run what is being put in."""
+        return self.some or (0, self.translation.trace.waves)
+
+    @property
+    def lanes(self) -> int:
+        """The threads of a wave."""
+        return self.views.module.operation.integer("ttg.threads-per-warp") or 64
+
+    def barrier(self) -> ops.SharedMemoryBarrier:
+        """A barrier of the waves that run it."""
+        return self.kernel.barrier() if self.some is None else self.kernel.barrier_of(*self.some)
+
+    def stretch_of(self, value: Value) -> list[View]:
+        """The bytes of a view."""
+        return self.stretches([value])
 
     def put(self, op: Operation) -> None:
         """One operation."""
@@ -98,7 +121,11 @@ class OperationWriter:
             and self.views.allocations.allocated
             and not may_stay_in_warps(self.views.module, op)
         ):
-            self.note(op, self.kernel.exchange(view))
+            if self.some is None:
+                self.note(op, self.kernel.exchange(view))
+                return
+            for made in (self.kernel.write(view), self.barrier(), self.kernel.read(view)):
+                self.note(op, made)
             return
         # Each wave reads what it wrote itself, or nobody has said yet whether there is memory at all: no barrier
         # that others could rely on.
@@ -123,18 +150,20 @@ class OperationWriter:
             if op.operands and op in self.views.allocations.of:
                 self.note(op, kernel.write(View(self.buffers[self.views.allocations.of[op]])))
         elif does in plain:
-            self.each(op, plain[does], self.stretches(op))
+            self.each(op, plain[does], self.stretches(self.views.shared(op)))
         elif does is Does.COPIES_IN:
+            if row.counter == TENSOR and self.objects.tdm(op):
+                return
             for _ in range(self.instructions(op) - 1):
                 self.note(op, kernel.global_read(counter=row.counter))
-            found = self.stretches(op)
+            found = self.stretches(self.views.shared(op))
             if len(found) > 1:
                 # One copy, however many views: a wait counts it once.
                 self.note(op, kernel.tensor_load_to_lds(*found, counter=row.counter))
             else:
                 self.each(op, kernel.gather_to_lds, found, row.counter)
         elif does is Does.COPIES_OUT:
-            found = self.stretches(op)
+            found = self.stretches(self.views.shared(op))
             if len(found) > 1:
                 self.note(op, kernel.async_mma(*found, counter=row.counter))
             else:
@@ -149,18 +178,25 @@ class OperationWriter:
         elif does is Does.MEETS:
             space = op.integer("addrSpace")
             if space is None or space & LOCAL:
-                self.note(op, kernel.barrier())
+                self.note(op, self.barrier())
         elif does is Does.MEETS_BARE:
+            if self.some is not None:
+                self.translation.beyond.append(op)
+                return
             self.note(op, kernel.workgroup_barrier())
         elif does is Does.HOLDS_BACK:
             self.hold_back(op)
-        elif does in (Does.OBJECTS, Does.PART):
+        elif does is Does.PARTS:
+            # Whatever memory it has is for what partitions are told; all waves meet before they begin.
+            if op not in self.views.allocations.of:
+                self.note(op, kernel.barrier())
+        elif does is Does.OBJECTS and not self.objects.put(op):
             self.translation.beyond.append(op)
 
     def hold_back(self, op: Operation) -> None:
         """A barrier for the waves for which a condition holds: they run a phase behind the others from there on."""
         asked = self.views.number(op.operands[0])
-        if not isinstance(asked, Select) or not is_divergent(asked.condition):
+        if not isinstance(asked, Select) or not is_divergent(asked.condition) or self.some is not None:
             self.translation.beyond.append(op)
             return
         with self.kernel.cond(asked.condition):
@@ -168,7 +204,7 @@ class OperationWriter:
 
     def multiply(self, op: Operation, counter: str) -> None:
         """A matrix operation that may read shared memory by itself."""
-        found = self.stretches(op)
+        found = self.stretches(self.views.shared(op))
         if found and op.flag("isAsync"):
             self.note(op, self.kernel.async_mma(*found, counter=counter))
         elif found:
@@ -185,19 +221,20 @@ class OperationWriter:
             # It does not say how many, or counts groups where instructions are counted: taken to wait for nothing.
             return
         self.note(op, self.kernel.wait_count(**{row.counter: count}))  # type: ignore[arg-type]
-        several = self.translation.trace.waves > WARP_GROUP
+        first, end = self.waves
+        several = end - first > WARP_GROUP
         if (
             op.name == "ttng.warp_group_dot_wait"
             and several
             and not (self.local or op.flag("warpGroupLocal"))
         ):
             # Unless it is marked as one of a warp group, the wait of several groups ends in a barrier.
-            self.note(op, self.kernel.barrier())
+            self.note(op, self.barrier())
 
     def fence(self, op: Operation) -> None:
         """An atomic that releases begins with a barrier of its own."""
         if op.name in ("tt.atomic_rmw", "tt.atomic_cas") and (op.integer("sem") or 0) in RELEASES:
-            self.note(op, self.kernel.barrier())
+            self.note(op, self.barrier())
 
     def instructions(self, op: Operation) -> int:
         """How many instructions a copy is, at least: a wait that counts them must not be taken for a stronger one."""
@@ -207,8 +244,8 @@ class OperationWriter:
         memory = next((module.type_of(value) for value in self.views.shared(op)), None)
         if not isinstance(memory, MemDesc) or memory.bits is None or memory.elements is None:
             return 1
-        lanes = (module.operation.integer("ttg.threads-per-warp") or 64) * self.translation.trace.waves
-        return max(memory.elements * memory.bits // 8 // (lanes * WIDEST), 1)
+        first, end = self.waves
+        return max(memory.elements * memory.bits // 8 // (self.lanes * (end - first) * WIDEST), 1)
 
     def each(
         self, op: Operation, put: Callable[..., ops.Operation], views: list[View], counter: str = ""

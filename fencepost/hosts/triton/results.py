@@ -19,6 +19,8 @@ PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
 """What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
 NEAR = 0.02
 """What barriers right before consumers may cost more: the lowering expects them in front of stores."""
+BARE = frozenset({"rocdl.s.barrier"})
+"""Barriers without a fence; `translate` makes workgroup barriers of them."""
 ROUNDS = 4
 """How often barriers that stand inside an operation are moved before giving up."""
 
@@ -73,9 +75,12 @@ def edits_of(translation: Translation) -> list[Edit]:
     for op in translation.trace.preorder_walk():
         if isinstance(op.host, Operation):
             standing.add(op.host)
+            if isinstance(op, ops.SharedMemoryBarrier) and op.host.name in BARE:
+                # It has got a fence, which its own operation does not have.
+                found += [Insert(op.host), Remove(op.host)]
         elif isinstance(op, PUT_IN):
-            found.append(Insert(_behind(op)))
-    for op_ in translation.function.walk():
+            found.append(Insert(behind(op)))
+    for op_ in translation.own:
         if op_.name == "ttg.barrier" and op_ not in standing and removable(op_):
             found.append(Remove(op_))
     return found
@@ -87,7 +92,7 @@ def local_waits(translation: Translation) -> list[Edit]:
         return []
     return [
         SetAttribute(op, "warpGroupLocal", "unit", inherent=True)
-        for op in translation.function.walk()
+        for op in translation.own
         if op.name == "ttng.warp_group_dot_wait" and not op.flag("warpGroupLocal")
     ]
 
@@ -109,7 +114,7 @@ def refuse_beyond(translation: Translation) -> None:
         )
 
 
-def _behind(op: ops.Operation) -> Operation:
+def behind(op: ops.Operation) -> Operation:
     """The operation of the module that a barrier stands in front of."""
     here = op.next
     while here is not None:
@@ -125,7 +130,7 @@ def _move_out(translation: Translation) -> bool:
     for op in list(translation.trace.preorder_walk()):
         if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
             continue
-        before, host = op.prev, _behind(op)
+        before, host = op.prev, behind(op)
         if before is None or before.host is not host:
             continue
         while before.prev is not None and before.prev.host in (host, None):

@@ -17,7 +17,8 @@ _BARRIER = "ttg.barrier local"
 _LOCATION = re.compile(r"\s(loc\(.*\))\s*$")
 # A line that is a barrier and nothing else, in either form.
 _ONLY_BARRIER = re.compile(
-    r'\s*(?:ttg\.barrier [\w|]+|"ttg\.barrier"\(\)[^()]*:\s*\(\)\s*->\s*\(\))\s*(?:loc\(.*\)\s*)?(?://.*)?$'
+    r'\s*(?:ttg\.barrier [\w|]+|rocdl\.s\.barrier|"(?:ttg\.barrier|rocdl\.s\.barrier)"\(\)[^()]*:\s*\(\)\s*->\s*\(\))'
+    r"\s*(?:loc\(.*\)\s*)?(?://.*)?$"
 )
 
 
@@ -33,7 +34,7 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
         if isinstance(edit, Insert) and edit.text == LOCAL_BARRIER:
             number, line = _own_line(module, edit.before)
             before.setdefault(number, []).append(_barrier_line(line))
-        elif isinstance(edit, Remove) and edit.operation.name == "ttg.barrier":
+        elif isinstance(edit, Remove) and edit.operation.name in ("ttg.barrier", "rocdl.s.barrier"):
             number, line = _own_line(module, edit.operation)
             if not _ONLY_BARRIER.match(line):
                 raise _shares_its_line(module, edit.operation)

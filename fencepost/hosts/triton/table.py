@@ -29,7 +29,7 @@ class Does(Enum):
     NOTHING = "does not touch the bytes"
     OBJECTS = "works on a barrier object in memory, or with one"
     HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
-    PART = "is run by part of the waves"
+    PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
     UNKNOWN = "is not known: it is taken to touch everything"
 
 
@@ -119,6 +119,9 @@ TABLE: dict[str, Row] = {
     "ttng.clc_try_cancel_sync": Row(Does.OBJECTS),
     "ttng.clc_load_result": Row(Does.OBJECTS),
     # parts of the waves
-    "ttg.warp_specialize": Row(Does.PART),
+    "ttg.warp_specialize": Row(Does.PARTS),
+    "ttg.warp_specialize.partitions": Row(Does.NOTHING),
+    "ttg.warp_yield": Row(Does.NOTHING),
+    "ttg.warp_return": Row(Does.NOTHING),
     "amdg.cond_barrier": Row(Does.HOLDS_BACK),
 }

@@ -6,17 +6,19 @@ as its `host`, so that a barrier lands in front of the right one and a report na
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.blocks import Flat, Flattening
 from fencepost.hosts.triton.memory import Allocation, Place
-from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.operations import OperationWriter
+from fencepost.hosts.triton.partitions import Part, parts_of, specializations
 from fencepost.hosts.triton.views import Views, is_view
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
-from fencepost.ir.expr import Binary, Const, Unknown
+from fencepost.ir.expr import Binary, Compare, Const, Unknown, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
@@ -36,46 +38,72 @@ class Translation:
     """Operations that are not in the table and may touch shared memory: taken to touch all of it."""
     beyond: list[Operation] = field(default_factory=list)
     """Operations that kernels here cannot express yet."""
+    own: list[Operation] = field(default_factory=list)
+    """The operations that it stands for: not those of partitions, which are translated by themselves."""
+    part: Part | None = None
+    """For a partition of a function that is specialized: which one it is."""
     target: str = ""
     """The GPU that the module names, by its name here; empty if it names none that is known."""
 
 
-def translate(module: Module, function: Operation, *, local: bool = False) -> Translation:
-    """The kernel that a function is.
+def translate(
+    module: Module,
+    function: Operation,
+    *,
+    local: bool = False,
+    part: Part | None = None,
+    joint: bool = False,
+) -> Translation:
+    """The kernel that a function is, without its partitions, or that a `part` of it is.
 
     With `local`, waits for matrix operations are taken as if they were marked as those of a warp group: a barrier
-    behind one is then for whoever places barriers to put there.
+    behind one is then for whoever places barriers to put there. With `joint`, the kernel has the partitions in it and
+    what decides how often loops run: for `check`, which looks at all waves together.
     """
-    flat = Flattening()
+    default = module.operation.integer("ttg.num-warps") or 1
+    flat = Flattening(default, joint)
     try:
-        flat.function(function)
+        if part is None:
+            flat.function(function)
+        else:
+            flat.partition(part)
     except FencepostError as error:
         error.source = error.source or module.source
         raise
     name = str(function.attributes.get("sym_name", "kernel"))
-    waves = module.operation.integer("ttg.num-warps") or 1
+    waves = default if part is None else part.end - part.first
+    if joint:
+        ends = [each.end for op in specializations(function) for each in parts_of(op, default)]
+        waves = max([default, *ends])
     if waves > MOST_WAVES:
         raise FencepostError(
             f"{waves} warps; a workgroup has at most {MOST_WAVES}",
             [Mark(function.span)],
             source=module.source,
         )
-    if waves == 1 and _target(module).startswith("sm_"):
+    if waves == 1 and _target(module).startswith("sm_") and not joint:
         # The threads of a warp may run apart there, too: what one wrote, another needs a barrier for.
         waves = LANES_APART
     kernel = Kernel(_word(name), waves=waves)
-    translation = Translation(kernel.trace, module, function, target=_target(module))
+    translation = Translation(kernel.trace, module, function, target=_target(module), part=part)
+    translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
     if any(is_view(value) for value in flat.blocks[0].arguments):
         # Memory of whoever calls it.
         translation.beyond.append(function)
-    _BlockWriter(kernel, Views(module, flat), translation, local).write(flat.blocks)
+    _BlockWriter(kernel, Views(module, flat, function, joint), translation, local).write(flat.blocks)
     return translation
 
 
 def translations(module: Module, *, local: bool = False) -> list[Translation]:
-    """The kernels of a module: its functions, those that are called included."""
-    return [translate(module, function, local=local) for function in module.functions()]
+    """The kernels of a module: its functions, those that are called included, and their partitions."""
+    found: list[Translation] = []
+    default = module.operation.integer("ttg.num-warps") or 1
+    for function in module.functions():
+        found.append(translate(module, function, local=local))
+        for op in specializations(function):
+            found += [translate(module, function, local=local, part=part) for part in parts_of(op, default)]
+    return found
 
 
 class _BlockWriter:
@@ -90,6 +118,9 @@ class _BlockWriter:
             self.buffers[allocation] = kernel.shared(
                 allocation.name, bytes=allocation.size, offset=allocation.offset
             )
+        for name in views.given.values():
+            if name in views.asked:
+                kernel.param(name)
         self.operations = OperationWriter(
             kernel, translation, views, self.buffers, self.stretches, local=local
         )
@@ -99,14 +130,17 @@ class _BlockWriter:
         self.kernel.br(blocks[0].name)
         for block in blocks:
             self.kernel.block(block.name, *self.views.parameters(block))
+            self.operations.some = block.waves
+            if block.joins is not None:
+                self.operations.note(block.joins, self.kernel.barrier())
             for op in block.operations:
                 self.operations.put(op)
             self.leave(block)
 
-    def stretches(self, op: Operation) -> list[View]:
-        """The bytes that an operation is given views of."""
+    def stretches(self, values: Iterable[Value]) -> list[View]:
+        """The bytes of some views."""
         found: list[View] = []
-        for value in self.views.shared(op):
+        for value in values:
             place = self.views.place(value)
             found += (
                 [View(buffer) for buffer in self.buffers.values()] if place is None else [self.stretch(place)]
@@ -160,7 +194,10 @@ class _BlockWriter:
                 names.append(block.ways[number].block.name)
         names += [otherwise] if otherwise else []
         self.splits += 1
-        self.end(block, kernel.cond_br(f"c{self.splits}", names[0], names[1]))
+        condition: Compare | str = self.views.condition(block) or f"c{self.splits}"
+        if block.below is not None:
+            condition = Compare("<", Wave(), Const(block.below))
+        self.end(block, kernel.cond_br(condition, names[0], names[1]))
         for name, number in later:
             kernel.block(name)
             self.end(block, kernel.br(block.ways[number].block.name, *self.views.arguments(block, number)))

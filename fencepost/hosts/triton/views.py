@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Sum
+from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
 from fencepost.hosts.triton.memory import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
-from fencepost.hosts.triton.numbers import Numbers, is_natural
+from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
+from fencepost.hosts.triton.objects import object_numbers
 from fencepost.hosts.triton.table import TABLE, Does
-from fencepost.ir.expr import Binary, Const, Expr, Unknown, Var, leaves
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
+from fencepost.ir.limits import NAME
 
 WAITED = "ttng.warp_group_dot_wait"
 """Hands on what it is given, views included."""
@@ -27,6 +29,9 @@ class Views:
 
     module: Module
     flat: Flattening
+    function: Operation
+    follow: bool = False
+    """Whether what decides how often loops run, and which way branches go, is followed as well."""
     allocations: Allocations = field(init=False)
     numbers: Numbers = field(init=False)
     names: dict[Value, str] = field(default_factory=dict)
@@ -36,17 +41,35 @@ class Views:
     needed: set[str] = field(default_factory=set)
     """The numbers that decide which bytes are touched."""
     incoming: dict[Value, list[Argument]] = field(default_factory=dict)
+    given: dict[Value, str] = field(default_factory=dict)
+    """Numbers that the kernel is given, where they are followed,"""
+    asked: set[str] = field(default_factory=set)
+    """and those of them that decide something."""
 
     def __post_init__(self) -> None:
         lanes = self.module.operation.integer("ttg.threads-per-warp") or 64
-        self.numbers = Numbers(self.names.get, lanes)
+        self.numbers = Numbers(self.names.get, lanes, same=self.flat.same)
         self.allocations = Allocations(self.module)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
-            for op in block.operations:
-                self.allocations.add(op)
+        for op in (op for op in self.function.walk() if op is not self.function):
+            # Partitions use what was allocated outside of them.
+            self.allocations.add(op)
         self.find_natural()
+        if self.follow:
+            self.name_given()
         self.find_needed()
+
+    def name_given(self) -> None:
+        """Numbers that the function is given are the same for all waves and in all partitions."""
+        taken = {allocation.name for allocation in self.allocations.of.values()}
+        for place, value in enumerate(self.function.regions[0].blocks[0].arguments):
+            if value.type in NUMBERS and value not in self.names:
+                own = value.name.lstrip("%")
+                # Names that end in a number are made up here, for blocks and conditions.
+                good = NAME.fullmatch(own) and not own[-1].isdigit() and own not in taken
+                name = own if good else f"given.{place}"
+                self.given[value] = self.names[value] = name
 
     # ------------------------------------------------------------ numbers that matter
 
@@ -83,12 +106,32 @@ class Views:
                 for value in op.operands:
                     place = self.place(value) if is_view(value) else None
                     todo += _names(place.low) if place is not None else []
+                for value in object_numbers(op):
+                    todo += _names(self.number(value))
+            asked = self.condition(block)
+            if asked is not None:
+                todo += [leaf.name for leaf in leaves(asked) if isinstance(leaf, Var)]
         while todo:
             name = todo.pop()
-            if name not in self.needed:
+            if name in self.given.values():
+                self.asked.add(name)
+            elif name not in self.needed:
                 self.needed.add(name)
                 for argument in self.incoming.get(by_name[name], ()):
                     todo += _names(self.handed(by_name[name], argument))
+
+    def condition(self, block: Flat) -> Compare | None:
+        """What decides which of two ways a block goes, if that is followed and known."""
+        if not self.follow or block.asks is None:
+            return None
+        if isinstance(block.asks, Less):
+            one, other = self.handed_number(block.asks.one), self.number(block.asks.other)
+            asked: Compare | None = Compare("<", one, other)
+        else:
+            number = self.number(block.asks)
+            asked = condition_of(number)
+        unknown = asked is None or any(isinstance(leaf, Unknown) for leaf in (asked.lhs, asked.rhs))
+        return None if unknown else asked
 
     def parameters(self, block: Flat) -> list[str]:
         """The numbers that a block is handed and that matter."""
@@ -106,13 +149,19 @@ class Views:
     def handed(self, value: Value, argument: Argument) -> Expr:
         """What the number of a block's argument becomes: for a view, where it begins."""
         if isinstance(argument, Sum):
-            one, other = self.number(argument.one), self.number(argument.other)
-            known = not (isinstance(one, Unknown) or isinstance(other, Unknown))
-            return Binary("+", one, other) if known else UNKNOWN
+            return self.handed_number(argument)
         if is_view(value):
             place = self.place(argument)
             return UNKNOWN if place is None else place.low
         return self.number(argument)
+
+    def handed_number(self, argument: Argument) -> Expr:
+        """A number that is handed on."""
+        if not isinstance(argument, Sum):
+            return self.number(argument)
+        one, other = self.number(argument.one), self.number(argument.other)
+        known = not (isinstance(one, Unknown) or isinstance(other, Unknown))
+        return Binary("+", one, other) if known else UNKNOWN
 
     def number(self, value: Value) -> Expr:
         """A value as a number."""
@@ -132,6 +181,9 @@ class Views:
         chain: list[Operation] = []
         here = value
         while here not in self.places:
+            if here in self.flat.same:
+                here = self.flat.same[here]
+                continue
             op = here.defining_operation
             if op is not None and op.name == WAITED:
                 here = op.operands[here.index]
@@ -181,6 +233,9 @@ class Views:
         """What a view is of (an allocation, a block's argument, nothing known), and whether it is a whole stretch."""
         here, stretch = value, True
         while True:
+            if here in self.flat.same:
+                here = self.flat.same[here]
+                continue
             op = here.defining_operation
             if op is None or here in self.names:
                 return (here if here in self.names else None), stretch

@@ -161,6 +161,8 @@ class RowMaker:
         """What can become of an access at a step."""
         if step.clears:
             return [bit] if bit.in_flight else []
+        if step.settles and self.program.of_any_level(bit.bit) & step.settles:
+            return []
         if not bit.in_flight:
             return [bit]
         here = bit.bit

@@ -138,6 +138,8 @@ class Backwards:
             step = steps[number]
             if step.adds & (flying if step.in_flight else pending):
                 return number, (0, 0, 0)
+            if step.settles:
+                pending, flying = pending & ~step.settles, flying & ~program.on_levels(step.settles)
             if step.clears:
                 pending = 0
             elif flying or step.lands or step.may_land:

@@ -21,4 +21,4 @@ kernel @shifted waves=2 {
   barrier
   return
 }
-# CHECK: @shifted: nothing found (simulated
+# CHECK: @shifted: no race, no deadlock (simulated

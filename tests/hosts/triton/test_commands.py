@@ -287,11 +287,11 @@ BAD = {
         .encode(),
         "FP408",
     ),
-    "barrier objects": (
+    "an arrival that asks for one more": (
         module(
             """
 %b = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<1xi64, #l, #smem, mutable>
-ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #l, #smem, mutable>
+ttng.async_copy_mbarrier_arrive %b : !ttg.memdesc<1xi64, #l, #smem, mutable>
 tt.return
 """,
             shared=8,

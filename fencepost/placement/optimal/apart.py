@@ -1,0 +1,255 @@
+"""The fewest barriers where groups of waves run apart, with a proof or without.
+
+A placement is a height at each place: how many barriers stand there, or whether one that stands there anyway has a
+fence. More of anything never hurts. So if a placement leaves a hazard open, every one that does not is higher
+somewhere; the higher the open placement, the fewer places that can be. That is a *row*: steps up of which one has
+to be taken. Rows are made for placements that are still open, each raised as far as it stays open. The cheapest way
+to satisfy the rows so far never costs more than the optimum; once it leaves nothing open, or costs as much as a
+placement that is known, that one is the optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.pending import solve
+from fencepost.analysis.program import Program, Step
+from fencepost.flow import Position
+from fencepost.placement.apart import FENCE_COST, cost_apart
+from fencepost.placement.complete import FENCE
+from fencepost.placement.optimal.prices import FINEST
+
+MOST_TRIES = 20_000
+"""Choices that are looked at for the rows so far."""
+MOST_PLACES = 1000
+
+
+class Rung(NamedTuple):
+    """What stands at a position has at least this height: see `_Search.places`."""
+
+    position: Position
+    height: int
+
+
+class Grade(NamedTuple):
+    """What stands at a position at some height, and what it costs."""
+
+    cover: Cover
+    price: int
+
+
+Heights = dict[Position, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FewestApart:
+    """The best placement that was found."""
+
+    placement: Placement
+    cost: float
+    proven: bool
+    rows: int
+    reason: str = ""
+
+    def __str__(self) -> str:
+        how = f"{self.rows} row{'' if self.rows == 1 else 's'}"
+        if self.proven:
+            return f"optimal, proven ({how}; waves run apart)"
+        return f"not proven to be optimal ({how}; {self.reason})"
+
+
+def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApart:
+    """The cheapest placement without waits of its own; `known` is one that leaves nothing open."""
+    search = _Search(program, time.monotonic() + seconds)
+    return search.run(known)
+
+
+class _Open(Exception):
+    """A hazard is open."""
+
+
+@dataclass(slots=True)
+class _Search:
+    program: Program
+    until: float
+    grades: dict[Position, list[Grade]] = field(default_factory=dict)
+    """What can stand at each place, from height 1 up."""
+    rows: list[frozenset[Rung]] = field(default_factory=list)
+
+    def run(self, known: Placement) -> FewestApart:
+        """Make rows and satisfy them, until that leaves nothing open."""
+        self.places()
+        least = self.price_of(known)
+        paid = cost_apart(self.program, known)
+        if not least:
+            return FewestApart(known, paid, True, 0)
+        if len(self.grades) > MOST_PLACES:
+            return FewestApart(known, paid, False, 0, "the kernel is too large")
+        if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
+            return FewestApart(known, paid, False, 0, "not every place was looked at")
+        while True:
+            chosen, exact = self.cheapest(least)
+            if chosen is None:
+                return FewestApart(known, paid, exact, len(self.rows), "" if exact else "too many choices")
+            if not self.is_open(chosen):
+                found = self.placement(chosen)
+                return FewestApart(
+                    found, cost_apart(self.program, found), exact, len(self.rows), "too many choices"
+                )
+            row = self.row(chosen)
+            if row is None:
+                return FewestApart(known, paid, False, len(self.rows), "time was up")
+            self.rows.append(row)
+
+    def places(self) -> None:
+        """Where barriers can stand, one place for each stretch in which it does not matter where.
+
+        The heights of a place are: a fence, for a barrier that stands there without; a fence alone, where that can
+        be enough; one barrier, two, ... Where one stands already, these come right before it.
+        """
+        program, shift = self.program, self.program.shift
+        assert shift is not None
+        most = 1 - min(shift.least)
+        for at, cover in program.standing.items():
+            if cover.rendezvous and not (cover.counts or cover.lands) and at.block in program.siblings:
+                own = [Grade(Cover(), self.price(at, FENCE_COST))] if cover.raw else []
+                more = [Grade(Cover(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
+                self.grades[at] = own + more
+        fences = shift.everything | shift.overdue(None, shift.most_owed)
+        for phase in program.order:
+            block = program.places[phase]
+            if block in program.flow.sealed:
+                continue
+            end = len(program.flow.blocks[program.phases.nodes[phase].block].ops)
+            asked: dict[int, bool] = {end: False}
+            for step in program.steps[phase]:
+                if step.number >= 0 or step.conflicts:
+                    asked[step.gap] = asked.get(step.gap, False) or bool(step.conflicts & fences)
+            for gap, fence in asked.items():
+                self.add_place(Position(block, gap), fence, most)
+
+    def add_place(self, position: Position, fence: bool, most: int) -> None:
+        """One place for up to so many barriers."""
+        if position in self.program.standing:
+            return
+        barriers = [Grade(Cover(times=n), self.price(position, n)) for n in range(1, most + 1)]
+        alone = self.grades.get(position, [])[:1]
+        if fence:
+            alone = [Grade(FENCE, self.price(position, FENCE_COST))]
+        self.grades[position] = [*(grade for grade in alone if not grade.cover.rendezvous), *barriers]
+
+    def placement(self, heights: Heights) -> Placement:
+        """What stands in the kernel at these heights."""
+        chosen = {at: self.grades[at][height - 1].cover for at, height in heights.items() if height}
+        return self.program.standing | chosen
+
+    def is_open(self, heights: Heights) -> bool:
+        """Whether a hazard is open."""
+
+        def stop(phase: int, step: Step, hit: int, flying: int) -> None:
+            raise _Open
+
+        try:
+            solve(self.program, self.placement(heights), stop)
+        except _Open:
+            return True
+        return False
+
+    def row(self, heights: Heights) -> frozenset[Rung] | None:
+        """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
+
+        The dearest places are raised first.
+        """
+        high = dict(heights)
+        for position in sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at)):
+            if time.monotonic() > self.until:
+                return None
+            while high.get(position, 0) < len(self.grades[position]):
+                high[position] = high.get(position, 0) + 1
+                if not self.is_open(high):
+                    high[position] -= 1
+                    break
+        return frozenset(
+            Rung(position, high.get(position, 0) + 1)
+            for position, grades in self.grades.items()
+            if high.get(position, 0) < len(grades)
+        )
+
+    # ------------------------------------------------------------ prices
+
+    def price(self, position: Position, weight: float) -> int:
+        """What something costs at a position."""
+        return max(round(self.program.flow.frequency(position) * weight * FINEST), 1)
+
+    def price_of(self, placement: Placement) -> int:
+        """What a placement costs on top of what stands in the kernel."""
+        standing, paid = self.program.standing, 0
+        for position, cover in placement.items():
+            if position not in standing:
+                paid += self.price(position, cover.times if cover.rendezvous else FENCE_COST)
+            elif cover.times > 1:
+                paid += self.price(position, cover.times - 1)
+            elif standing[position].raw and not cover.raw:
+                paid += self.price(position, FENCE_COST)
+        return paid
+
+    def cheapest(self, least: int) -> tuple[Heights | None, bool]:
+        """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
+        prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
+        choice = _Choice(prices, least, MOST_TRIES)
+        exact = choice.search(list(self.rows), {}, 0)
+        return choice.best, exact
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Branch and bound over rows."""
+
+    prices: dict[Position, list[int]]
+    """What each height of each place costs."""
+    least: int
+    tries: int
+    best: Heights | None = None
+
+    def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
+        """Look for something cheaper; whether there were tries enough."""
+        rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
+        if not rows:
+            if paid < self.least:
+                self.least, self.best = paid, heights
+            return True
+        if self.tries <= 0:
+            return False
+        self.tries -= 1
+        if paid + self.bound(rows, heights) >= self.least:
+            return True
+        first = min(rows, key=len)
+        barred: set[Rung] = set()
+        exact = True
+        for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
+            left = [frozenset(row - barred) for row in rows] if barred else rows
+            higher = heights | {rung.position: rung.height}
+            if all(left):
+                exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
+            barred.add(rung)
+        return exact
+
+    def step(self, rung: Rung, heights: Heights) -> int:
+        """What it costs to get to a rung."""
+        prices = self.prices[rung.position]
+        return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
+
+    def bound(self, rows: Iterable[frozenset[Rung]], heights: Heights) -> int:
+        """What rows that share no place cost together at least."""
+        used: set[Position] = set()
+        total = 0
+        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
+            places = {rung.position for rung in row}
+            if not places & used:
+                used |= places
+                total += min(self.step(rung, heights) for rung in row)
+        return total

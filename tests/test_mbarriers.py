@@ -1,0 +1,545 @@
+"""Barrier objects by example: small kernels, with what `check` finds in each, and what `insert` puts into them."""
+
+from __future__ import annotations
+
+import pytest
+
+import fencepost as fp
+from fencepost.placement import STRATEGIES
+from tests.mbarrier_reference import mistakes
+
+# ---------------------------------------------------------------- kernels in which nothing is wrong
+
+RING = """\
+kernel @ring waves=2 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  param %n
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=1
+  barrier
+  loop %i in 0..%n {
+    if wave == 0 {
+      mbarrier_expect %full[%i % 2] bytes=1024
+      tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=1024
+    }
+    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+    read %a[%i % 2]
+    barrier
+  }
+}
+"""
+
+SPECIALIZED = """\
+kernel @specialized waves=3 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  shared %empty : 2 x 8
+  param %n
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=1
+  mbarrier_init %empty[0] count=2
+  mbarrier_init %empty[1] count=2
+  barrier
+  if wave < 2 {
+    loop %i in 0..%n {
+      mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+      read %a[%i % 2]
+      mbarrier_arrive %empty[%i % 2]
+    }
+  } else {
+    loop %j in 0..%n {
+      mbarrier_wait %empty[%j % 2] phase=(%j // 2 + 1) % 2
+      mbarrier_expect %full[%j % 2] bytes=1024
+      tensor_load_to_lds %a[%j % 2] counter=tma arrives %full[%j % 2] bytes=1024
+    }
+  }
+}
+"""
+
+# cp.async: each wave copies its part, and the engine of each arrives.
+PER_THREAD = """\
+kernel @per_thread waves=2 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  mbarrier_init %full[0] count=2
+  mbarrier_init %full[1] count=2
+  barrier
+  loop %i in 0..4 {
+    gather_to_lds %a[%i % 2] counter=copy
+    mbarrier_arrive %full[%i % 2] counter=copy
+    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+    read %a[%i % 2]
+    barrier
+  }
+}
+"""
+
+# Objects without bytes: engines and waves arrive, and are counted.
+COUNTED = """\
+kernel @counted waves=2 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  shared %empty : 2 x 8
+  param %n
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=1
+  mbarrier_init %empty[0] count=1
+  mbarrier_init %empty[1] count=1
+  barrier
+  if wave == 0 {
+    loop %i in 0..%n {
+      mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+      async_mma %a[%i % 2] arrives %empty[%i % 2] count=1
+    }
+  } else {
+    loop %j in 0..%n {
+      mbarrier_wait %empty[%j % 2] phase=(%j // 2 + 1) % 2
+      tensor_load_to_lds %a[%j % 2] arrives %full[%j % 2] count=1
+    }
+  }
+}
+"""
+
+# Two copies, one object: the phase is complete when both have come.
+SHARED_OBJECT = """\
+kernel @shared_object waves=2 {
+  shared %a : 1024
+  shared %b : 512
+  shared %full : 8
+  mbarrier_init %full count=1
+  barrier
+  if wave == 0 {
+    mbarrier_expect %full bytes=1536
+    tensor_load_to_lds %a counter=tma arrives %full bytes=1024
+    tensor_load_to_lds %b counter=tma arrives %full bytes=512
+  }
+  mbarrier_wait %full phase=0
+  read %a
+  read %b
+}
+"""
+
+# Waves hand over what they wrote themselves: an arrival comes behind it.
+HANDED_OVER = """\
+kernel @handed_over waves=2 {
+  shared %a : 1024
+  shared %full : 8
+  shared %empty : 8
+  param %n
+  mbarrier_init %full count=1
+  mbarrier_init %empty count=1
+  barrier
+  if wave == 0 {
+    loop %i in 0..%n {
+      mbarrier_wait %empty phase=(%i + 1) % 2
+      write %a
+      mbarrier_arrive %full
+    }
+  } else {
+    loop %j in 0..%n {
+      mbarrier_wait %full phase=%j % 2
+      read %a
+      mbarrier_arrive %empty
+    }
+  }
+}
+"""
+
+# Some waves meet among themselves; the third one only waits for the object.
+SOME_MEET = """\
+kernel @some_meet waves=3 {
+  shared %a : 2 x 512
+  shared %done : 8
+  mbarrier_init %done count=1
+  barrier
+  if wave < 2 {
+    write %a[wave]
+    barrier waves 0..2
+    read %a[1 - wave]
+    barrier waves 0..2
+    if wave == 0 {
+      mbarrier_arrive %done
+    }
+  } else {
+    mbarrier_wait %done phase=0
+    write %a[0]
+  }
+}
+"""
+
+CORRECT = [RING, SPECIALIZED, PER_THREAD, COUNTED, SHARED_OBJECT, HANDED_OVER, SOME_MEET]
+
+
+@pytest.mark.parametrize("text", CORRECT, ids=lambda text: text.split()[1])
+def test_nothing_is_found_in_correct_kernels(text: str) -> None:
+    assert fp.check(fp.parse(text)).ok
+    assert mistakes(text) == set()
+
+
+# ---------------------------------------------------------------- one mistake each
+
+MISTAKES = [
+    # (what is wrong, in which kernel, this text, becomes that, what is found)
+    (
+        "nobody waits for the copy",
+        RING,
+        "    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2\n",
+        "",
+        {"race RAW", "early arrival"},
+    ),
+    (
+        "the wait comes after the read",
+        SHARED_OBJECT,
+        "  mbarrier_wait %full phase=0\n  read %a\n",
+        "  read %a\n  mbarrier_wait %full phase=0\n",
+        {"race RAW"},
+    ),
+    ("the phase before is waited for", SHARED_OBJECT, "phase=0", "phase=1", {"race RAW", "missed phase"}),
+    (
+        "the phase never turns",
+        RING,
+        "phase=%i // 2 % 2",
+        "phase=0",
+        {"race RAW", "missed phase", "early arrival"},
+    ),
+    (
+        "the phase turns too soon",
+        RING,
+        "phase=%i // 2 % 2",
+        "phase=%i % 2",
+        {"race RAW", "missed phase", "early arrival"},
+    ),
+    (
+        "consumers begin with the wrong phase",
+        SPECIALIZED,
+        "phase=%i // 2 % 2",
+        "phase=(%i // 2 + 1) % 2",
+        {"race WAR", "missed phase", "early arrival"},
+    ),
+    (
+        "the producer waits for what comes after it",
+        SPECIALIZED,
+        "phase=(%j // 2 + 1) % 2",
+        "phase=%j // 2 % 2",
+        {"stuck"},
+    ),
+    ("consumers never arrive", SPECIALIZED, "      mbarrier_arrive %empty[%i % 2]\n", "", {"stuck"}),
+    (
+        "nobody says that bytes will come",
+        SPECIALIZED,
+        "      mbarrier_expect %full[%j % 2] bytes=1024\n",
+        "",
+        {"stuck"},
+    ),
+    (
+        "nothing is copied",
+        SPECIALIZED,
+        "      tensor_load_to_lds %a[%j % 2] counter=tma arrives %full[%j % 2] bytes=1024\n",
+        "",
+        {"stuck"},
+    ),
+    ("the copy tells nobody", SPECIALIZED, " arrives %full[%j % 2] bytes=1024", "", {"stuck"}),
+    (
+        "more arrivals are wanted than there are waves",
+        SPECIALIZED,
+        "%empty[1] count=2",
+        "%empty[1] count=3",
+        {"stuck"},
+    ),
+    (
+        "one wave's arrival is enough",
+        SPECIALIZED,
+        "%empty[1] count=2",
+        "%empty[1] count=1",
+        {"race WAR", "missed phase", "early arrival"},
+    ),
+    (
+        "a wave arrives twice at a time",
+        SPECIALIZED,
+        "mbarrier_arrive %empty[%i % 2]",
+        "mbarrier_arrive %empty[%i % 2] count=2",
+        {"race WAR", "missed phase", "early arrival"},
+    ),
+    ("more bytes are expected than come", SHARED_OBJECT, "bytes=1536", "bytes=2048", {"stuck"}),
+    (
+        "fewer bytes are expected than come",
+        SHARED_OBJECT,
+        "bytes=1536",
+        "bytes=1024",
+        {"race RAW", "early arrival"},
+    ),
+    ("one of two copies brings too few", SHARED_OBJECT, "bytes=512\n", "bytes=256\n", {"stuck"}),
+    (
+        "the slot is free before it was read",
+        SPECIALIZED,
+        "      read %a[%i % 2]\n      mbarrier_arrive %empty[%i % 2]\n",
+        "      mbarrier_arrive %empty[%i % 2]\n      read %a[%i % 2]\n",
+        {"race WAR"},
+    ),
+    (
+        "written behind the arrival",
+        HANDED_OVER,
+        "      write %a\n      mbarrier_arrive %full\n",
+        "      mbarrier_arrive %full\n      write %a\n",
+        {"race RAW"},
+    ),
+    (
+        "the slot is used again without waiting",
+        SPECIALIZED,
+        "      mbarrier_wait %empty[%j % 2] phase=(%j // 2 + 1) % 2\n",
+        "",
+        {"race WAR", "missed phase", "early arrival"},
+    ),
+    (
+        "nothing keeps the next round back",
+        RING,
+        "    read %a[%i % 2]\n    barrier\n",
+        "    read %a[%i % 2]\n",
+        {"race WAR", "missed phase"},
+    ),
+    (
+        "the next slot is freed",
+        SPECIALIZED,
+        "%empty[%i % 2]",
+        "%empty[(%i + 1) % 2]",
+        {"missed phase", "early arrival"},
+    ),
+    (
+        "the copy tells the other object",
+        SPECIALIZED,
+        "arrives %full[%j % 2]",
+        "arrives %full[(%j + 1) % 2]",
+        {"race WAR", "stuck", "early arrival"},
+    ),
+    (
+        "the copy goes into the other slot",
+        SPECIALIZED,
+        "tensor_load_to_lds %a[%j % 2]",
+        "tensor_load_to_lds %a[(%j + 1) % 2]",
+        {"race WAR"},
+    ),
+    ("no barrier behind the first use of shared memory", SHARED_OBJECT, "  barrier\n", "", {"race RAW"}),
+    ("an object is never made", SPECIALIZED, "  mbarrier_init %empty[1] count=2\n", "", {"stuck"}),
+    (
+        "an object is made by one wave, while another arrives",
+        HANDED_OVER,
+        "  mbarrier_init %full count=1\n  mbarrier_init %empty count=1\n  barrier\n",
+        "  if wave == 0 {\n    mbarrier_init %full count=1\n    mbarrier_init %empty count=1\n  }\n",
+        {"race RAW"},
+    ),
+    (
+        "the engine arrives before it is done with the copy",
+        PER_THREAD,
+        "    mbarrier_arrive %full[%i % 2] counter=copy\n",
+        "    mbarrier_arrive %full[%i % 2]\n",
+        {"race RAW"},
+    ),
+    (
+        "the engine is told to arrive before it is told to copy",
+        PER_THREAD,
+        "    gather_to_lds %a[%i % 2] counter=copy\n    mbarrier_arrive %full[%i % 2] counter=copy\n",
+        "    mbarrier_arrive %full[%i % 2] counter=copy\n    gather_to_lds %a[%i % 2] counter=copy\n",
+        {"race RAW"},
+    ),
+    (
+        "another engine arrives",
+        PER_THREAD,
+        "mbarrier_arrive %full[%i % 2] counter=copy",
+        "mbarrier_arrive %full[%i % 2] counter=tma",
+        {"race RAW"},
+    ),
+    (
+        "the matrix engine reads on",
+        COUNTED,
+        "async_mma %a[%i % 2] arrives %empty[%i % 2] count=1",
+        "async_mma %a[%i % 2]\n      mbarrier_arrive %empty[%i % 2]",
+        {"race WAR"},
+    ),
+    (
+        "only one of two waves met",
+        SOME_MEET,
+        "    read %a[1 - wave]\n    barrier waves 0..2\n",
+        "    read %a[1 - wave]\n",
+        {"race WAR"},
+    ),
+]
+
+
+def findings(text: str) -> set[str]:
+    report = fp.check(fp.parse(text))
+    return {f"{race.kind} {race.hazard}" for race in report.races} | {each.kind for each in report.deadlocks}
+
+
+@pytest.mark.parametrize(
+    ("text", "this", "that", "expected"), [each[1:] for each in MISTAKES], ids=[each[0] for each in MISTAKES]
+)
+def test_what_is_found(text: str, this: str, that: str, expected: set[str]) -> None:
+    assert text.count(this) == 1
+    wrong = text.replace(this, that)
+    assert findings(wrong) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "this", "that"), [each[1:4] for each in MISTAKES], ids=[each[0] for each in MISTAKES]
+)
+def test_they_are_mistakes(text: str, this: str, that: str) -> None:
+    assert mistakes(text.replace(this, that), 4)
+
+
+def test_findings_say_who_and_why() -> None:
+    def messages(text: str) -> list[str]:
+        return [each.message for each in fp.check(fp.parse(text)).deadlocks]
+
+    assert messages(SHARED_OBJECT.replace("bytes=1536", "bytes=2048")) == [
+        "wave 0 waits for %full for ever: 512 bytes that were expected have not come"
+    ]
+    assert messages(SPECIALIZED.replace("%empty[1] count=2", "%empty[1] count=3")) == [
+        "wave 0 waits for %full[%i % 2] for ever: nothing arrives for that phase"
+    ]
+    assert messages(HANDED_OVER.replace("  mbarrier_init %full count=1\n", "")) == [
+        "wave 0 waits for %full for ever: no mbarrier_init has made it"
+    ]
+
+
+def test_too_many_arrivals_are_told_from_early_ones() -> None:
+    text = SHARED_OBJECT.replace("bytes=1536\n", "bytes=1536\n    mbarrier_arrive %full\n")
+    (found,) = fp.check(fp.parse(text)).deadlocks
+    assert (found.kind, found.message) == (
+        "early arrival",
+        "wave 0 arrives at %full more often than a phase takes",
+    )
+
+
+def test_an_engine_that_tells_an_object_uses_it() -> None:
+    text = """\
+kernel @k waves=2 {
+  shared %a : 64
+  shared %full : 8
+  if wave == 0 {
+    mbarrier_init %full count=1
+    mbarrier_wait %full phase=0
+    read %a
+  } else {
+    tensor_load_to_lds %a arrives %full count=1
+  }
+}
+"""
+    (race,) = fp.check(fp.parse(text)).races
+    assert (race.first.op.mnemonic, race.second.op.mnemonic) == ("mbarrier_init", "tensor_load_to_lds")
+    assert findings(text.replace("wave == 0", "wave == 1")) == {"race RAW"}
+    assert findings(text.replace("    mbarrier_init %full count=1\n", "")) == {"early arrival", "stuck"}
+
+
+def test_a_phase_that_is_known_can_be_waited_for_again() -> None:
+    again = "  mbarrier_wait %full phase=0\n"
+    assert findings(SHARED_OBJECT.replace(again, again * 3)) == set()
+    # The phase before the first counts as complete, but not for long.
+    late = SHARED_OBJECT.replace("  if wave == 0", "  mbarrier_wait %full phase=1\n  if wave == 0")
+    assert findings(late) == {"missed phase"}
+    assert mistakes(late) == {"hang"}
+
+
+def test_what_is_not_known_is_no_proof() -> None:
+    unknown = fp.check(fp.parse(SHARED_OBJECT.replace("phase=0", "phase=?")))
+    assert not unknown.ok
+    assert not unknown.explored.complete
+    assert (
+        str(fp.check(fp.parse(RING)).explored) == "simulated 9 paths; not a proof: %n was tried from 0 to 8"
+    )
+    assert fp.check(fp.parse(SHARED_OBJECT)).explored.complete
+
+
+def test_loops_up_to_one_number_run_equally_often() -> None:
+    assert findings(HANDED_OVER) == set()
+    apart = HANDED_OVER.replace("  param %n\n", "").replace("0..%n", "0..?")
+    assert "stuck" in findings(apart)
+
+
+# ---------------------------------------------------------------- placement
+
+UNORDERED = """\
+kernel @ring waves=2 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  param %n
+  if wave == 0 {
+    mbarrier_init %full[0] count=1
+    mbarrier_init %full[1] count=1
+  }
+  loop %i in 0..%n {
+    if wave == 0 {
+      mbarrier_expect %full[%i % 2] bytes=1024
+      tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=1024
+    }
+    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+    read %a[%i % 2]
+  }
+}
+"""
+ORDERED = UNORDERED.replace(
+    "    mbarrier_wait",
+    "    barrier  # mbarrier_init → update %full; read → copy %a, 2 iterations later\n    mbarrier_wait",
+)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_barrier_keeps_the_object_and_the_next_round_apart(strategy: str) -> None:
+    trace = fp.parse(UNORDERED)
+    fp.insert_barriers(trace, strategy=strategy)
+    assert str(trace) == ORDERED
+    assert fp.check(trace).ok
+    assert mistakes(str(trace)) == set()
+    fp.prune_barriers(trace)
+    assert str(trace) == ORDERED
+
+
+# (a kernel, how many barriers it lacks)
+LACKING = [
+    (RING, 0),
+    (PER_THREAD, 0),
+    (SHARED_OBJECT, 0),
+    # An object that is made is used behind a barrier.
+    (SHARED_OBJECT.replace("  barrier\n", ""), 1),
+    (PER_THREAD.replace("  barrier\n  loop", "  loop"), 1),
+    # What was read is overwritten in the next round.
+    (RING.replace("    barrier\n", ""), 1),
+    (PER_THREAD.replace("    read %a[%i % 2]\n    barrier\n", "    read %a[%i % 2]\n"), 1),
+    # A wait for the object settles copies, nothing else does: the wave's own writes are met by a barrier.
+    (SHARED_OBJECT.replace("  read %b\n", "  read %b\n  write %b\n"), 1),
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("text", "lacking"), LACKING)
+def test_exactly_the_barriers_that_are_lacking_are_put_in(text: str, lacking: int, strategy: str) -> None:
+    trace = fp.parse(text)
+    inserted = fp.insert_barriers(trace, strategy=strategy)
+    assert len(inserted.barriers) == lacking
+    assert not inserted.upgraded
+    assert fp.check(trace).ok
+    assert mistakes(str(trace)) == set()
+
+
+@pytest.mark.parametrize("text", [RING, PER_THREAD, SHARED_OBJECT])
+def test_prune_keeps_what_is_needed_and_check_agrees(text: str) -> None:
+    trace = fp.parse(text)
+    assert not fp.prune_barriers(trace).removed
+    assert str(trace) == text
+    for at, line in enumerate(text.splitlines()):
+        if line.strip() == "barrier":
+            lines = text.splitlines()
+            del lines[at]
+            assert not fp.check(fp.parse("\n".join(lines) + "\n")).ok
+
+
+def test_prune_takes_out_what_a_wait_makes_redundant() -> None:
+    doubled = fp.parse(SHARED_OBJECT.replace("  read %a\n", "  barrier async\n  read %a\n"))
+    fp.prune_barriers(doubled)
+    assert str(doubled) == SHARED_OBJECT
+
+
+def test_barriers_of_some_waves_are_judged_and_not_placed() -> None:
+    with pytest.raises(fp.FencepostError) as refused:
+        fp.insert_barriers(fp.parse(SOME_MEET))
+    assert refused.value.code == "FP201"
