@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
@@ -67,7 +68,7 @@ class Inserted:
 
 def insert_barriers(
     trace: CapturedTrace,
-    target: str = "",
+    target: str | TargetConfig = "",
     strategy: str = DEFAULT_STRATEGY,
     *,
     ignore: Filter | None = None,
@@ -78,6 +79,7 @@ def insert_barriers(
     waits: bool = True,
     latencies: bool = True,
     near: float = 0.0,
+    reasons: int = 8,
 ) -> Inserted:
     """Put the barriers and waits into `trace` that it lacks. What none can fix is an error, and changes nothing.
 
@@ -87,22 +89,34 @@ def insert_barriers(
     With `whole`, barriers are not split, whatever the target prefers. Without `waits`, none are put in or changed; an
     async operation that is not waited for where it has to be is an error (FP207). Without `latencies`, what barriers
     expose is not looked at: a kernel that leaves out most of its arithmetic does not tell. Barriers right before
-    their consumers are used instead of the optimum if they cost at most `near` more (0.02 is 2 %).
+    their consumers are used instead of the optimum if they cost at most `near` more (0.02 is 2 %). Of each barrier at
+    most `reasons` hazards are told, the nearest first.
     """
     with collection_paused():
         return _insert(
-            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near
+            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near, reasons
         )
 
 
-def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
-    """Analyze `trace` and put in the barriers that it lacks, as `target` has them."""
-    insert_barriers(trace, target)
+def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
+    """Analyze `trace` and put in the barriers that it lacks, as `target` has them.
+
+    It is a trace of our own or one of Wave; of that, what is about threads is known if the Wave host is installed.
+    """
+    if isinstance(trace, CapturedTrace):
+        insert_barriers(trace, target)
+    elif type(trace).__module__.partition(".")[0] == "wave_lang":
+        # Imported only for those who have such a trace: it brings torch.
+        from fencepost.hosts.wave import add_shared_memory_barriers as add_to_wave
+
+        add_to_wave(trace, target)
+    else:
+        raise FencepostError(f"{type(trace).__name__} is no trace of a kernel")
 
 
 def _insert(
     trace: CapturedTrace,
-    target: str,
+    target: str | TargetConfig,
     strategy: str,
     ignore: Filter | None,
     slots: bool,
@@ -112,8 +126,9 @@ def _insert(
     waits: bool,
     latencies: bool,
     near: float,
+    reasons: int,
 ) -> Inserted:
-    config = target_named(target)
+    config = target if isinstance(target, TargetConfig) else target_named(target)
     if strategy != AUTOMATIC and strategy not in STRATEGIES:
         raise FencepostError(
             f"unknown strategy {strategy!r}",
@@ -145,10 +160,10 @@ def _insert(
         near=near,
     )
     _refuse_hopeless(program, decision.placement)
-    return _emit(program, decision, config)
+    return _emit(program, decision, config, reasons)
 
 
-def _emit(program: Program, decision: Decision, config: TargetConfig) -> Inserted:
+def _emit(program: Program, decision: Decision, config: TargetConfig, most: int) -> Inserted:
     flow, standing, placement = program.flow, program.standing, decision.placement
     added = {position: cover for position, cover in placement.items() if position not in standing}
     # Several where one stands already: the new ones come in front of it, and it stays as it is.
@@ -159,7 +174,7 @@ def _emit(program: Program, decision: Decision, config: TargetConfig) -> Inserte
     }
     changed = [position for position, cover in standing.items() if placement[position] != cover]
     changed = [position for position in changed if position not in added]
-    reasons = reasons_for(program, placement, [*added, *changed])
+    reasons = reasons_for(program, placement, [*added, *changed], most)
     comments = {position: comment_for(found) for position, found in reasons.items()}
     # Changed first: what is put in counts places by the operations that stand there now.
     upgraded = {position: change(program.standing_ops[position], placement[position]) for position in changed}

@@ -194,7 +194,9 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
     numbers: dict[AccessClass, int] = {}
     waves: dict[tuple[object, ...], int] = {}
     everyone = (1 << flow.trace.waves) - 1
-    known: dict[tuple[tuple[View, ...], int, int, tuple[tuple[str, int], ...]], Places] = {}
+    known: dict[tuple[tuple[View, ...], int, int, tuple[int | None, ...]], Places] = {}
+    names: dict[ops.MemoryOperation, tuple[str, ...]] = {}
+    classified: dict[tuple[ops.MemoryOperation, int, int, tuple[int | None, ...]], int] = {}
     for phase in phases.nodes:
         block = flow.blocks[phase.block]
         env = values_in(phase, flow) if phase.env else {}
@@ -204,15 +206,22 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
             if key not in waves:
                 waves[key] = _admitted(flow, block, env)
             admitted = waves[key]
-        here = tuple(env.items())
         found: list[tuple[int, int]] = []
         for gap, op in enumerate(block.ops):
             if not isinstance(op, ops.MemoryOperation):
                 continue
-            place = known.get((op.views, block.loop, block.frame, here))
+            if op not in names:
+                names[op] = _names_in(op.views)
+            # What else is known there says nothing about this access.
+            values = tuple([env.get(name) for name in names[op]])
+            number = classified.get((op, phase.block, admitted, values))
+            if number is not None:
+                found.append((gap, number))
+                continue
+            place = known.get((op.views, block.loop, block.frame, values))
             if place is None:
                 place = _places(flow, block, op.views, env, slots)
-                known[op.views, block.loop, block.frame, here] = place
+                known[op.views, block.loop, block.frame, values] = place
             loops = tuple(range_.loop for range_ in place.ranges)
             if op.group:
                 loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1]
@@ -232,12 +241,26 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 _told(op),
                 op if ignore is not None else None,
             )
-            found.append((gap, numbers.setdefault(made, len(numbers))))
+            number = numbers.setdefault(made, len(numbers))
+            classified[op, phase.block, admitted, values] = number
+            found.append((gap, number))
         table.accesses.append(found)
     table.classes = list(numbers)
     _assign_bits(table)
     _find_conflicts(table, ignore)
     return table
+
+
+def _names_in(views: tuple[View, ...]) -> tuple[str, ...]:
+    """The numbers, and the names of buffers, that decide which bytes some views are."""
+    found: dict[str, None] = {}
+    for view in views:
+        if isinstance(view.buffer, BufferArg):
+            found[view.buffer.name] = None
+        for part in (view.slot, view.lo, view.hi):
+            if part is not None:
+                found |= {leaf.name: None for leaf in leaves(part) if isinstance(leaf, Var)}
+    return tuple(found)
 
 
 def _told(op: ops.MemoryOperation) -> Buffer | None:

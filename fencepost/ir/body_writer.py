@@ -39,6 +39,15 @@ class BodyWriter:
         self._regions = 0
         self._numbers: dict[str, int] = {}
 
+    @property
+    def last(self) -> ops.Operation | None:
+        """What stands last, so far, in the region that is being written."""
+        return self._here.last
+
+    def put(self, op: AnyOp) -> AnyOp:
+        """Put an operation that uses no values; what it says is looked at when the kernel is."""
+        return self._put(op)
+
     # ------------------------------------------------------------ operations
 
     def _put(self, op: AnyOp) -> AnyOp:

@@ -29,8 +29,11 @@ def relax(
     """
     if not program.table.engines or program.waits_fixed:
         return placement
-    pruning = Pruning(program, placement)
+    positions = list(positions)
     relaxed = dict(placement)
+    for position in positions:
+        relaxed[position] = _within(program, relaxed[position], widest)
+    pruning = Pruning(program, relaxed)
     flow = program.flow
     for position in sorted(positions, key=lambda at: (-flow.frequency(at), at)):
         if relaxed[position].lands and position.block in program.siblings:
@@ -39,6 +42,14 @@ def relax(
             if not relaxed[position].does_anything:
                 del relaxed[position]
     return relaxed
+
+
+def _within(program: Program, cover: Cover, widest: Mapping[str, int]) -> Cover:
+    """`cover` with counts that a wait can be given: a smaller one completes more."""
+    counts = {name: min(count, widest.get(name, count)) for name, count in cover.counts}
+    if cover.drains or counts == dict(cover.counts):
+        return cover
+    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(signal=cover.signal, wait=cover.wait)
 
 
 def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Cover | None) -> None:

@@ -1,0 +1,31 @@
+"""The Wave host: captured traces of the released package `wave-lang`, in place.
+
+    import fencepost.hosts.wave
+
+    fencepost.hosts.wave.install()      # from now on kernels get fencepost's barriers
+
+A trace is read into a kernel of ours (`translate`), and what the kernel then lacks is put into the trace as Wave's
+own operations (`results`), so that the rest of Wave's pipeline runs on. Nothing is written to Wave's nodes but what
+they are made for. `versions` says which releases are accepted.
+"""
+
+from fencepost.hosts.wave.versions import require_wave
+
+require_wave()
+
+from fencepost.hosts.wave.audit import Audit, audit  # noqa: E402
+from fencepost.hosts.wave.installation import Installation, install, installed, uninstall  # noqa: E402
+from fencepost.hosts.wave.passes import add_shared_memory_barriers  # noqa: E402
+from fencepost.hosts.wave.translate import Translation, translate  # noqa: E402
+
+__all__ = [
+    "Audit",
+    "Installation",
+    "Translation",
+    "add_shared_memory_barriers",
+    "audit",
+    "install",
+    "installed",
+    "translate",
+    "uninstall",
+]

@@ -1,0 +1,214 @@
+"""fencepost in a user's process: every kernel that Wave compiles gets fencepost's barriers, or is audited.
+
+    import fencepost.hosts.wave as host
+
+    host.install()                 # fencepost's barriers instead of Wave's
+    host.install(mode="audit")     # reports on every kernel with Wave's barriers, and changes nothing
+    host.uninstall()
+
+    with host.installed():
+        ...
+
+Without a mode, the environment variable FENCEPOST_WAVE says which, `replace` if it is not set; `off` switches
+everything off. Kernels compiled with fencepost have keys of their own in Wave's cache. If anything goes wrong, the
+kernel gets Wave's own barriers, with a warning.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from fencepost.hosts.wave.audit import Audit, audit
+from fencepost.hosts.wave.passes import (
+    Compilation,
+    add_shared_memory_barriers,
+    barriers_in,
+    compilations,
+)
+from fencepost.hosts.wave.versions import require_wave
+from fencepost.insertion import Inserted
+from fencepost.ir.source import FencepostError
+from fencepost.version import __version__
+
+VARIABLE = "FENCEPOST_WAVE"
+MODES = ("replace", "audit")
+PIPELINE = "wave_lang.kernel.wave.wave"
+"""The module whose names Wave looks its passes up under."""
+BARRIERS, SCHEDULE = "add_shared_memory_barriers", "schedule_reordering"
+"""The passes that are replaced."""
+PACKING, WITH_CONSTRAINTS = "minimize_shared_allocs", "apply_shared_memory_indexing_corrections"
+"""Passes in front of them that are looked at: one puts in barriers, one is always given the kernel's constraints."""
+
+
+@dataclass(slots=True)
+class Installation:
+    """What is installed, and what has been found so far."""
+
+    mode: str
+    show: Callable[[Audit], None] | None
+    schedule: bool = False
+    audits: list[Audit] = field(default_factory=list)
+    inserted: list[Inserted] = field(default_factory=list)
+    """What was put into each kernel that was compiled."""
+    seconds: list[float] = field(default_factory=list)
+    """How long fencepost took for each kernel."""
+    replaced: list[tuple[Any, str, Any, Any]] = field(default_factory=list)
+    """What was put where: the object, the name in it, what it was before, what it is now."""
+
+    def put(self, owner: Any, name: str, new: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """Put something in the place of a function, given that function."""
+        before = getattr(owner, name)
+        made = functools.wraps(before)(new(before))
+        self.replaced.append((owner, name, before, made))
+        setattr(owner, name, made)
+
+    def barriers(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        """The pass that adds barriers."""
+
+        def add_barriers(trace: Any, target: str = "") -> None:
+            began = time.perf_counter()
+            if self.mode == "replace":
+                try:
+                    found = add_shared_memory_barriers(trace, target)
+                except Exception as error:  # whatever it is, the user's kernel has to compile
+                    _warn(error, "fencepost left this kernel to Wave's own barriers")
+                    before(trace, target)
+                else:
+                    self.inserted += [found] if found is not None else []
+            else:
+                before(trace, target)
+            self.seconds.append(time.perf_counter() - began)
+            if self.mode == "audit" or self.show is not None:
+                self.look_at(trace, target)
+
+        return add_barriers
+
+    def look_at(self, trace: Any, target: str) -> None:
+        """Audit a trace as it is now."""
+        try:
+            found = audit(trace, target)
+        except Exception as error:  # whatever it is, the user's kernel has to compile
+            _warn(error, "fencepost cannot judge this kernel")
+            return
+        self.audits.append(found)
+        if self.show is not None:
+            self.show(found)
+
+    def constraints(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        """A pass that is given the kernel's constraints, which are remembered."""
+
+        def note(trace: Any, constraints: Any, *rest: Any, **options: Any) -> Any:
+            compilations.setdefault(trace, Compilation()).constraints = constraints
+            return before(trace, constraints, *rest, **options)
+
+        return note
+
+    def packing(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        """The pass that lets allocations share bytes, and puts barriers between some of them."""
+
+        def pack(trace: Any, *rest: Any, **options: Any) -> Any:
+            standing = barriers_in(trace)
+            result = before(trace, *rest, **options)
+            compilations.setdefault(trace, Compilation()).spare = barriers_in(trace) - standing
+            return result
+
+        return pack
+
+    def keys(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        """Keys of the cache: a kernel that was compiled without fencepost is another one."""
+
+        def get_hash(*arguments: Any, **options: Any) -> str | None:
+            key = before(*arguments, **options)
+            mine = f"fencepost-{__version__}-{self.mode}-{self.schedule}-{key}"
+            return None if key is None else hashlib.sha256(mine.encode()).hexdigest()
+
+        return get_hash
+
+
+_installed: list[Installation] = []
+
+
+def install(
+    mode: str | None = None, *, schedule: bool = False, show: Callable[[Audit], None] | None = None
+) -> Installation | None:
+    """Give every kernel that Wave compiles from now on fencepost's barriers, or audit it.
+
+    With `schedule`, fencepost's ping-pong reordering is put in the place of Wave's, too. `show` is called with what
+    was found about each kernel; by default it is printed to standard error in audit mode.
+    """
+    mode = mode or os.environ.get(VARIABLE) or "replace"
+    if mode == "off":
+        return None
+    if mode not in MODES:
+        raise FencepostError(
+            f"unknown mode {mode!r}", code="FP425", notes=[("known modes", ", ".join([*MODES, "off"]))]
+        )
+    require_wave()
+    reordering = _reordering() if schedule else None
+    uninstall()
+    if show is None and mode == "audit":
+        show = _print
+    made = Installation(mode, show, schedule)
+    pipeline = import_module(PIPELINE)
+    made.put(pipeline, WITH_CONSTRAINTS, made.constraints)
+    made.put(pipeline, PACKING, made.packing)
+    made.put(pipeline, BARRIERS, made.barriers)
+    if reordering is not None:
+        made.put(pipeline, SCHEDULE, lambda _: reordering)
+    made.put(import_module("wave_lang.kernel.wave.cache").WaveCacheManager, "get_hash", made.keys)
+    _installed.append(made)
+    return made
+
+
+def uninstall() -> None:
+    """Let Wave alone again; what someone has put in since stays."""
+    while _installed:
+        for owner, name, before, now in reversed(_installed.pop().replaced):
+            if getattr(owner, name) is now:
+                setattr(owner, name, before)
+
+
+@contextmanager
+def installed(mode: str | None = None, **options: Any) -> Iterator[Installation | None]:
+    """`install` for the body of a `with` statement."""
+    outer = _installed[-1] if _installed else None
+    made = install(mode, **options)
+    try:
+        yield made
+    finally:
+        if made is not None:
+            uninstall()
+            if outer is not None:
+                install(outer.mode, schedule=outer.schedule, show=outer.show)
+
+
+def _reordering() -> Callable[..., Any]:
+    """fencepost's ping-pong reordering for traces of Wave."""
+    name = "fencepost.hosts.wave.reordering"
+    if find_spec(name) is None:
+        raise FencepostError(
+            "this version of fencepost cannot reorder traces of Wave: install without `schedule`",
+            code="FP424",
+        )
+    found: Callable[..., Any] = import_module(name).schedule_reordering
+    return found
+
+
+def _warn(error: Exception, what: str) -> None:
+    why = str(error) if isinstance(error, FencepostError) else repr(error)
+    warnings.warn(f"{what}: {why}", RuntimeWarning, stacklevel=3)
+
+
+def _print(found: Audit) -> None:
+    sys.stderr.write(f"{found}\n")

@@ -1,0 +1,69 @@
+"""Allocations of shared memory: how large each one is, where it lies, and how far its dimensions are apart.
+
+After `minimize_shared_allocs` an allocation is a part of a parent and has an offset in it; two of them may share
+bytes. Without a parent it lies somewhere of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from fencepost.hosts.wave.nodes import Kind, Node, argument
+from fencepost.hosts.wave.numbers import Numbers
+from fencepost.ir.source import FencepostError
+
+SHAPE, ELEMENT, SPACE, PADDING, PARENT, OFFSET, TAIL = 1, 2, 3, 4, 5, 6, 7
+"""Where the arguments of an allocation stand."""
+SHARED = "$SHARED_ADDRESS_SPACE"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """An allocation of shared memory."""
+
+    node: Node
+    size: int
+    """In bytes, padding included."""
+    offset: int | None
+    """Its address; None if it shares bytes with no other."""
+    strides: tuple[int, ...]
+    """How many elements lie between neighbours along each dimension."""
+    bits: int
+    """The size of an element."""
+
+
+def allocations(nodes: Mapping[Node, Kind], numbers: Numbers) -> list[Allocation]:
+    """The allocations among some nodes, without those that others are parts of."""
+    found = [
+        node
+        for node, kind in nodes.items()
+        if kind is Kind.ALLOCATE and getattr(node.args[SPACE], "name", "") == SHARED
+    ]
+    parents = {argument(node, PARENT) for node in found}
+    if len(parents - {None}) > 1:
+        raise FencepostError("parts of several allocations, which may lie anywhere", code="FP422")
+    return [_allocation(node, numbers) for node in found if node not in parents]
+
+
+def _allocation(node: Node, numbers: Numbers) -> Allocation:
+    shape = [_known(dim, node, numbers) for dim in node.args[SHAPE]]
+    bits = int(node.args[ELEMENT].bitwidth())
+    elements = prod(shape) + _known(argument(node, TAIL) or 0, node, numbers)
+    parent, offset = argument(node, PARENT), argument(node, OFFSET)
+    return Allocation(
+        node,
+        max(-(-elements * bits // 8), 1),
+        None if parent is None else _known(offset or 0, node, numbers),
+        tuple(prod(shape[place + 1 :]) for place in range(len(shape))),
+        bits,
+    )
+
+
+def _known(expr: Any, node: Node, numbers: Numbers) -> int:
+    found = numbers.integer(expr)
+    if found is None:
+        raise FencepostError(f"the size of {node.name} is not known: {expr}", code="FP422")
+    return found

@@ -1,0 +1,164 @@
+"""A trace of Wave as a kernel: what it does to shared memory, region by region.
+
+Hosts translate, they decide nothing: every operation of the kernel has the node that it stands for as its `host`, so
+that a barrier lands in front of the right one and a report names the user's line. What happens in registers is left
+out, unless there are barriers without a fence: then it says when values have arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fencepost.hosts.wave.accesses import Accesses
+from fencepost.hosts.wave.acts import find_acts
+from fencepost.hosts.wave.apart import find_waves_apart, stays_apart
+from fencepost.hosts.wave.conditions import Conditions
+from fencepost.hosts.wave.footprints import Footprints
+from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
+from fencepost.hosts.wave.memory import allocations
+from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
+from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from fencepost.hosts.wave.regions import RegionWriter
+from fencepost.hosts.wave.synchronization import SYNCHRONIZE
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer
+from fencepost.ir.builder import Kernel
+from fencepost.ir.graph import Graph
+from fencepost.ir.limits import MOST_WAVES
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
+
+LANES_APART = 2
+"""Waves that a single one counts as: without a barrier a compiler may move a lane's write past another's read."""
+
+
+@dataclass(slots=True)
+class Translation:
+    """A kernel, and the trace that it was made from."""
+
+    trace: CapturedTrace
+    wave_trace: Any
+    workgroup: Workgroup | None
+    """None if nobody said how many waves there are."""
+    accesses: Accesses
+    unknown: list[Node] = field(default_factory=list)
+    """Operations that are not known and are given shared memory: taken to change all of it."""
+    synchronization: list[Node] = field(default_factory=list)
+    """Barriers and waits that stand in the trace."""
+    timed: bool = False
+    """Whether the kernel says how long things take."""
+
+    def stay_apart(self, one: Node, other: Node) -> bool:
+        """Whether two nodes touch no byte in common in different threads."""
+        if self.workgroup is None or self.workgroup.waves == 1:
+            return False
+        return any(
+            stays_apart(mine.bundle, theirs.bundle, self.workgroup.waves)
+            for mine in self.accesses.of.get(one, ())
+            for theirs in self.accesses.of.get(other, ())
+        )
+
+    def region(self, graph: Graph) -> Any:
+        """The region of the trace that a region of the kernel stands for; None for a side that it does not have."""
+        owner = graph.owner
+        if owner is None:
+            return self.wave_trace.get_root_graph()
+        if isinstance(owner, ops.Conditional) and graph is owner.orelse:
+            return None
+        host: Node = owner.host
+        return self.wave_trace.get_subgraph(host.args[REGION_OF[kind_of(host)]])
+
+
+def translate(
+    wave_trace: Any,
+    constraints: Sequence[Any] = (),
+    *,
+    symbols: Mapping[Any, Any] | None = None,
+    timed: bool = False,
+    without: frozenset[Node] = frozenset(),
+    exact: bool = True,
+) -> Translation:
+    """The kernel that a captured trace is.
+
+    `constraints` are those of Wave's kernel: without them nothing that depends on the thread is known. `symbols` are
+    the sizes that it is compiled for; by default those of the compilation that is going on. With `timed`, matrix
+    operations and accesses to global memory are translated too, which say how long things take. `without` are
+    barriers of the trace that the kernel does not get; they go when it is written back. Without `exact`, waves are
+    not told apart, which is quicker and asks for more.
+    """
+    workgroup = workgroup_of(constraints)
+    if workgroup is not None and workgroup.waves > MOST_WAVES:
+        raise FencepostError(f"{workgroup.waves} waves; a workgroup has at most {MOST_WAVES}", code="FP422")
+    waves = max(LANES_APART, workgroup.waves if workgroup is not None else 0)
+    numbers = Numbers(workgroup, symbols_in_use() if symbols is None else symbols)
+    order = _in_order(wave_trace)
+    accesses = Accesses(Footprints(numbers), {found.node: found for found in allocations(order, numbers)})
+    _find_accesses(accesses, order)
+    if exact and workgroup is not None and workgroup.waves > 1:
+        find_waves_apart(accesses, waves)
+    kernel = Kernel(_name(wave_trace), waves=waves)
+    registers = {node.args[0]: node.args[1] for node, kind in order.items() if kind is Kind.BINDING}
+    writer = RegionWriter(
+        kernel,
+        wave_trace,
+        order,
+        accesses,
+        Conditions(numbers, registers),
+        _buffers(kernel, accesses),
+        without,
+        followed=Kind.WORKGROUP_BARRIER in order.values(),
+        timed=timed,
+        counted=Kind.COUNTER_WAIT in order.values(),
+    )
+    writer.region(wave_trace.get_root_graph())
+    unknown = [node for node, kind in order.items() if kind is Kind.OTHER and node in accesses.of]
+    standing = [node for node, kind in order.items() if kind in SYNCHRONIZE]
+    return Translation(kernel.trace, wave_trace, workgroup, accesses, unknown, standing, timed)
+
+
+def _in_order(wave_trace: Any) -> dict[Node, Kind]:
+    """Every node and its kind, in the order of the program."""
+    found: dict[Node, Kind] = {}
+    todo = [iter(wave_trace.get_root_graph().nodes)]
+    while todo:
+        node = next(todo[-1], None)
+        if node is None:
+            todo.pop()
+            continue
+        kind = found[node] = kind_of(node)
+        if kind in REGION_OF:
+            todo.append(iter(wave_trace.get_subgraph(node.args[REGION_OF[kind]]).nodes))
+    return found
+
+
+def _find_accesses(accesses: Accesses, order: Mapping[Node, Kind]) -> None:
+    for node, kind in order.items():
+        if kind in ACCESSES:
+            accesses.add(node, kind)
+        elif kind in HANDED and accesses.allocation(node) is not None:
+            accesses.add_users(node)
+    accesses.join_reads()
+    find_acts(accesses)
+
+
+def _buffers(kernel: Kernel, accesses: Accesses) -> dict[Node, Buffer]:
+    """A buffer for each allocation, as long as what is accessed through it."""
+    longest: dict[int, int] = {}
+    for bundle in accesses.bundles.values():
+        if bundle.reach is not None:
+            # Memory that loops hand on has one size, so all allocations of that size grow alike.
+            size = bundle.allocation.size
+            longest[size] = max(longest.get(size, size), bundle.reach.hi)
+    return {
+        node: kernel.shared(f"m{number}", bytes=longest.get(found.size, found.size), offset=found.offset)
+        for number, (node, found) in enumerate(accesses.allocations.items())
+    }
+
+
+def _name(wave_trace: Any) -> str:
+    """What the user calls the kernel, as the text form can spell it."""
+    name = getattr(getattr(wave_trace.region_graph, "func", None), "__name__", "") or "kernel"
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+    return word if word[:1].isalpha() or word.startswith("_") else f"k{word}"

@@ -1,0 +1,74 @@
+"""Threads that keep to their own bytes need no barrier; lanes that do not, do, even within a wave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fencepost.hosts import wave as host
+from fencepost.hosts.wave.accesses import Access, Bundle
+from fencepost.hosts.wave.apart import stays_apart
+from fencepost.hosts.wave.footprints import Footprints, Reach
+from fencepost.hosts.wave.memory import Allocation
+from fencepost.hosts.wave.nodes import Kind
+from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from tests.hosts.wave import kernels
+
+MEMORY = Allocation(None, 4096, 0, (1,), 32)
+GROUP = Workgroup(64, (256, 1, 1))
+THREADS = np.arange(256)
+
+
+def bundle(kind: Kind, first: Any, count: int = 1) -> Bundle:
+    reach = Footprints(Numbers(GROUP))._bytes(first, count, MEMORY)
+    made = Bundle(kind, None, MEMORY)
+    made.add(Access(None, made, reach))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("reads", "apart"),
+    [
+        (THREADS, True),
+        (THREADS ^ 1, False),  # its neighbour's element, in the same wave
+        ((THREADS + 64) % 256, False),  # the next wave's
+        (THREADS * 0, False),  # one element for all
+        (THREADS + 256, False),  # what nobody wrote: they do not meet at all
+    ],
+)
+def test_one_element_for_each_thread(reads: Any, apart: bool) -> None:
+    assert stays_apart(bundle(Kind.WRITE, THREADS), bundle(Kind.READ, reads), 4) is apart
+
+
+def test_an_element_of_several_threads_belongs_to_nobody() -> None:
+    assert not stays_apart(bundle(Kind.WRITE, THREADS // 2), bundle(Kind.WRITE, THREADS // 2), 4)
+
+
+def test_reach_of_each_wave() -> None:
+    found = bundle(Kind.WRITE, THREADS, 2).reach
+    assert found is not None and (found.lo, found.hi) == (0, 1028)
+    assert found.waves == ((0, 260), (256, 516), (512, 772), (768, 1028))
+
+
+def test_union_keeps_waves_apart() -> None:
+    one, other = Reach(0, 8, ((0, 4), (4, 8))), Reach(8, 12)
+    assert one.union(other) == Reach(0, 12, ((0, 12), (4, 12)))
+
+
+@pytest.mark.parametrize(
+    ("read_at", "barriers"),
+    [
+        (lambda column: column, 0),
+        (lambda column: column + 1 - 2 * (column % 2), 2),  # its neighbour's, in the same wave
+        (lambda column: 255 - column, 2),
+    ],
+)
+def test_kernel(read_at: Callable[[Any], Any], barriers: int) -> None:
+    audits: list[host.Audit] = []
+    with host.installed(show=audits.append):
+        text = kernels.columns(read_at).compiled()
+    assert text.count("amdgpu.lds_barrier") == barriers
+    assert not audits[0].races
