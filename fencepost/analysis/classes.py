@@ -57,7 +57,9 @@ class AccessClass:
     ranges: tuple[Range, ...] = ()
     """What the variables in `footprints` can be, outermost loop first."""
     tells: Buffer | None = None
-    """The buffer of the barrier object that the engine tells when it is done."""
+    """The buffer of the barrier object that the engine tells when it is done,"""
+    told: tuple[Region, ...] = ()
+    """and its bytes."""
     op: ops.MemoryOperation | None = None
     """The one operation of the class, where a filter has to tell operations apart."""
 
@@ -238,7 +240,8 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 place.by_wave,
                 place.footprints,
                 place.ranges,
-                _told(op),
+                tells := _told(op),
+                () if tells is None else regions_of(tells.whole(), env, block.frame),
                 op if ignore is not None else None,
             )
             number = numbers.setdefault(made, len(numbers))
@@ -364,6 +367,18 @@ def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
     table.flying = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
+    for other, later in enumerate(table.classes):
+        if later.told:
+            _note_objects(table, other, later)
+
+
+def _note_objects(table: ClassTable, other: int, later: AccessClass) -> None:
+    """An engine must not tell an object that is still being made: the copy comes behind plain writes to it."""
+    for one, earlier in enumerate(table.classes):
+        either = earlier.waves | later.waves
+        plain = earlier.writes and not earlier.engine and not earlier.atomic
+        if plain and either & (either - 1) and _overlap(earlier.regions, later.told):
+            table.conflicts[other] |= all_ages(table, one)
 
 
 def pairs_that_matter(table: ClassTable, ignore: Filter | None) -> Iterator[tuple[int, int, int, int]]:

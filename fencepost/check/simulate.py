@@ -228,6 +228,10 @@ class Simulation:
     def arrive(self, state: WaveState, bar_id: Meeting, op: ops.Operation) -> None:
         """The wave is at a barrier and hands on what it knows."""
         phase = state.arrivals.get(bar_id, 0)
+        if not _meets(state.wave, bar_id):
+            text = f"wave {state.wave} comes to a barrier that is not for it, and may be taken for one of the others"
+            self.deadlocks.append(Deadlock("stuck", text, ((op, f"wave {state.wave} comes here"),)))
+            self.broken = True
         if phase > state.waits.get(bar_id, 0):
             assert isinstance(bar_id, int), "halves are for all waves"
             text = f"{barrier_name(bar_id)} is signalled twice before it is waited for, by wave {state.wave}"

@@ -43,6 +43,8 @@ def _verify_body(body: Body) -> None:
             _check_lanes(op)
         if isinstance(op, ops.Iterate | ops.Conditional | ops.CondBranch):
             check_expected(op)
+        if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
+            _check_waves(op, op.waves, body)
     if handing:
         _check_conditions(body)
     if len(body.blocks) > 1:
@@ -54,6 +56,14 @@ def _verify_body(body: Body) -> None:
                     [Mark(graph.last.span if graph.last else graph.span)],
                     code="FP106",
                 )
+
+
+def _check_waves(op: ops.SharedMemoryBarrier, waves: tuple[int, int], body: Body) -> None:
+    """Refuse a barrier for waves that the kernel does not have; a function can be called from any."""
+    if isinstance(body, CapturedTrace) and waves[1] > body.waves:
+        raise FencepostError(
+            f"a barrier for waves {waves[0]}..{waves[1]}, and there are {body.waves}", [Mark(op.span)]
+        )
 
 
 def _check_branch(op: ops.Terminator, body: Body, labels: dict[str, Graph]) -> None:
