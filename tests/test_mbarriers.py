@@ -481,6 +481,12 @@ def test_an_engine_needs_an_object_to_tell() -> None:
         "kernel @k waves=4 {\n  shared %a : 64\n  shared %o : 8\n  gather_to_lds %a arrives %o count=1\n}\n"
     )
     assert findings(text) == {"early arrival"}
+    # Nor does it help to make the object when the copy is done.
+    late = text.replace(
+        "count=1\n}", "count=1\n  wait_count load=0\n  barrier\n  mbarrier_init %o count=1\n}"
+    )
+    assert findings(late) == {"early arrival"}
+    assert mistakes(late) == {"race"}
 
 
 # ---------------------------------------------------------------- placement

@@ -10,7 +10,7 @@ import pytest
 
 import fencepost as fp
 from fencepost import deciding
-from fencepost.check import in_step
+from fencepost.check.step import in_step
 from fencepost.emit import verify_barriers
 from fencepost.flow import build_flow
 from fencepost.ir import ops

@@ -24,9 +24,9 @@ from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report,
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
 from fencepost.check.splits import split_errors, too_many_barriers
 from fencepost.check.starts import Starts
+from fencepost.check.step import has_objects, in_step
 from fencepost.check.track import Tracker
-from fencepost.flow import Flow, build_flow
-from fencepost.ir import ops
+from fencepost.flow import build_flow
 from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.trace import CapturedTrace
 
@@ -74,27 +74,6 @@ def check(
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
-
-
-def in_step(flow: Flow) -> bool:
-    """Whether all waves meet the same synchronization in the same order, and nothing but that orders anything."""
-    return not has_objects(flow) and not any(
-        isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
-        for block in flow.blocks
-        if block.guards
-        for op in block.ops
-    )
-
-
-def has_objects(flow: Flow) -> bool:
-    """Whether anything but barriers of all waves orders something: only the simulation knows about that."""
-    return any(
-        isinstance(op, ops.MbarrierOperation)
-        or (isinstance(op, ops.AsyncOperation) and op.arrives is not None)
-        or (isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None)
-        for block in flow.blocks
-        for op in block.ops
-    )
 
 
 def _follow(context: Context, simulated: Explored, budget: int) -> Report:

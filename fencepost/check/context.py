@@ -16,6 +16,7 @@ from fencepost.check.environments import Env, Environments, Frame, bodies_of, bo
 from fencepost.check.folds import Fold, carries, fold_of, patience
 from fencepost.check.names import Names
 from fencepost.check.report import Iteration, OutOfRange, Touch
+from fencepost.check.step import in_step
 from fencepost.flow import Block, Flow, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, decide, is_divergent
@@ -82,7 +83,9 @@ class Context:
         waves = list(range(flow.trace.waves)) if differs else [0]
         everything = (op for block in flow.blocks for op in block.ops)
         grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
-        return cls(flow, Environments.of(flow, names), followed, waves, folded, grouped)
+        return cls(
+            flow, Environments.of(flow, names, in_step=in_step(flow)), followed, waves, folded, grouped
+        )
 
     @property
     def hands_on(self) -> bool:

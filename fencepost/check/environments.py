@@ -68,8 +68,12 @@ class Environments:
     """Numbers that are handed on between blocks of one side of a divergent branch, and which side that is."""
 
     @classmethod
-    def of(cls, flow: Flow, names: dict[Body, Names]) -> Environments:
-        """Read the kernel."""
+    def of(cls, flow: Flow, names: dict[Body, Names], *, in_step: bool = True) -> Environments:
+        """Read the kernel.
+
+        Where all waves meet the same barriers, what is handed on within one side of a divergent branch is taken as
+        not known, as the placement of barriers takes it. Where sides run on their own, it decides too much for that.
+        """
         found = cls(flow, names)
         found.value_holders = {block.index for block in flow.blocks if results_given_at(block.anchor)}
         if found.hands_on:
@@ -81,7 +85,7 @@ class Environments:
                 given = [(name.name, value) for name, value in given_at(block.anchor) if name.name in handed]
                 if given and block.guards and isinstance(block.anchor, ops.Branch):
                     home = starts[block.anchor.target]
-                    if set(block.guards) <= set(home.guards):
+                    if not in_step and set(block.guards) <= set(home.guards):
                         # The waves of one side agree about it; nobody else may ask for it.
                         found.homes |= {name: frozenset(home.guards) for name, _ in given}
                     else:

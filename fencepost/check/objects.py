@@ -13,7 +13,7 @@ from fencepost.ir.buffers import View
 from fencepost.ir.expr import evaluate
 
 if TYPE_CHECKING:
-    from fencepost.check.simulate import Event, Simulation, WaveState
+    from fencepost.check.simulate import Event, Logged, Simulation, WaveState
 
 NEVER = 1 << 62
 """A place on a counter that no wait gets to."""
@@ -27,7 +27,7 @@ class Objects:
         self.mbarriers = Mbarriers()
         self.lost = False
         """An object that is not known was used: who waits for ever cannot be told."""
-        self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival]] = []
+        self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
         """Engines that are done, in this run, before the object is made that they tell."""
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
@@ -44,6 +44,10 @@ class Objects:
         if isinstance(op, ops.MbarrierInit):
             self.run.issue(state, event, op)
             self.mbarriers.make(where, op.count, event.number, str(op.view))
+            for told in self.early:
+                if told[0] == where and told[-1].is_known(state.knows):
+                    # Else it is a race, and found as one.
+                    self.nothing_there(told[1], told[2], told[-2])
             self.let_arrive(where)
             return True
         found = self.mbarriers.find(where)
@@ -83,14 +87,16 @@ class Objects:
             return
         clock = {**state.knows, (state.wave, alone): 1}
         if self.is_made(where):
-            self.early.append((where, state, op, clock, arrives))
+            self.early.append((where, state, op, clock, arrives, self.run.log[-1]))
             self.let_arrive(where)
         else:
-            text = (
-                f"wave {state.wave} has its engine arrive at {arrives.view}, which no mbarrier_init has made"
-            )
-            why = "there is nothing to arrive at"
-            self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+            self.nothing_there(state, op, arrives)
+
+    def nothing_there(self, state: WaveState, op: ops.Operation, arrives: ops.Arrival) -> None:
+        """An engine tells an object that is not made, or only later."""
+        text = f"wave {state.wave} has its engine arrive at {arrives.view}, which no mbarrier_init has made"
+        why = "there is nothing to arrive at"
+        self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
 
     def touch(self, state: WaveState, event: Event, arrives: ops.Arrival) -> None:
         """An engine that tells an object changes it: whoever made that must be known already.
@@ -125,7 +131,7 @@ class Objects:
         if found is not None:
             ready = [each for each in self.early if each[0] == where]
             self.early = [each for each in self.early if each[0] != where]
-            for _, state, op, clock, arrival in ready:
+            for _, state, op, clock, arrival, _ in ready:
                 self.arrive(state, op, found, clock, arrival)
 
     def arrive(

@@ -75,6 +75,10 @@ _CDNA3 = {
     "wait": Latency("", 0, 0, "passes as soon as the last signal is known"),
     "wait_count": Latency("", 0, 0, "passes as soon as its counters allow"),
     "commit": Latency("", 0, 0, "takes its turn and no more"),
+    "mbarrier_init": Latency("lds", 4, 64, "the write of one lane"),
+    "mbarrier_arrive": Latency("lds", 4, 96, "an atomic, of one address for all lanes"),
+    "mbarrier_expect": Latency("lds", 4, 96, "as mbarrier_arrive"),
+    "mbarrier_wait": Latency("lds", 4, 96, "one look at the object; how long others take is not estimated"),
 }  # fmt: skip
 
 _CDNA2 = _CDNA3 | {
