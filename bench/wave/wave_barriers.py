@@ -24,7 +24,7 @@ from wave_synchronization import Count
 
 HEAD = (
     f"{'kernel / target / schedule':<52}{'Wave':>7}{'ours':>7}{'executed':>10}{'ours':>9}{'optimum':>10}"
-    f"{'':>8}{'races':>6}{'ms':>8}{'ours':>7}{'times':>7}"
+    f"{'':>8}{'races':>8}{'ms':>8}{'ours':>7}{'times':>7}"
 )
 
 LARGE = 200
@@ -69,7 +69,7 @@ def row(found: Measured) -> str:
     ratio = found.wave.milliseconds / found.ours.milliseconds if found.ours.milliseconds else 0.0
     line = (
         f"{found.name:<52}{written(found.wave.written):>7}{written(found.ours.written):>7}"
-        f"{found.wave.executed:>10,.0f}{found.ours.executed:>9,.0f}{best:>10}  {proven:<6}{races:>6}"
+        f"{found.wave.executed:>10,.0f}{found.ours.executed:>9,.0f}{best:>10}  {proven:<6}{races:>8}"
         f"{found.wave.milliseconds:>8.1f}{found.ours.milliseconds:>7.1f}{ratio:>7.1f}"
     )
     return "  ".join([line, *(f"← {verdict}" for verdict in found.verdicts)])

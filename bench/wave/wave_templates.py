@@ -137,8 +137,8 @@ MIXED = (MMAType.F32_16x16x32_K8_F16, MMAType.F32_16x16x16_F16)
 
 
 def attention_shape(heads: int = 8, **sizes: int) -> AttentionShape:
-    """A small problem: 8 heads of 128 queries and 256 keys, heads of 64 in and 128 out."""
-    defaults = {"query_seq_len": 128, "head_size_kv": 128, "head_size": 64, "kv_seq_len": 256}
+    """A small problem: 8 heads of 128 queries and 512 keys, heads of 64 in and 128 out."""
+    defaults = {"query_seq_len": 128, "head_size_kv": 128, "head_size": 64, "kv_seq_len": 512}
     return AttentionShape(num_query_heads=heads, num_kv_heads=heads, **{**defaults, **sizes})
 
 

@@ -16,6 +16,7 @@ require_wave()
 from fencepost.hosts.wave.audit import Audit, audit  # noqa: E402
 from fencepost.hosts.wave.installation import Installation, install, installed, uninstall  # noqa: E402
 from fencepost.hosts.wave.passes import add_shared_memory_barriers  # noqa: E402
+from fencepost.hosts.wave.reordering import schedule_reordering  # noqa: E402
 from fencepost.hosts.wave.translate import Translation, translate  # noqa: E402
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "audit",
     "install",
     "installed",
+    "schedule_reordering",
     "translate",
     "uninstall",
 ]

@@ -3,6 +3,7 @@
     import fencepost.hosts.wave as host
 
     host.install()                 # fencepost's barriers instead of Wave's
+    host.install(schedule=True)    # and its ping-pong order for loops that prefetch
     host.install(mode="audit")     # reports on every kernel with Wave's barriers, and changes nothing
     host.uninstall()
 
@@ -26,7 +27,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from fencepost.hosts.wave.audit import Audit, audit
@@ -36,9 +36,11 @@ from fencepost.hosts.wave.passes import (
     barriers_in,
     compilations,
 )
+from fencepost.hosts.wave.reordering import is_ours, schedule_reordering
 from fencepost.hosts.wave.versions import require_wave
 from fencepost.insertion import Inserted
 from fencepost.ir.source import FencepostError
+from fencepost.schedule import Scheduled
 from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_WAVE"
@@ -61,6 +63,8 @@ class Installation:
     audits: list[Audit] = field(default_factory=list)
     inserted: list[Inserted] = field(default_factory=list)
     """What was put into each kernel that was compiled."""
+    scheduled: list[Scheduled] = field(default_factory=list)
+    """What came of each kernel that ping-pong could be for."""
     seconds: list[float] = field(default_factory=list)
     """How long fencepost took for each kernel."""
     replaced: list[tuple[Any, str, Any, Any]] = field(default_factory=list)
@@ -93,6 +97,25 @@ class Installation:
                 self.look_at(trace, target)
 
         return add_barriers
+
+    def reordering(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        """The pass that puts loops into another order."""
+
+        def reorder(
+            trace: Any, constraints: Any, scheduling_type: Any, use_global_to_shared: bool = False
+        ) -> None:
+            found: Scheduled | None = None
+            try:
+                if is_ours(trace, scheduling_type):
+                    found = schedule_reordering(trace, constraints, scheduling_type, use_global_to_shared)
+            except Exception as error:  # whatever it is, the user's kernel has to compile
+                _warn(error, "fencepost left the order of this kernel's loop to Wave")
+            if found is None:
+                before(trace, constraints, scheduling_type, use_global_to_shared)
+            else:
+                self.scheduled.append(found)
+
+        return reorder
 
     def look_at(self, trace: Any, target: str) -> None:
         """Audit a trace as it is now."""
@@ -155,7 +178,6 @@ def install(
             f"unknown mode {mode!r}", code="FP425", notes=[("known modes", ", ".join([*MODES, "off"]))]
         )
     require_wave()
-    reordering = _reordering() if schedule else None
     uninstall()
     if show is None and mode == "audit":
         show = _print
@@ -164,8 +186,8 @@ def install(
     made.put(pipeline, WITH_CONSTRAINTS, made.constraints)
     made.put(pipeline, PACKING, made.packing)
     made.put(pipeline, BARRIERS, made.barriers)
-    if reordering is not None:
-        made.put(pipeline, SCHEDULE, lambda _: reordering)
+    if schedule and mode == "replace":
+        made.put(pipeline, SCHEDULE, made.reordering)
     made.put(import_module("wave_lang.kernel.wave.cache").WaveCacheManager, "get_hash", made.keys)
     _installed.append(made)
     return made
@@ -191,18 +213,6 @@ def installed(mode: str | None = None, **options: Any) -> Iterator[Installation 
             uninstall()
             if outer is not None:
                 install(outer.mode, schedule=outer.schedule, show=outer.show)
-
-
-def _reordering() -> Callable[..., Any]:
-    """fencepost's ping-pong reordering for traces of Wave."""
-    name = "fencepost.hosts.wave.reordering"
-    if find_spec(name) is None:
-        raise FencepostError(
-            "this version of fencepost cannot reorder traces of Wave: install without `schedule`",
-            code="FP424",
-        )
-    found: Callable[..., Any] = import_module(name).schedule_reordering
-    return found
 
 
 def _warn(error: Exception, what: str) -> None:

@@ -46,7 +46,7 @@ class RegionWriter:
     """Whether matrix operations and accesses to global memory are translated: they take their time."""
     counted: bool = False
     """Whether accesses to global memory and copies are all translated: waits count them."""
-    reads: dict[Node, ops.Read] = field(default_factory=dict)
+    values: dict[Node, ops.ValueOperation] = field(default_factory=dict)
     """Reads of shared memory whose values may still be under way."""
     loops: int = 0
 
@@ -85,11 +85,11 @@ class RegionWriter:
         used = self.arriving(node)
         op: ops.MemoryOperation
         if kind is Kind.READ:
-            op = self.kernel.put(ops.Read((view,)))
+            op = self.kernel.read(view, *used) if used else self.kernel.put(ops.Read((view,)))
             if self.followed:
-                self.reads[node] = op
+                self.values[node] = op
         elif kind is Kind.GATHER:
-            op = self.kernel.put(ops.GatherToLDS((view,)))
+            op = self.kernel.gather_to_lds(view, *used) if used else self.kernel.put(ops.GatherToLDS((view,)))
         elif kind is Kind.TENSOR_LOAD:
             op = self.kernel.put(ops.TensorLoadToLDS((view,)))
         elif kind in (Kind.ATOMIC, Kind.SCATTER):
@@ -130,14 +130,14 @@ class RegionWriter:
             return
         op.host = node
 
-    def arriving(self, node: Node) -> list[ops.Read]:
+    def arriving(self, node: Node) -> list[ops.ValueOperation]:
         """What was read from shared memory and has arrived once a node runs; what is known to have is left out."""
         if not self.followed:
             return []
-        found = [self.reads[given] for given in map(outermost, node.all_input_nodes) if given in self.reads]
+        found = [self.values[given] for given in map(outermost, node.all_input_nodes) if given in self.values]
         for given in node.all_input_nodes:
             if given.graph is node.graph:
-                self.reads.pop(given, None)
+                self.values.pop(given, None)
         return list(dict.fromkeys(found))
 
     # ------------------------------------------------------------ control flow

@@ -22,6 +22,7 @@ from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, 
 from fencepost.hosts.wave.numbers import Numbers, Workgroup
 from fencepost.hosts.wave.regions import RegionWriter
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
+from fencepost.hosts.wave.whole import WholeWriter
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.builder import Kernel
@@ -79,6 +80,7 @@ def translate(
     timed: bool = False,
     without: frozenset[Node] = frozenset(),
     exact: bool = True,
+    whole: bool = False,
 ) -> Translation:
     """The kernel that a captured trace is.
 
@@ -86,7 +88,8 @@ def translate(
     the sizes that it is compiled for; by default those of the compilation that is going on. With `timed`, matrix
     operations and accesses to global memory are translated too, which say how long things take. `without` are
     barriers of the trace that the kernel does not get; they go when it is written back. Without `exact`, waves are
-    not told apart, which is quicker and asks for more.
+    not told apart, which is quicker and asks for more. With `whole`, nothing is left out, and each node is an
+    operation of its own.
     """
     workgroup = workgroup_of(constraints)
     if workgroup is not None and workgroup.waves > MOST_WAVES:
@@ -100,7 +103,7 @@ def translate(
         find_waves_apart(accesses, waves)
     kernel = Kernel(_name(wave_trace), waves=waves)
     registers = {node.args[0]: node.args[1] for node, kind in order.items() if kind is Kind.BINDING}
-    writer = RegionWriter(
+    writer = (WholeWriter if whole else RegionWriter)(
         kernel,
         wave_trace,
         order,
@@ -108,9 +111,9 @@ def translate(
         Conditions(numbers, registers),
         _buffers(kernel, accesses),
         without,
-        followed=Kind.WORKGROUP_BARRIER in order.values(),
+        followed=whole or Kind.WORKGROUP_BARRIER in order.values(),
         timed=timed,
-        counted=Kind.COUNTER_WAIT in order.values(),
+        counted=whole or Kind.COUNTER_WAIT in order.values(),
     )
     writer.region(wave_trace.get_root_graph())
     unknown = [node for node, kind in order.items() if kind is Kind.OTHER and node in accesses.of]
