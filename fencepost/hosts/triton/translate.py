@@ -22,6 +22,7 @@ from fencepost.ir.expr import Binary, Compare, Const, Unknown, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
+from fencepost.pause import collection_paused
 
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
@@ -97,6 +98,11 @@ def translate(
 
 def translations(module: Module, *, local: bool = False) -> list[Translation]:
     """The kernels of a module: its functions, those that are called included, and their partitions."""
+    with collection_paused():
+        return _translations(module, local)
+
+
+def _translations(module: Module, local: bool) -> list[Translation]:
     found: list[Translation] = []
     default = module.operation.integer("ttg.num-warps") or 1
     for function in module.functions():

@@ -165,19 +165,33 @@ class _Search:
         The dearest places are raised first.
         """
         high = dict(heights)
-        for position in sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at)):
+        # What is open with many places raised is open with fewer: try many at once, and halves where that closes it.
+        todo = [sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))]
+        while todo:
+            places = todo.pop()
             if time.monotonic() > self.until:
                 return None
-            while high.get(position, 0) < len(self.grades[position]):
-                high[position] = high.get(position, 0) + 1
-                if not self.is_open(high):
-                    high[position] -= 1
-                    break
+            raised = high | {at: len(self.grades[at]) for at in places}
+            if self.is_open(raised):
+                high = raised
+            elif len(places) > 1:
+                half = len(places) // 2
+                todo += [places[half:], places[:half]]
+            else:
+                self.raise_one(high, places[0])
         return frozenset(
             Rung(position, high.get(position, 0) + 1)
             for position, grades in self.grades.items()
             if high.get(position, 0) < len(grades)
         )
+
+    def raise_one(self, high: dict[Position, int], position: Position) -> None:
+        """Raise one place as far as something stays open."""
+        while high.get(position, 0) < len(self.grades[position]):
+            high[position] = high.get(position, 0) + 1
+            if not self.is_open(high):
+                high[position] -= 1
+                return
 
     # ------------------------------------------------------------ prices
 
