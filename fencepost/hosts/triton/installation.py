@@ -37,6 +37,7 @@ from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError
+from fencepost.pause import collection_paused
 from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_TRITON"
@@ -108,7 +109,9 @@ class Installation:
             membar(stock)
             return read_module(generic_form(stock, module.context))
 
-        tree = read_module(before)
+        with collection_paused():
+            # A module is many small objects: a collection in the middle would take longer than all the rest.
+            tree = read_module(before)
         if self.mode == "audit" or self.show is not None:
             found = audit(after())
             self.audits.append(found)
@@ -116,7 +119,8 @@ class Installation:
                 self.show(found)
         if self.mode == "audit":
             return None
-        edits = self.decide(tree, after)
+        with collection_paused():
+            edits = self.decide(tree, after)
         return parse_live(apply_edits(tree, edits), module.context) if edits else module
 
     def warn(self, error: Exception) -> None:
