@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import lcm
+from random import Random
 
 from fencepost.check.access import view_parts
 from fencepost.check.names import condition_of, given_at
@@ -35,11 +36,20 @@ def values_given(trace: CapturedTrace, explored: Explored) -> list[Given]:
         ((name, unit),) = units.items()
         explored.cut(f"%{name} was tried from 0 to {MOST * unit}" + (f" by {unit}" if unit > 1 else ""))
         return [{name: unit * times} for times in range(MOST + 1)]
-    found = [dict(zip(units, values, strict=True)) for values in product(FEW, repeat=len(units))]
     names = ", ".join(f"%{name}" for name in units)
     explored.cut(f"a few combinations of {names} were tried")
-    found = [{name: times * units[name] for name, times in each.items()} for each in found]
-    return found[:MOST_COMBINATIONS]
+    if len(FEW) ** len(units) <= MOST_COMBINATIONS:
+        chosen = list(product(FEW, repeat=len(units)))
+    else:
+        # All of them alike in any case, and of the others as many as there is room for.
+        alike = [(times,) * len(units) for times in FEW]
+        rng = Random(0)
+        others = [tuple(rng.choices(FEW, k=len(units))) for _ in range(MOST_COMBINATIONS - len(FEW))]
+        chosen = list(dict.fromkeys([*alike, *others]))
+    return [
+        {name: times * unit for (name, unit), times in zip(units.items(), values, strict=True)}
+        for values in chosen
+    ]
 
 
 def _units(trace: CapturedTrace) -> dict[str, int]:

@@ -72,7 +72,7 @@ class Deadlock:
     """A wave that waits for something that never happens, or a split barrier out of step."""
 
     kind: str
-    """`stuck`, `wait without signal`, `signalled twice` or `left signalled`."""
+    """`stuck`, `wait without signal`, `signalled twice`, `left signalled`, `early arrival` or `missed phase`."""
     message: str
     ops: tuple[tuple[Operation, str], ...]
     """The operations concerned, each with what to say about it."""
