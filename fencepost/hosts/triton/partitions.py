@@ -29,6 +29,12 @@ class Part:
     captured: tuple[tuple[Value, Value], ...]
     """Each argument of the region, and the value outside that it is."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether its waves do nothing: they are there so that groups of waves are complete."""
+        first, *others = self.region.blocks
+        return not others and all(op.name in ENDS for op in first.operations)
+
 
 def parts_of(op: Operation, waves: int) -> list[Part]:
     """The partitions of a specialization, in the order of their waves; `waves` run the default region."""

@@ -108,7 +108,8 @@ def _translations(module: Module, local: bool) -> list[Translation]:
     for function in module.functions():
         found.append(translate(module, function, local=local))
         for op in specializations(function):
-            found += [translate(module, function, local=local, part=part) for part in parts_of(op, default)]
+            parts = [part for part in parts_of(op, default) if not part.is_empty]
+            found += [translate(module, function, local=local, part=part) for part in parts]
     return found
 
 

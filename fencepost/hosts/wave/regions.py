@@ -48,6 +48,8 @@ class RegionWriter:
     """Whether accesses to global memory and copies are all translated: waits count them."""
     values: dict[Node, ops.ValueOperation] = field(default_factory=dict)
     """Reads of shared memory whose values may still be under way."""
+    handed_through: dict[Node, list[ops.ValueOperation]] = field(default_factory=dict)
+    """Nodes that are given such values and may become no instruction (a slice, a cast): who uses them uses these."""
     loops: int = 0
 
     def region(self, graph: Any) -> None:
@@ -117,6 +119,12 @@ class RegionWriter:
     def other(self, node: Node, kind: Kind) -> None:
         """Anything else: what happens in registers and in global memory."""
         op: ops.ValueOperation
+        if kind not in (Kind.MMA, Kind.READ, Kind.WRITE):
+            # Nothing says that it waits for what it is given.
+            given = self.given(node)
+            if given:
+                self.handed_through[node] = given
+            return
         used = self.arriving(node)
         if kind is Kind.MMA and (used or self.timed):
             op = self.kernel.mma(*used) if used else self.kernel.put(ops.MMA())
@@ -130,15 +138,25 @@ class RegionWriter:
             return
         op.host = node
 
-    def arriving(self, node: Node) -> list[ops.ValueOperation]:
-        """What was read from shared memory and has arrived once a node runs; what is known to have is left out."""
+    def given(self, node: Node) -> list[ops.ValueOperation]:
+        """What was read from shared memory and a node is given, itself or through others."""
         if not self.followed:
             return []
-        found = [self.values[given] for given in map(outermost, node.all_input_nodes) if given in self.values]
-        for given in node.all_input_nodes:
-            if given.graph is node.graph:
-                self.values.pop(given, None)
+        found: list[ops.ValueOperation] = []
+        for each in map(outermost, node.all_input_nodes):
+            if each in self.values:
+                found.append(self.values[each])
+            found += self.handed_through.get(each, ())
         return list(dict.fromkeys(found))
+
+    def arriving(self, node: Node) -> list[ops.ValueOperation]:
+        """What was read from shared memory and has arrived once a node runs; what is known to have is left out."""
+        found = self.given(node)
+        for each in node.all_input_nodes:
+            if each.graph is node.graph:
+                self.values.pop(each, None)
+                self.handed_through.pop(each, None)
+        return found
 
     # ------------------------------------------------------------ control flow
 

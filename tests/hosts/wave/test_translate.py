@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 
 from fencepost.hosts.wave import translate
+from fencepost.hosts.wave.nodes import Kind
+from fencepost.hosts.wave.regions import RegionWriter
+from fencepost.ir import ops
+from fencepost.ir.builder import Kernel
 from tests.hosts.wave import kernels
 
 
@@ -94,3 +99,20 @@ def test_without_constraints_nothing_is_known_of_threads() -> None:
     kernels.gemm().looked_at(lambda trace, _: found.append(str(translate(trace).trace)))
     assert "kernel @gemm waves=2 {" in found[0]
     assert "write %m1\n" in found[0] and "read %m0\n" in found[0]
+
+
+def test_a_value_has_arrived_where_an_instruction_needs_it() -> None:
+    """A slice or a cast may become nothing: what was read can be under way behind it, and is not behind a product."""
+    graph = torch.fx.Graph()
+    tile = graph.placeholder("tile")
+    part = graph.call_function(len, (tile,))
+    product = graph.call_function(len, (part,))
+    kernel = Kernel("k", waves=2)
+    nothing: Any = None
+    writer = RegionWriter(kernel, nothing, {}, nothing, nothing, {}, followed=True)
+    read = writer.values[tile] = kernel.read(kernel.shared("a", bytes=64))
+    writer.other(part, Kind.OTHER)
+    assert kernel.last is read
+    writer.other(product, Kind.MMA)
+    assert isinstance(kernel.last, ops.MMA)
+    assert kernel.last.uses == (read,)
