@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from fencepost.analysis.covers import Placement
@@ -13,7 +13,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.placement import STRATEGIES
 from fencepost.placement.apart import choose_apart
-from fencepost.placement.choose import choose, price
+from fencepost.placement.choose import candidates, choose, price
 from fencepost.placement.intersect import Halves, Intersect, pull_apart
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.apart import find_fewest
@@ -29,6 +29,8 @@ AUTOMATIC = "auto"
 
 QUICK_OPERATIONS = 4000
 """Kernels with more operations are not looked at for an optimum unless that is asked for."""
+SMALL_OPERATIONS = 500
+"""In kernels with no more operations it takes so little time to find a bound that it can come first."""
 QUICK_SECONDS = 0.5
 """How long that may take at most."""
 AS_WRITTEN = ("eager", "walk")
@@ -84,27 +86,33 @@ def decide(
         placement = choose(program, STRATEGIES[name], config.widest_waits(), coarse())
         return _split(program, Decision(name, placement), pace) if splits else Decision(name, placement)
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
-    exposure = Exposure(program.flow, pace.work, pace.fence)
+    # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.
+    exposed = latencies and not (splits and strategy == AUTOMATIC)
+    exposure = Exposure(program.flow, pace.work, pace.fence) if exposed else None
     # Half of the time for what is known to begin with, and a part for pulling barriers apart in the end.
     widest, until = config.widest_waits(), started + limit / 2
     kept = max(limit * APART, operations(program) * APART_EACH) if splits else 0.0
 
-    def search(known: Placement) -> Optimum:
+    def search(known: Iterable[Placement]) -> Optimum:
         return find_optimum(
             program,
             limit - kept - (time.monotonic() - started),
             widest=widest,
-            known=[known],
-            # Where barriers are pulled apart afterwards, what whole ones would expose says nothing.
-            exposure=None if not latencies or (splits and strategy == AUTOMATIC) else exposure,
+            known=known,
+            exposure=exposure,
             solver=strategy != AUTOMATIC,
         )
 
-    optimum = search(choose(program, STRATEGIES["minimize"], widest, until=until))
+    minimize = STRATEGIES["minimize"]
+    if operations(program) <= SMALL_OPERATIONS:
+        # The bound first: most often the first candidate reaches it.
+        optimum = search(candidates(program, minimize, widest, until))
+    else:
+        optimum = search([choose(program, minimize, widest, until=until)])
     if not optimum.least_executed and time.monotonic() < until:
         rough = coarse()
         if rough is not None:
-            again = search(choose(program, STRATEGIES["minimize"], widest, rough, until=until))
+            again = search([choose(program, minimize, widest, rough, until=until)])
             optimum = min(optimum, again, key=lambda found: found.cost)
     decision = Decision(name, optimum.placement, str(optimum), optimum.cost)
     if near:
@@ -113,6 +121,7 @@ def decide(
         return decision
     if strategy == AUTOMATIC or not optimum.least_executed:
         return _split(program, decision, pace)
+    exposure = exposure or Exposure(program.flow, pace.work, pace.fence)
     return _pairs(program, decision, optimum, exposure, pace, started + limit)
 
 

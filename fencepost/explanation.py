@@ -12,11 +12,11 @@ from fencepost.analysis.read import read_program
 from fencepost.analysis.shift import Shift
 from fencepost.deciding import pace_of
 from fencepost.flow import Position
-from fencepost.insertion import reasons_for
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.placement.intersect import pull_apart
 from fencepost.placement.prune import Pruning
+from fencepost.reasons import reasons_for
 from fencepost.targets import target_named
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
-from fencepost.analysis.hazards import Barriers, Hazard, exposed_without, hazards
-from fencepost.analysis.pending import conflicts_left, states_before
+from fencepost.analysis.hazards import Hazard, hazards
+from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program, with_fixed_waits
 from fencepost.deciding import AUTOMATIC, Decision, decide
@@ -21,6 +21,7 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
+from fencepost.reasons import Reasons
 from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, target_named
 
@@ -32,11 +33,17 @@ class Barrier:
     """A barrier or wait and the hazards that it alone covers."""
 
     op: ops.SyncOperation
-    hazards: tuple[Hazard, ...]
+    position: Position
     executed: float
     """How often it runs in one run of the kernel, estimated."""
+    reasons: Reasons = field(repr=False)
     others: tuple[ops.SyncOperation, ...] = ()
     """For a split barrier: its other parts."""
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What it is there for, the nearest first."""
+        return tuple(self.reasons.at(self.position))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ def insert_barriers(
     latencies: bool = True,
     near: float = 0.0,
     reasons: int = 8,
+    comments: bool = True,
 ) -> Inserted:
     """Put the barriers and waits into `trace` that it lacks. What none can fix is an error, and changes nothing.
 
@@ -90,12 +98,14 @@ def insert_barriers(
     async operation that is not waited for where it has to be is an error (FP207). Without `latencies`, what barriers
     expose is not looked at: a kernel that leaves out most of its arithmetic does not tell. Barriers right before
     their consumers are used instead of the optimum if they cost at most `near` more (0.02 is 2 %). Of each barrier at
-    most `reasons` hazards are told, the nearest first.
+    most `reasons` hazards are told, the nearest first. Without `comments`, the new operations do not say what they
+    are there for, and that is not looked up before it is asked for.
     """
     with collection_paused():
-        return _insert(
-            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near, reasons
+        program, decision, config = _decide(
+            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near
         )
+        return _emit(program, decision, config, reasons, comments)
 
 
 def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
@@ -114,7 +124,7 @@ def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
         raise FencepostError(f"{type(trace).__name__} is no trace of a kernel")
 
 
-def _insert(
+def _decide(
     trace: CapturedTrace,
     target: str | TargetConfig,
     strategy: str,
@@ -126,8 +136,8 @@ def _insert(
     waits: bool,
     latencies: bool,
     near: float,
-    reasons: int,
-) -> Inserted:
+) -> tuple[Program, Decision, TargetConfig]:
+    """Where barriers and waits go in a kernel."""
     config = target if isinstance(target, TargetConfig) else target_named(target)
     if strategy != AUTOMATIC and strategy not in STRATEGIES:
         raise FencepostError(
@@ -160,10 +170,10 @@ def _insert(
         near=near,
     )
     _refuse_hopeless(program, decision.placement)
-    return _emit(program, decision, config, reasons)
+    return program, decision, config
 
 
-def _emit(program: Program, decision: Decision, config: TargetConfig, most: int) -> Inserted:
+def _emit(program: Program, decision: Decision, config: TargetConfig, most: int, commented: bool) -> Inserted:
     flow, standing, placement = program.flow, program.standing, decision.placement
     added = {position: cover for position, cover in placement.items() if position not in standing}
     # Several where one stands already: the new ones come in front of it, and it stays as it is.
@@ -174,8 +184,8 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int)
     }
     changed = [position for position, cover in standing.items() if placement[position] != cover]
     changed = [position for position in changed if position not in added]
-    reasons = reasons_for(program, placement, [*added, *changed], most)
-    comments = {position: comment_for(found) for position, found in reasons.items()}
+    reasons = Reasons(program, placement, [*added, *changed], most)
+    comments = {at: comment_for(reasons.at(at)) if commented else "" for at in reasons.positions}
     # Changed first: what is put in counts places by the operations that stand there now.
     upgraded = {position: change(program.standing_ops[position], placement[position]) for position in changed}
     emitted: dict[Position, tuple[ops.SyncOperation, ...]]
@@ -193,10 +203,10 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int)
         if decision.split is None:
             # Several at one place are barriers each; the parts of a split one are not.
             return tuple(
-                Barrier(op, tuple(reasons[at]), flow.frequency(at)) for at in sorted(made) for op in made[at]
+                Barrier(op, at, flow.frequency(at), reasons) for at in sorted(made) for op in made[at]
             )
         return tuple(
-            Barrier(made[at][0], tuple(reasons[at]), flow.frequency(at), made[at][1:]) for at in sorted(made)
+            Barrier(made[at][0], at, flow.frequency(at), reasons, made[at][1:]) for at in sorted(made)
         )
 
     executed = sum(flow.frequency(at) * cover.times for at, cover in added.items())
@@ -247,17 +257,6 @@ def _emit_halves(
 
 
 SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)
-
-
-def reasons_for(
-    program: Program, placement: Placement, positions: list[Position], most: int = 8
-) -> dict[Position, list[Hazard]]:
-    """For each of some barriers, the hazards that it alone covers, nearest first."""
-    if not positions:
-        return {}
-    before = states_before(program, placement)
-    barriers = Barriers(placement)
-    return {position: exposed_without(program, barriers, position, before, most) for position in positions}
 
 
 def refuse_unwaited(program: Program) -> None:

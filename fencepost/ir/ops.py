@@ -494,6 +494,10 @@ class Return(Operation):
 Terminator = Branch | CondBranch | Return
 
 
+NESTING = (Iterate, Conditional)
+"""Operations that have graphs inside."""
+
+
 def regions(op: Operation) -> tuple[Graph, ...]:
     """The graphs inside `op`."""
     if isinstance(op, Iterate):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.graph import Graph
-from fencepost.ir.ops import Call, Operation, regions
+from fencepost.ir.ops import NESTING, Call, Operation, regions
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 
@@ -43,14 +43,20 @@ class Body:
 
     def preorder_walk(self) -> Iterator[Operation]:
         """Every operation in the order of the text: a loop or conditional, then what is inside it."""
-        pending: list[Iterator[Operation]] = [iter(block) for block in reversed(self.blocks)]
+        # What is left to walk: graphs from their beginning on, or the rest of one.
+        pending: list[Graph | Operation | None] = [*reversed(self.blocks)]
         while pending:
-            op = next(pending[-1], None)
-            if op is None:
-                pending.pop()
-                continue
-            yield op
-            pending.extend(iter(region) for region in reversed(regions(op)))
+            rest = pending.pop()
+            op = rest.first if isinstance(rest, Graph) else rest
+            while op is not None:
+                # Read first, as graphs do: `op` may be removed, and others be put around it.
+                after = op.next
+                yield op
+                if isinstance(op, NESTING):
+                    pending.append(after)
+                    pending.extend(reversed(regions(op)))
+                    break
+                op = after
 
     def graphs(self) -> Iterator[Graph]:
         """Every graph: the blocks, and the regions nested in them."""
@@ -65,7 +71,7 @@ class Body:
         todo: list[tuple[Body, Iterator[Operation]]] = [(self, self.preorder_walk())]
         while todo:
             body, rest = todo[-1]
-            call = next((op for op in rest if isinstance(op, Call)), None)
+            call = _next_call(rest)
             if call is None:
                 todo.pop()
                 if todo and isinstance(body, Function):
@@ -86,6 +92,13 @@ class Body:
             if function not in finished:
                 todo.append((function, function.preorder_walk()))
         return list(finished)
+
+
+def _next_call(rest: Iterator[Operation]) -> Call | None:
+    for op in rest:
+        if isinstance(op, Call):
+            return op
+    return None
 
 
 @dataclass(slots=True, eq=False)

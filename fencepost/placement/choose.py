@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fencepost.analysis.covers import DRAIN, Cover, Placement
@@ -50,33 +50,49 @@ def choose(
     `coarse` is the same kernel looked at less closely. What covers all hazards there covers them here, too: a
     strategy that is no optimum can do better with it now and then.
     """
-    first = strategy.choose(program)
-    if not program.table.engines or program.waits_fixed:
-        if coarse is None or not strategy.improves:
-            return first
-        other = prune(
-            program, complete(program, program.standing | strategy.choose(coarse)), program.standing
+    if _is_about_waits(program):
+        return min(
+            candidates(program, strategy, widest, until), key=lambda placement: price(program, placement)
         )
-        return min(first, other, key=lambda placement: cost(program.flow, placement))
-    candidates: list[Placement] = []
-    firsts = [first]
-    if strategy.improves and time.monotonic() < until:
-        firsts.append(strategy.choose(replace(program, drains=False)))
-    for chosen in firsts:
-        if candidates and time.monotonic() > until:
+    first = strategy.choose(program)
+    if coarse is None or not strategy.improves:
+        return first
+    other = prune(program, complete(program, program.standing | strategy.choose(coarse)), program.standing)
+    return min(first, other, key=lambda placement: cost(program.flow, placement))
+
+
+def candidates(
+    program: Program, strategy: Strategy, widest: Mapping[str, int], until: float = math.inf
+) -> Iterator[Placement]:
+    """The placements that `choose` chooses from, one after the other: who knows what is enough can stop."""
+    if not _is_about_waits(program):
+        yield from strategy.candidates(program)
+        return
+    found: list[Placement] = []
+    for program_ in (program, replace(program, drains=False)) if strategy.improves else (program,):
+        if found and time.monotonic() > until:
             break
+        chosen = strategy.choose(program_)
         added = chosen.keys() - program.standing.keys()
-        candidates.append(relax(program, chosen, added, widest))
+        found.append(relax(program, chosen, added, widest))
+        yield found[-1]
         if time.monotonic() > until:
             break
         if any(chosen[at].lands for at in added):
-            candidates.append(_all_waiting(program, chosen, widest))
+            found.append(_all_waiting(program, chosen, widest))
+            yield found[-1]
             if strategy.improves:
-                candidates.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
-    candidates.sort(key=lambda placement: price(program, placement))
+                found.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
+                yield found[-1]
     if strategy.improves:
-        candidates = [_improved(program, candidate, widest, until) for candidate in candidates[:2]]
-    return min(candidates, key=lambda placement: price(program, placement))
+        found.sort(key=lambda placement: price(program, placement))
+        for each in found[:2]:
+            yield _improved(program, each, widest, until)
+
+
+def _is_about_waits(program: Program) -> bool:
+    """Whether how long barriers wait is to be decided, too."""
+    return bool(program.table.engines) and not program.waits_fixed
 
 
 def _improved(program: Program, placement: Placement, widest: Mapping[str, int], until: float) -> Placement:

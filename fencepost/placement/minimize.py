@@ -15,6 +15,7 @@ with and without closing windows early are priced, and the cheapest is returned.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -37,18 +38,24 @@ class Minimize(Strategy):
 
     def choose(self, program: Program) -> Placement:
         """See the module."""
+        return min(
+            self.candidates(program), key=lambda placement: (cost(program.flow, placement), len(placement))
+        )
+
+    def candidates(self, program: Program) -> Iterator[Placement]:
+        """The placements with and without closing windows early."""
         eager = complete_in_front_of_calls(program, program.standing)
         if len(program.flow.blocks) == 1:
             # Without control flow nothing can be closed earlier for less, and the sweep leaves nothing redundant.
-            return eager
+            yield eager
+            return
+        yield prune(program, eager, program.standing)
         loops, conditionals = _loop_entries(program), _conditional_entries(program)
-        candidates = [prune(program, eager, program.standing)]
         if loops:
-            candidates.append(_closing_early(program, loops))
+            yield _closing_early(program, loops)
         if conditionals:
             both = {block: _both(loops.get(block, NOTHING), conditionals[block]) for block in conditionals}
-            candidates.append(_closing_early(program, {**loops, **both}))
-        return min(candidates, key=lambda placement: (cost(program.flow, placement), len(placement)))
+            yield _closing_early(program, {**loops, **both})
 
 
 Conflicts = tuple[int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,6 +24,10 @@ class Strategy(ABC):
     @abstractmethod
     def choose(self, program: Program) -> Placement:
         """Barriers that leave no hazard uncovered, except where no barrier could; those that stand are among them."""
+
+    def candidates(self, program: Program) -> Iterator[Placement]:
+        """The placements that it chooses from, the one that is found first to begin with."""
+        yield self.choose(program)
 
 
 WAIT_COST = 5.0

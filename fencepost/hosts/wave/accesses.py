@@ -24,21 +24,18 @@ class Bundle:
     """The allocation, or the name that a loop hands one on under."""
     allocation: Allocation
     """The allocation, or one of those that the name stands for: they are all of one shape."""
-    reach: Reach | None = None
-    """None if it is not known."""
+    lo: int = 0
+    """Where it begins,"""
+    hi: int | None = None
+    """and the byte behind its end; None if that is not known, and it may be all of the allocation."""
     members: list[Access] = field(default_factory=list)
-    by_wave: bool = False
-    """Whether it is worth telling waves apart."""
+    by_wave: tuple[tuple[int, int], ...] = ()
+    """Where it is worth telling waves apart: where it begins and ends in each one."""
 
     @property
     def writes(self) -> bool:
         """Whether it changes memory."""
         return self.kind is not Kind.READ
-
-    @property
-    def lo(self) -> int:
-        """Where it begins."""
-        return self.reach.lo if self.reach is not None else 0
 
     @property
     def is_allocation(self) -> bool:
@@ -47,12 +44,23 @@ class Bundle:
 
     def add(self, access: Access) -> None:
         """One more of them."""
-        mine = self.reach
-        if not self.members:
-            self.reach = access.reach
-        elif mine is not None:
-            self.reach = None if access.reach is None else mine.union(access.reach)
+        reach = access.reach
+        if reach is None:
+            self.lo, self.hi = 0, None
+        elif not self.members:
+            self.lo, self.hi = reach.lo, reach.hi
+        elif self.hi is not None:
+            if reach.lo < self.lo:
+                self.lo = reach.lo
+            if reach.hi > self.hi:
+                self.hi = reach.hi
         self.members.append(access)
+
+    def overlaps(self, other: Bundle) -> bool:
+        """Whether they may have a byte in common, in whatever waves."""
+        if self.hi is None or other.hi is None:
+            return True
+        return self.lo < other.hi and other.lo < self.hi
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +81,10 @@ class Accesses:
     allocations: dict[Node, Allocation]
     of: dict[Node, list[Access]] = field(default_factory=dict)
     bundles: dict[Any, Bundle] = field(default_factory=dict)
+    writes: list[Access] = field(default_factory=list)
+    """Plain writes, in the order of the program."""
+    standing_for: dict[Node, Allocation | None] = field(default_factory=dict)
+    """What nodes have been found to stand for."""
 
     def add(self, node: Node, kind: Kind) -> None:
         """Note what a node does to shared memory, if anything."""
@@ -101,9 +113,18 @@ class Accesses:
         access = Access(node, bundle, reach)
         bundle.add(access)
         self.of.setdefault(node, []).append(access)
+        if kind is Kind.WRITE:
+            self.writes.append(access)
 
     def allocation(self, memory: Node) -> Allocation | None:
         """An allocation that a node stands for; None if it is no shared memory."""
+        try:
+            return self.standing_for[memory]
+        except KeyError:
+            found = self.standing_for[memory] = self._find_allocation(memory)
+            return found
+
+    def _find_allocation(self, memory: Node) -> Allocation | None:
         seen = 0
         while True:
             memory = outermost(memory)
@@ -128,17 +149,13 @@ class Accesses:
         """
         places: dict[Any, list[Bundle]] = {}
         for (kind, memory, origin), bundle in self.bundles.items():
-            if kind is Kind.READ and bundle.reach is not None and origin is bundle.members[0].node:
+            if kind is Kind.READ and bundle.hi is not None and origin is bundle.members[0].node:
                 places.setdefault((memory, origin.graph), []).append(bundle)
         for bundles in places.values():
             bundles.sort(key=lambda bundle: bundle.lo)
             first = bundles[0]
             for bundle in bundles[1:]:
-                if (
-                    first.reach is not None
-                    and bundle.reach is not None
-                    and first.reach.overlaps(bundle.reach)
-                ):
+                if first.overlaps(bundle):
                     for member in bundle.members:
                         member.bundle = first
                         first.add(member)

@@ -12,32 +12,63 @@ from typing import Any
 import numpy as np
 
 from fencepost.hosts.wave.accesses import Access, Accesses, Bundle
+from fencepost.hosts.wave.numbers import Vector, Workgroup
 
 NOBODY = -1
 
+Stretches = tuple[tuple[int, int], ...]
+"""For each wave the first byte and the one behind the last."""
 
-def find_waves_apart(accesses: Accesses, waves: int) -> None:
+
+def find_waves_apart(accesses: Accesses, group: Workgroup) -> None:
     """Say where it is worth telling waves apart: where some pair of bundles never meets across waves."""
+    for one, other in _pairs_to_compare(accesses):
+        if stays_apart(one, other, group):
+            for each in (one, other):
+                each.by_wave = each.by_wave or stretches(each, group)
+
+
+def may_stay_apart(accesses: Accesses) -> bool:
+    """Whether telling waves apart could make a difference, as far as a glance tells."""
+    return not all(_evidently_not_apart(one, other) for one, other in _pairs_to_compare(accesses))
+
+
+def _pairs_to_compare(accesses: Accesses) -> Iterator[tuple[Bundle, Bundle]]:
     families: dict[int, list[Bundle]] = {}
     for bundle in accesses.bundles.values():
         # Memory that loops hand on is of one size, so nothing of another size can be the same.
-        if bundle.reach is not None:
+        if bundle.hi is not None:
             families.setdefault(bundle.allocation.size, []).append(bundle)
     for family in families.values():
-        for one, other in _pairs_to_compare(family):
-            if stays_apart(one, other, waves):
-                one.by_wave = other.by_wave = True
+        for place, one in enumerate(family):
+            if one.writes and _alone_in_loop(one, family):
+                yield one, one
+            for other in family[place + 1 :]:
+                if (one.writes or other.writes) and (
+                    one.memory is other.memory or not (one.is_allocation and other.is_allocation)
+                ):
+                    yield one, other
 
 
-def _pairs_to_compare(family: list[Bundle]) -> Iterator[tuple[Bundle, Bundle]]:
-    for place, one in enumerate(family):
-        if one.writes and _alone_in_loop(one, family):
-            yield one, one
-        for other in family[place + 1 :]:
-            if (one.writes or other.writes) and (
-                one.memory is other.memory or not (one.is_allocation and other.is_allocation)
-            ):
-                yield one, other
+def _evidently_not_apart(one: Bundle, other: Bundle) -> bool:
+    """Whether a glance tells that two do not stay apart.
+
+    Another thread of the other touches what the first thread of the one touches first or last.
+    """
+    if not one.overlaps(other):
+        return True  # they do not meet at all
+    if one.allocation.bits != other.allocation.bits:
+        return False
+    mine, theirs = one.members[0].reach, other.members[0].reach
+    assert mine is not None and theirs is not None
+    if not (isinstance(mine.first, np.ndarray) and isinstance(theirs.first, np.ndarray)):
+        return True  # all threads touch the same
+    start = int(mine.first[0]) + mine.constant - theirs.constant
+    for element in {start, start + mine.length - 1}:
+        before = element - theirs.first[1:]
+        if ((before >= 0) & (before < theirs.length)).any():
+            return True
+    return False
 
 
 def _alone_in_loop(bundle: Bundle, family: list[Bundle]) -> bool:
@@ -48,18 +79,51 @@ def _alone_in_loop(bundle: Bundle, family: list[Bundle]) -> bool:
     )
 
 
-def stays_apart(one: Bundle, other: Bundle, waves: int) -> bool:
+def stays_apart(one: Bundle, other: Bundle, group: Workgroup) -> bool:
     """Whether no byte of the one is touched by the other in another wave, nor in another lane."""
-    if one.reach is None or other.reach is None or one.reach.meets_other_waves(other.reach, waves):
+    if one.hi is None or other.hi is None or _evidently_not_apart(one, other):
         return False
-    owners = _owners(one)
-    return owners is not None and one.reach.overlaps(other.reach) and _belongs_to(other, owners)
+    if _meet_in_other_waves(one, other, group):
+        return False
+    owners = _owners(one, one.hi)
+    return owners is not None and _belongs_to(other, owners)
 
 
-def _owners(bundle: Bundle) -> Any:
+def _meet_in_other_waves(one: Bundle, other: Bundle, group: Workgroup) -> bool:
+    """Whether two different waves may touch a common byte."""
+    mine, theirs = stretches(one, group), stretches(other, group)
+    return any(
+        lo < high and low < hi
+        for wave, (lo, hi) in enumerate(mine)
+        for another, (low, high) in enumerate(theirs)
+        if wave != another
+    )
+
+
+def stretches(bundle: Bundle, group: Workgroup) -> Stretches:
+    """The bytes of a bundle that is known, in each wave: from the first to the last one."""
+    bits, found = bundle.allocation.bits, None
+    for member in bundle.members:
+        assert member.reach is not None
+        _, _, first, constant, count = member.reach
+        by_wave = _by_wave(first, group)
+        lows = (by_wave.min(axis=1) + constant) * bits // 8
+        highs = -(-(by_wave.max(axis=1) + constant + count) * bits // 8)
+        found = (lows, highs) if found is None else (np.minimum(found[0], lows), np.maximum(found[1], highs))
+    return tuple(zip(found[0].tolist(), found[1].tolist(), strict=True)) if found is not None else ()
+
+
+def _by_wave(values: Vector, group: Workgroup) -> Vector:
+    """The values of threads, a row for each wave; the last one's missing lanes are like its last."""
+    each = values if isinstance(values, np.ndarray) else np.full(group.threads, values)
+    short = group.waves * group.lanes - group.threads
+    padded = np.concatenate([each, np.repeat(each[-1:], short)]) if short else each
+    return padded.reshape(group.waves, group.lanes)
+
+
+def _owners(bundle: Bundle, end: int) -> Any:
     """For each element the thread that touches it; None if there are several, or if that is not known."""
-    assert bundle.reach is not None
-    found = np.full(bundle.reach.hi * 8 // bundle.allocation.bits + 1, NOBODY)
+    found = np.full(end * 8 // bundle.allocation.bits + 1, NOBODY)
     for member in bundle.members:
         elements, threads = _by_thread(member)
         if elements is None:
@@ -86,8 +150,8 @@ def _belongs_to(bundle: Bundle, owners: Any) -> bool:
 
 def _by_thread(access: Access) -> tuple[Any, Any]:
     """Every element that an access touches, and the thread that does; nothing if that is not known."""
-    first, count = (access.reach.threads if access.reach is not None else None) or (None, 0)
-    if not isinstance(first, np.ndarray):
+    if access.reach is None or not isinstance(access.reach.first, np.ndarray):
         return None, None
-    elements = np.add.outer(first, np.arange(count)).ravel()
+    _, _, first, constant, count = access.reach
+    elements = np.add.outer(first + constant, np.arange(count)).ravel()
     return elements, np.arange(first.size).repeat(count)

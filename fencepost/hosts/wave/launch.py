@@ -11,11 +11,11 @@ from fencepost.hosts.wave.numbers import Workgroup
 def workgroup_of(constraints: Sequence[Any]) -> Workgroup | None:
     """The workgroup that a kernel's constraints ask for; None if they do not say."""
     for constraint in constraints:
-        lanes, waves = (
-            getattr(constraint, "threads_per_wave", None),
-            getattr(constraint, "waves_per_block", None),
-        )
-        if isinstance(lanes, int) and waves:
+        lanes = getattr(constraint, "threads_per_wave", None)
+        if not isinstance(lanes, int):
+            continue  # others work out how many waves there are along a dimension, which takes its time
+        waves = getattr(constraint, "waves_per_block", None)
+        if waves:
             counts = [int(count) for count in waves] + [1] * (3 - len(waves))
             return Workgroup(lanes, (counts[0] * lanes, counts[1], counts[2]))
     return None

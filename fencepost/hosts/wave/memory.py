@@ -6,12 +6,12 @@ bytes. Without a parent it lies somewhere of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from fencepost.hosts.wave.nodes import Kind, Node, argument
+from fencepost.hosts.wave.nodes import Node, argument
 from fencepost.hosts.wave.numbers import Numbers
 from fencepost.ir.source import FencepostError
 
@@ -35,13 +35,9 @@ class Allocation:
     """The size of an element."""
 
 
-def allocations(nodes: Mapping[Node, Kind], numbers: Numbers) -> list[Allocation]:
-    """The allocations among some nodes, without those that others are parts of."""
-    found = [
-        node
-        for node, kind in nodes.items()
-        if kind is Kind.ALLOCATE and getattr(node.args[SPACE], "name", "") == SHARED
-    ]
+def allocations(nodes: Iterable[Node], numbers: Numbers) -> list[Allocation]:
+    """What allocates shared memory among some allocations, without those that others are parts of."""
+    found = [node for node in nodes if getattr(node.args[SPACE], "name", "") == SHARED]
     parents = {argument(node, PARENT) for node in found}
     if len(parents - {None}) > 1:
         raise FencepostError("parts of several allocations, which may lie anywhere", code="FP422")

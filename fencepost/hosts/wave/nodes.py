@@ -54,7 +54,8 @@ HANDED = frozenset((Kind.ALLOCATE, Kind.ITER_ARG, Kind.GET_RESULT))
 """Nodes that can stand for shared memory."""
 SILENT = frozenset(
     (
-        *HANDED,
+        Kind.ALLOCATE,
+        Kind.ITER_ARG,
         Kind.PLACEHOLDER,
         Kind.OUTPUT,
         Kind.SCALAR,
@@ -65,6 +66,8 @@ SILENT = frozenset(
     )
 )
 """Nodes that do nothing when the kernel runs, or nothing that waits or touches memory."""
+LOCAL = SILENT | ACCESSES | {Kind.MMA, Kind.COMPARISON, Kind.OTHER}
+"""Nodes that have nothing to do with shared memory, unless they are known to access it."""
 
 _BY_NAME = {kind.value: kind for kind in Kind if kind.value}
 _known: dict[type, Kind] = {}

@@ -8,7 +8,7 @@ divides by taking the `floor` of them): a vector of numerators and one denominat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
@@ -64,13 +64,13 @@ class Numbers:
         if isinstance(expr, int):
             return expr
         found = self.of(expr)
-        if found is None:
-            return None
-        number, divisor = found
-        if divisor == 1:
-            return number
-        whole, rest = np.divmod(number, divisor)
-        return None if np.any(rest) else whole
+        return None if found is None else _whole(found)
+
+    def sum_of(self, exprs: Sequence[Any]) -> Vector | None:
+        """The values of a sum; None if they are not known, or are no integers."""
+        parts = [self.of(expr) for expr in exprs]
+        known = [part for part in parts if part is not None]
+        return _whole(_sum(known or [(0, 1)])) if len(known) == len(parts) else None
 
     def integer(self, expr: Any) -> int | None:
         """An expression's value, if it is one and the same for all threads."""
@@ -116,6 +116,15 @@ class Numbers:
         if symbol.name in THREADS and self.workgroup is not None:
             return self.workgroup.number(THREADS.index(symbol.name)), 1
         return None
+
+
+def _whole(value: Fraction) -> Vector | None:
+    """A value as integers; None if it is none."""
+    number, divisor = value
+    if divisor == 1:
+        return number
+    whole, rest = np.divmod(number, divisor)
+    return None if np.any(rest) else whole
 
 
 def _sum(parts: list[Fraction]) -> Fraction:

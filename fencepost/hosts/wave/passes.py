@@ -67,12 +67,11 @@ def read(
 
 def _could_do_with_less(translation: Translation, inserted: Inserted) -> bool:
     """Whether a barrier is there for accesses that stay apart if waves are told apart."""
-    pairs = {
+    return translation.some_stay_apart(
         (hazard.producer.host, hazard.consumer.host)
         for barrier in (*inserted.barriers, *inserted.upgraded)
         for hazard in barrier.hazards
-    }
-    return any(translation.stay_apart(one, other) for one, other in pairs)
+    )
 
 
 def barriers_in(trace: Any) -> frozenset[Node]:
@@ -83,7 +82,7 @@ def barriers_in(trace: Any) -> frozenset[Node]:
 def place_barriers(translation: Translation, config: TargetConfig) -> Inserted:
     """Put the barriers into a translated kernel that it lacks."""
     # The nearest hazard of each barrier is enough to see whether there has to be one.
-    return insert_barriers(translation.trace, config, latencies=translation.timed, reasons=1)
+    return insert_barriers(translation.trace, config, latencies=translation.timed, reasons=1, comments=False)
 
 
 def config_for(target: str) -> TargetConfig:

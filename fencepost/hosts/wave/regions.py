@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.hosts.wave.accesses import Access, Accesses
+from fencepost.hosts.wave.accesses import Access, Accesses, Bundle
 from fencepost.hosts.wave.conditions import Conditions
-from fencepost.hosts.wave.nodes import REGION_OF, SILENT, Kind, Node, argument, kind_of, outermost
+from fencepost.hosts.wave.nodes import LOCAL, REGION_OF, SILENT, Kind, Node, argument, kind_of, outermost
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.views import view_of
 from fencepost.ir import ops
@@ -50,16 +50,26 @@ class RegionWriter:
     """Reads of shared memory whose values may still be under way."""
     handed_through: dict[Node, list[ops.ValueOperation]] = field(default_factory=dict)
     """Nodes that are given such values and may become no instruction (a slice, a cast): who uses them uses these."""
+    views: dict[Bundle, View] = field(default_factory=dict)
+    """The bytes of bundles."""
     loops: int = 0
+
+    @property
+    def quiet(self) -> bool:
+        """Whether only what is about shared memory is translated."""
+        return not (self.followed or self.timed or self.counted)
 
     def region(self, graph: Any) -> None:
         """All that a region does."""
+        silent = LOCAL if self.quiet else SILENT
+        accessing = self.accesses.of
         for node in graph.nodes:
             kind = self.kinds[node]
-            accesses = self.accesses.of.get(node)
-            if accesses is not None:
-                for access in accesses:
+            if node in accessing:
+                for access in accessing[node]:
                     self.access(node, kind, access)
+            elif kind in silent:
+                continue
             elif kind is Kind.ITERATE:
                 self.loop(node)
             elif kind is Kind.CONDITIONAL:
@@ -71,17 +81,19 @@ class RegionWriter:
                     op.host = node
             elif kind is Kind.GET_RESULT:
                 self.result(node)
-            elif kind not in SILENT:
+            else:
                 self.other(node, kind)
 
     # ------------------------------------------------------------ operations
 
     def access(self, node: Node, kind: Kind, access: Access) -> None:
         """An access to shared memory."""
-        buffer = self.memory.get(access.bundle.memory)
-        if buffer is None:
-            raise FencepostError(f"it is not known which memory {node.name} touches", code="FP422")
-        view = view_of(buffer, access.bundle, self.kernel.trace.waves)
+        view = self.views.get(access.bundle)
+        if view is None:
+            buffer = self.memory.get(access.bundle.memory)
+            if buffer is None:
+                raise FencepostError(f"it is not known which memory {node.name} touches", code="FP422")
+            view = self.views[access.bundle] = view_of(buffer, access.bundle)
         if self.goes_on(kind, view, access.group):
             return
         used = self.arriving(node)
@@ -151,6 +163,8 @@ class RegionWriter:
 
     def arriving(self, node: Node) -> list[ops.ValueOperation]:
         """What was read from shared memory and has arrived once a node runs; what is known to have is left out."""
+        if not self.followed:
+            return []
         found = self.given(node)
         for each in node.all_input_nodes:
             if each.graph is node.graph:

@@ -7,19 +7,20 @@ out, unless there are barriers without a fence: then it says when values have ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.hosts.wave.accesses import Accesses
 from fencepost.hosts.wave.acts import find_acts
-from fencepost.hosts.wave.apart import find_waves_apart, stays_apart
+from fencepost.hosts.wave.apart import find_waves_apart, may_stay_apart, stays_apart
 from fencepost.hosts.wave.conditions import Conditions
 from fencepost.hosts.wave.footprints import Footprints
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
 from fencepost.hosts.wave.memory import allocations
 from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
 from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from fencepost.hosts.wave.order import Order, in_order
 from fencepost.hosts.wave.regions import RegionWriter
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.whole import WholeWriter
@@ -51,15 +52,18 @@ class Translation:
     timed: bool = False
     """Whether the kernel says how long things take."""
 
-    def stay_apart(self, one: Node, other: Node) -> bool:
-        """Whether two nodes touch no byte in common in different threads."""
-        if self.workgroup is None or self.workgroup.waves == 1:
+    def some_stay_apart(self, pairs: Iterable[tuple[Node, Node]]) -> bool:
+        """Whether there is a pair of nodes that touch no byte in common in different threads."""
+        group = self.workgroup
+        if group is None or group.waves == 1 or not may_stay_apart(self.accesses):
             return False
-        return any(
-            stays_apart(mine.bundle, theirs.bundle, self.workgroup.waves)
+        bundles = {
+            (mine.bundle, theirs.bundle)
+            for one, other in pairs
             for mine in self.accesses.of.get(one, ())
             for theirs in self.accesses.of.get(other, ())
-        )
+        }
+        return any(stays_apart(mine, theirs, group) for mine, theirs in bundles)
 
     def region(self, graph: Graph) -> Any:
         """The region of the trace that a region of the kernel stands for; None for a side that it does not have."""
@@ -96,48 +100,34 @@ def translate(
         raise FencepostError(f"{workgroup.waves} waves; a workgroup has at most {MOST_WAVES}", code="FP422")
     waves = max(LANES_APART, workgroup.waves if workgroup is not None else 0)
     numbers = Numbers(workgroup, symbols_in_use() if symbols is None else symbols)
-    order = _in_order(wave_trace)
-    accesses = Accesses(Footprints(numbers), {found.node: found for found in allocations(order, numbers)})
+    order = in_order(wave_trace)
+    shared = allocations(order.of(Kind.ALLOCATE), numbers)
+    accesses = Accesses(Footprints(numbers), {found.node: found for found in shared})
     _find_accesses(accesses, order)
     if exact and workgroup is not None and workgroup.waves > 1:
-        find_waves_apart(accesses, waves)
+        find_waves_apart(accesses, workgroup)
     kernel = Kernel(_name(wave_trace), waves=waves)
-    registers = {node.args[0]: node.args[1] for node, kind in order.items() if kind is Kind.BINDING}
+    registers = {node.args[0]: node.args[1] for node in order.of(Kind.BINDING)}
     writer = (WholeWriter if whole else RegionWriter)(
         kernel,
         wave_trace,
-        order,
+        order.kinds,
         accesses,
         Conditions(numbers, registers),
         _buffers(kernel, accesses),
         without,
-        followed=whole or Kind.WORKGROUP_BARRIER in order.values(),
+        followed=whole or Kind.WORKGROUP_BARRIER in order.by_kind,
         timed=timed,
-        counted=whole or Kind.COUNTER_WAIT in order.values(),
+        counted=whole or Kind.COUNTER_WAIT in order.by_kind,
     )
     writer.region(wave_trace.get_root_graph())
-    unknown = [node for node, kind in order.items() if kind is Kind.OTHER and node in accesses.of]
-    standing = [node for node, kind in order.items() if kind in SYNCHRONIZE]
+    unknown = [node for node in accesses.of if order.kinds[node] is Kind.OTHER]
+    standing = [node for kind in SYNCHRONIZE for node in order.of(kind)]
     return Translation(kernel.trace, wave_trace, workgroup, accesses, unknown, standing, timed)
 
 
-def _in_order(wave_trace: Any) -> dict[Node, Kind]:
-    """Every node and its kind, in the order of the program."""
-    found: dict[Node, Kind] = {}
-    todo = [iter(wave_trace.get_root_graph().nodes)]
-    while todo:
-        node = next(todo[-1], None)
-        if node is None:
-            todo.pop()
-            continue
-        kind = found[node] = kind_of(node)
-        if kind in REGION_OF:
-            todo.append(iter(wave_trace.get_subgraph(node.args[REGION_OF[kind]]).nodes))
-    return found
-
-
-def _find_accesses(accesses: Accesses, order: Mapping[Node, Kind]) -> None:
-    for node, kind in order.items():
+def _find_accesses(accesses: Accesses, order: Order) -> None:
+    for node, kind in order.kinds.items():
         if kind in ACCESSES:
             accesses.add(node, kind)
         elif kind in HANDED and accesses.allocation(node) is not None:
@@ -150,10 +140,10 @@ def _buffers(kernel: Kernel, accesses: Accesses) -> dict[Node, Buffer]:
     """A buffer for each allocation, as long as what is accessed through it."""
     longest: dict[int, int] = {}
     for bundle in accesses.bundles.values():
-        if bundle.reach is not None:
+        if bundle.hi is not None:
             # Memory that loops hand on has one size, so all allocations of that size grow alike.
             size = bundle.allocation.size
-            longest[size] = max(longest.get(size, size), bundle.reach.hi)
+            longest[size] = max(longest.get(size, size), bundle.hi)
     return {
         node: kernel.shared(f"m{number}", bytes=longest.get(found.size, found.size), offset=found.offset)
         for number, (node, found) in enumerate(accesses.allocations.items())

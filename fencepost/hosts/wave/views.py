@@ -9,17 +9,16 @@ from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Wave
 
 
-def view_of(buffer: Buffer, bundle: Bundle, waves: int) -> View:
+def view_of(buffer: Buffer, bundle: Bundle) -> View:
     """The part of a buffer that a bundle touches."""
-    reach = bundle.reach
-    if reach is None:
+    if bundle.hi is None:
         return View(buffer)
     if bundle.by_wave:
-        lows, highs = zip(*reach.by_wave(waves), strict=True)
+        lows, highs = zip(*bundle.by_wave, strict=True)
         return View(buffer, None, by_wave(lows), by_wave(highs))
-    if reach.lo == 0 and reach.hi >= buffer.size:
+    if bundle.lo == 0 and bundle.hi >= buffer.size:
         return View(buffer)
-    return View(buffer, None, Const(reach.lo), Const(reach.hi))
+    return View(buffer, None, Const(bundle.lo), Const(bundle.hi))
 
 
 def by_wave(values: Sequence[int]) -> Expr:

@@ -71,13 +71,14 @@ class Ascent:
 
     def run(self) -> None:
         """See the module."""
-        conflicts = conflicts_of(self.program, self.program.standing)
+        placement = self.program.standing
         for round_ in (False, True):
-            for phase, index, pending, flying in conflicts:
+            for phase, index, pending, flying in conflicts_of(self.program, placement):
                 self.close(phase, index, (pending, flying), round_)
                 if time.monotonic() > self.until:
                     self.finished = False
                     return
+            placement = self.taken.placement(self.program)
 
     def close(self, phase: int, index: int, wanted: tuple[int, int], round_: bool) -> None:
         """Pay for ways to a step until none is open."""

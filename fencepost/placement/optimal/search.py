@@ -71,18 +71,19 @@ def find_optimum(
 ) -> Optimum:
     """The cheapest placement that can be found in the time given, and what is known about it.
 
-    `widest` is the greatest count of each counter, `known` are placements to begin with; without `solver` only what
-    can be found directly is.
+    `widest` is the greatest count of each counter, `known` are placements to begin with: once one is proven to be the
+    cheapest, no more of them are asked for. Without `solver` only what can be found directly is.
     """
     started = time.monotonic()
     until = started + seconds * (1 - KEPT)
-    known = list(known) or [choose(program, Minimize(), widest)]
     maker = RowMaker(program, widest)
     prices = prices_for(program, maker.positions(), exposure)
     ascent = start(program, prices, maker, until)
     search = Search(program, prices, widest, ascent, until, solver)
-    for placement in known:
+    for placement in known or [choose(program, Minimize(), widest)]:
         search.consider(placement)
+        if search.least <= ascent.payments.total:
+            break  # as cheap as can be
     search.run()
     assert search.best is not None
     paid = prices.of(search.best)

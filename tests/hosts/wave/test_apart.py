@@ -10,11 +10,11 @@ import pytest
 
 from fencepost.hosts import wave as host
 from fencepost.hosts.wave.accesses import Access, Bundle
-from fencepost.hosts.wave.apart import stays_apart
-from fencepost.hosts.wave.footprints import Footprints, Reach
+from fencepost.hosts.wave.apart import stays_apart, stretches
+from fencepost.hosts.wave.footprints import Reach
 from fencepost.hosts.wave.memory import Allocation
 from fencepost.hosts.wave.nodes import Kind
-from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from fencepost.hosts.wave.numbers import Workgroup
 from tests.hosts.wave import kernels
 
 MEMORY = Allocation(None, 4096, 0, (1,), 32)
@@ -23,10 +23,13 @@ THREADS = np.arange(256)
 
 
 def bundle(kind: Kind, first: Any, count: int = 1) -> Bundle:
-    reach = Footprints(Numbers(GROUP))._bytes(first, count, MEMORY)
     made = Bundle(kind, None, MEMORY)
-    made.add(Access(None, made, reach))
+    made.add(Access(None, made, reach(first, count)))
     return made
+
+
+def reach(first: Any, count: int) -> Reach:
+    return Reach(int(first.min()) * 4, int(first.max() + count) * 4, first, 0, count)
 
 
 @pytest.mark.parametrize(
@@ -40,22 +43,31 @@ def bundle(kind: Kind, first: Any, count: int = 1) -> Bundle:
     ],
 )
 def test_one_element_for_each_thread(reads: Any, apart: bool) -> None:
-    assert stays_apart(bundle(Kind.WRITE, THREADS), bundle(Kind.READ, reads), 4) is apart
+    assert stays_apart(bundle(Kind.WRITE, THREADS), bundle(Kind.READ, reads), GROUP) is apart
 
 
 def test_an_element_of_several_threads_belongs_to_nobody() -> None:
-    assert not stays_apart(bundle(Kind.WRITE, THREADS // 2), bundle(Kind.WRITE, THREADS // 2), 4)
+    assert not stays_apart(bundle(Kind.WRITE, THREADS // 2), bundle(Kind.WRITE, THREADS // 2), GROUP)
 
 
 def test_reach_of_each_wave() -> None:
-    found = bundle(Kind.WRITE, THREADS, 2).reach
-    assert found is not None and (found.lo, found.hi) == (0, 1028)
-    assert found.waves == ((0, 260), (256, 516), (512, 772), (768, 1028))
+    found = bundle(Kind.WRITE, THREADS, 2)
+    assert (found.lo, found.hi) == (0, 1028)
+    assert stretches(found, GROUP) == ((0, 260), (256, 516), (512, 772), (768, 1028))
 
 
-def test_union_keeps_waves_apart() -> None:
-    one, other = Reach(0, 8, ((0, 4), (4, 8))), Reach(8, 12)
-    assert one.union(other) == Reach(0, 12, ((0, 12), (4, 12)))
+def test_a_bundle_reaches_as_far_as_its_members() -> None:
+    found = bundle(Kind.WRITE, THREADS)
+    found.add(Access(None, found, reach(THREADS * 0 + 300, 1)))
+    assert (found.lo, found.hi) == (0, 1204)
+    assert stretches(found, GROUP) == ((0, 1204), (256, 1204), (512, 1204), (768, 1204))
+
+
+def test_a_bundle_with_an_unknown_member_may_be_anywhere() -> None:
+    found = bundle(Kind.WRITE, THREADS + 8)
+    found.add(Access(None, found, None))
+    found.add(Access(None, found, reach(THREADS, 1)))
+    assert (found.lo, found.hi) == (0, None)
 
 
 @pytest.mark.parametrize(

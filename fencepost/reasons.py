@@ -1,0 +1,41 @@
+"""Why barriers are there: the hazards that each one alone covers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.hazards import Barriers, Hazard, exposed_without
+from fencepost.analysis.pending import states_before
+from fencepost.analysis.program import Program
+from fencepost.flow import Position
+
+
+def reasons_for(
+    program: Program, placement: Placement, positions: Sequence[Position], most: int = 8
+) -> dict[Position, list[Hazard]]:
+    """For each of some barriers, the hazards that it alone covers, nearest first."""
+    if not positions:
+        return {}
+    before = states_before(program, placement)
+    barriers = Barriers(placement)
+    return {position: exposed_without(program, barriers, position, before, most) for position in positions}
+
+
+@dataclass(slots=True)
+class Reasons:
+    """The reasons for some barriers. They are looked up when one is asked for: most hosts never do."""
+
+    program: Program
+    placement: Placement
+    positions: Sequence[Position]
+    most: int
+    """Of each barrier so many at most."""
+    found: dict[Position, list[Hazard]] | None = None
+
+    def at(self, position: Position) -> list[Hazard]:
+        """Why there is a barrier at a position."""
+        if self.found is None:
+            self.found = reasons_for(self.program, self.placement, self.positions, self.most)
+        return self.found[position]
