@@ -13,7 +13,8 @@ from fencepost.ir.buffers import View
 from fencepost.ir.expr import evaluate
 
 if TYPE_CHECKING:
-    from fencepost.check.simulate import Event, Logged, Simulation, WaveState
+    from fencepost.check.simulate import Simulation
+    from fencepost.check.waves import Event, Logged, WaveState
 
 NEVER = 1 << 62
 """A place on a counter that no wait gets to."""

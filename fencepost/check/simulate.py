@@ -10,9 +10,8 @@ complete races with it; one that it does know although it comes later in the pro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, counted_on, effect_of, shown
+from fencepost.check.access import LDS, LDS_READ, counted_on, effect_of, shown
 from fencepost.check.context import Context
 from fencepost.check.mbarriers import Clock
 from fencepost.check.names import results_given_at
@@ -20,12 +19,12 @@ from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.shifts import Made, Why, barriers_of, why_apart
+from fencepost.check.stuck import left_signalled, who_is_stuck
+from fencepost.check.waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
 
-Meeting = int | tuple[int, int]
-"""A barrier by its number, or the waves that meet at it where only some do."""
 Unknown = Callable[[int], bool]
 """Which waves are taken to satisfy a divergent condition that the kernel does not tell."""
 
@@ -39,64 +38,6 @@ def admits(guard: Guard, wave: int, env: dict[str, int], unknown: Unknown) -> bo
     """Whether a wave takes part in what is guarded."""
     decided = decide(guard.condition, env, wave)
     return (unknown(wave) if decided is None else decided) == guard.holds
-
-
-@dataclass(slots=True)
-class Event:
-    """One operation as one wave runs it. `number` is its place in the sequence that all waves share."""
-
-    op: ops.Operation
-    visit: Visit
-    number: int
-
-
-@dataclass(slots=True)
-class Logged:
-    """An access that has been issued."""
-
-    event: Event
-    wave: int
-    effect: Effect
-    place: int
-    """It was the wave's operation number `place` on its counter, from 1."""
-    bytes: Bytes
-    arrived: int
-    """Barriers that the wave had met."""
-    alone: str = ""
-    """For a copy that tells a barrier object: what stands for its own completion, whatever else is complete."""
-
-    def is_known(self, clock: Clock) -> bool:
-        """Whether it is complete, as far as `clock` knows."""
-        if clock.get((self.wave, self.effect.channel), 0) >= self.place:
-            return True
-        return bool(self.alone) and (self.wave, self.alone) in clock
-
-
-@dataclass(slots=True)
-class WaveState:
-    """One wave: what it still has to run, what it has issued, what it knows."""
-
-    wave: int
-    events: list[Event]
-    at: int = 0
-    issued: dict[str, int] = field(default_factory=dict)
-    closed: dict[str, list[int]] = field(default_factory=dict)
-    """For each counter of groups: what had been issued when each group was closed."""
-    knows: Clock = field(default_factory=dict)
-    arrivals: dict[Meeting, int] = field(default_factory=dict)
-    waits: dict[Meeting, int] = field(default_factory=dict)
-    signals: dict[Meeting, ops.Operation] = field(default_factory=dict)
-    """For each barrier, the latest operation that arrived at it."""
-    arrived_here: bool = False
-    """At a barrier: it has arrived and now waits for the others."""
-    read_at: dict[int, int] = field(default_factory=dict)
-    """For each read, and each name that holds what was read, its latest place on the LDS counter."""
-
-    def complete(self, counter: str, upto: int) -> None:
-        """Everything on `counter` up to that place is complete."""
-        key = (self.wave, counter)
-        if upto > self.knows.get(key, 0):
-            self.knows[key] = upto
 
 
 class Simulation:
@@ -187,9 +128,9 @@ class Simulation:
                 if isinstance(op, ops.SharedMemoryBarrier):
                     self.count_down(state, op)
                     self.fence(state)
-                self.arrive(state, _meeting(op), op)
+                self.arrive(state, meeting_of(op), op)
                 state.arrived_here = True
-            if not self.pass_barrier(state, _meeting(op)):
+            if not self.pass_barrier(state, meeting_of(op)):
                 return False
             state.arrived_here = False
             return True
@@ -228,7 +169,7 @@ class Simulation:
     def arrive(self, state: WaveState, bar_id: Meeting, op: ops.Operation) -> None:
         """The wave is at a barrier and hands on what it knows."""
         phase = state.arrivals.get(bar_id, 0)
-        if not _meets(state.wave, bar_id):
+        if not meets(state.wave, bar_id):
             text = f"wave {state.wave} comes to a barrier that is not for it, and may be taken for one of the others"
             self.deadlocks.append(Deadlock("stuck", text, ((op, f"wave {state.wave} comes here"),)))
             self.broken = True
@@ -241,7 +182,7 @@ class Simulation:
         state.signals[bar_id] = op
         state.arrivals[bar_id] = phase + 1
         count, known = self.meetings.get((bar_id, phase), (0, {}))
-        self.meetings[bar_id, phase] = (count + 1, _join(known, state.knows))
+        self.meetings[bar_id, phase] = (count + 1, join(known, state.knows))
 
     def pass_barrier(self, state: WaveState, bar_id: Meeting) -> bool:
         """Leave the barrier if every wave has arrived for this phase."""
@@ -249,10 +190,10 @@ class Simulation:
         if phase >= state.arrivals.get(bar_id, 0):
             return False
         count, known = self.meetings[bar_id, phase]
-        if count < sum(_meets(other.wave, bar_id) for other in self.waves):
+        if count < sum(meets(other.wave, bar_id) for other in self.waves):
             return False
         state.waits[bar_id] = phase + 1
-        state.knows = _join(state.knows, known)
+        state.knows = join(state.knows, known)
         return True
 
     # ------------------------------------------------------------ accesses
@@ -407,67 +348,12 @@ class Simulation:
 
     def find_deadlocks(self) -> None:
         """Every wave has run as far as it gets: report who waits, and what was left signalled."""
-        stuck = [state for state in self.waves if state.at < len(state.events)]
-        if not stuck:
-            for state in self.waves:
-                for bar_id, count in state.arrivals.items():
-                    if isinstance(bar_id, int) and count > state.waits.get(bar_id, 0):
-                        signal = next(e.op for e in reversed(state.events) if _signals(e.op, bar_id))
-                        text = (
-                            f"wave {state.wave} ends with {barrier_name(bar_id)} signalled and not waited for"
-                        )
-                        self.deadlocks.append(
-                            Deadlock("left signalled", text, ((signal, "no wait follows"),))
-                        )
-                        return
-            return
         # Who waits for an object keeps others at barriers waiting, seldom the other way round.
+        stuck = [state for state in self.waves if state.at < len(state.events)]
         for_object = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
         if for_object:
             self.objects.stuck(for_object)
             return
-        waiting = stuck[0]
-        op = waiting.events[waiting.at].op
-        bar_id = _meeting(op)
-        phase = waiting.waits.get(bar_id, 0)
-        marks = [(op, f"wave {waiting.wave} waits here for ever")]
-        if waiting.arrivals.get(bar_id, 0) <= phase:
-            text = f"wave {waiting.wave} waits for a barrier that it has not signalled"
-            kind = "wait without signal"
-        else:
-            missing = next(
-                (s for s in self.waves if s.arrivals.get(bar_id, 0) <= phase and _meets(s.wave, bar_id)), None
-            )
-            text = f"wave {waiting.wave} waits at a barrier that "
-            text += f"wave {missing.wave} never reaches" if missing else "is never complete"
-            kind = "stuck"
-            if missing is not None and missing.at < len(missing.events):
-                marks.append((missing.events[missing.at].op, f"wave {missing.wave} waits here"))
-        self.deadlocks.append(
-            Deadlock(kind, text, tuple(marks), tuple(e.op for e in waiting.events[: waiting.at + 1]))
-        )
-
-
-def _meeting(op: ops.Operation) -> Meeting:
-    """The barrier that an operation is about."""
-    if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
-        return op.waves
-    bar_id: int = getattr(op, "bar_id", ops.WORKGROUP)
-    return bar_id
-
-
-def _meets(wave: int, meeting: Meeting) -> bool:
-    """Whether a wave takes part in a barrier."""
-    return isinstance(meeting, int) or meeting[0] <= wave < meeting[1]
-
-
-def _signals(op: ops.Operation, bar_id: int) -> bool:
-    return isinstance(op, ops.SharedMemoryBarrierSignal) and op.bar_id == bar_id
-
-
-def _join(one: Clock, other: Clock) -> Clock:
-    joined = dict(one)
-    for key, count in other.items():
-        if count > joined.get(key, 0):
-            joined[key] = count
-    return joined
+        found = who_is_stuck(self.waves, stuck[0]) if stuck else left_signalled(self.waves)
+        if found is not None:
+            self.deadlocks.append(found)

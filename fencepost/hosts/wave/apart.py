@@ -7,6 +7,7 @@ each other where they touch different bytes. So it is not enough that waves keep
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ Stretches = tuple[tuple[int, int], ...]
 
 def find_waves_apart(accesses: Accesses, group: Workgroup) -> None:
     """Say where it is worth telling waves apart: where some pair of bundles never meets across waves."""
+    threads = Threads(group)
     for one, other in _pairs_to_compare(accesses):
-        if stays_apart(one, other, group):
-            for each in (one, other):
-                each.by_wave = each.by_wave or stretches(each, group)
+        if threads.keep_apart(one, other):
+            one.by_wave, other.by_wave = threads.stretches(one), threads.stretches(other)
 
 
 def may_stay_apart(accesses: Accesses) -> bool:
@@ -79,29 +80,47 @@ def _alone_in_loop(bundle: Bundle, family: list[Bundle]) -> bool:
     )
 
 
-def stays_apart(one: Bundle, other: Bundle, group: Workgroup) -> bool:
-    """Whether no byte of the one is touched by the other in another wave, nor in another lane."""
-    if one.hi is None or other.hi is None or _evidently_not_apart(one, other):
-        return False
-    if _meet_in_other_waves(one, other, group):
-        return False
-    owners = _owners(one, one.hi)
-    return owners is not None and _belongs_to(other, owners)
+@dataclass(slots=True)
+class Threads:
+    """What the threads of a workgroup touch, looked up once for each bundle."""
+
+    group: Workgroup
+    known_stretches: dict[Bundle, Stretches] = field(default_factory=dict)
+    known_owners: dict[Bundle, Any] = field(default_factory=dict)
+
+    def keep_apart(self, one: Bundle, other: Bundle) -> bool:
+        """Whether no byte of the one is touched by the other in another wave, nor in another lane."""
+        if one.hi is None or other.hi is None or one.allocation.bits != other.allocation.bits:
+            return False
+        if _evidently_not_apart(one, other) or self.meet_in_other_waves(one, other):
+            return False
+        owners = self.owners(one)
+        return owners is not None and _belongs_to(other, owners)
+
+    def meet_in_other_waves(self, one: Bundle, other: Bundle) -> bool:
+        """Whether two different waves may touch a common byte."""
+        mine, theirs = self.stretches(one), self.stretches(other)
+        return any(
+            lo < high and low < hi
+            for wave, (lo, hi) in enumerate(mine)
+            for another, (low, high) in enumerate(theirs)
+            if wave != another
+        )
+
+    def stretches(self, bundle: Bundle) -> Stretches:
+        """The bytes of a bundle that is known, in each wave: from the first to the last one."""
+        if bundle not in self.known_stretches:
+            self.known_stretches[bundle] = _stretches(bundle, self.group)
+        return self.known_stretches[bundle]
+
+    def owners(self, bundle: Bundle) -> Any:
+        """For each element the thread that touches it; None if there are several, or if that is not known."""
+        if bundle not in self.known_owners:
+            self.known_owners[bundle] = _owners(bundle)
+        return self.known_owners[bundle]
 
 
-def _meet_in_other_waves(one: Bundle, other: Bundle, group: Workgroup) -> bool:
-    """Whether two different waves may touch a common byte."""
-    mine, theirs = stretches(one, group), stretches(other, group)
-    return any(
-        lo < high and low < hi
-        for wave, (lo, hi) in enumerate(mine)
-        for another, (low, high) in enumerate(theirs)
-        if wave != another
-    )
-
-
-def stretches(bundle: Bundle, group: Workgroup) -> Stretches:
-    """The bytes of a bundle that is known, in each wave: from the first to the last one."""
+def _stretches(bundle: Bundle, group: Workgroup) -> Stretches:
     bits, found = bundle.allocation.bits, None
     for member in bundle.members:
         assert member.reach is not None
@@ -121,17 +140,19 @@ def _by_wave(values: Vector, group: Workgroup) -> Vector:
     return padded.reshape(group.waves, group.lanes)
 
 
-def _owners(bundle: Bundle, end: int) -> Any:
-    """For each element the thread that touches it; None if there are several, or if that is not known."""
-    found = np.full(end * 8 // bundle.allocation.bits + 1, NOBODY)
+def _owners(bundle: Bundle) -> Any:
+    assert bundle.hi is not None
+    found = np.full(bundle.hi * 8 // bundle.allocation.bits + 1, NOBODY)
     for member in bundle.members:
         elements, threads = _by_thread(member)
         if elements is None:
             return None
         taken = found[elements]
-        if ((taken != NOBODY) & (taken != threads)).any() or np.unique(elements).size != elements.size:
+        if ((taken != NOBODY) & (taken != threads)).any():
             return None
         found[elements] = threads
+        if (found[elements] != threads).any():
+            return None  # another thread of the same access has it now
     return found
 
 

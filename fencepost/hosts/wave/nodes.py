@@ -82,9 +82,11 @@ def class_of(node: Node) -> type | None:
 
 def kind_of(node: Node) -> Kind:
     """What kind of operation a node is."""
-    cls = class_of(node)
-    if cls is None:
-        return {"placeholder": Kind.PLACEHOLDER, "output": Kind.OUTPUT}.get(node.op, Kind.OTHER)
+    cls = getattr(node, "tkw_op", None)
+    if not isinstance(cls, type):
+        cls = class_of(node)
+        if cls is None:
+            return {"placeholder": Kind.PLACEHOLDER, "output": Kind.OUTPUT}.get(node.op, Kind.OTHER)
     kind = _known.get(cls)
     if kind is None:
         named = (_BY_NAME[base.__name__] for base in cls.__mro__ if base.__name__ in _BY_NAME)

@@ -13,7 +13,7 @@ from typing import Any
 
 from fencepost.hosts.wave.accesses import Accesses
 from fencepost.hosts.wave.acts import find_acts
-from fencepost.hosts.wave.apart import find_waves_apart, may_stay_apart, stays_apart
+from fencepost.hosts.wave.apart import Threads, find_waves_apart, may_stay_apart
 from fencepost.hosts.wave.conditions import Conditions
 from fencepost.hosts.wave.footprints import Footprints
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
@@ -63,7 +63,8 @@ class Translation:
             for mine in self.accesses.of.get(one, ())
             for theirs in self.accesses.of.get(other, ())
         }
-        return any(stays_apart(mine, theirs, group) for mine, theirs in bundles)
+        threads = Threads(group)
+        return any(threads.keep_apart(mine, theirs) for mine, theirs in bundles)
 
     def region(self, graph: Graph) -> Any:
         """The region of the trace that a region of the kernel stands for; None for a side that it does not have."""

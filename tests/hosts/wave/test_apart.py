@@ -10,7 +10,7 @@ import pytest
 
 from fencepost.hosts import wave as host
 from fencepost.hosts.wave.accesses import Access, Bundle
-from fencepost.hosts.wave.apart import stays_apart, stretches
+from fencepost.hosts.wave.apart import Threads
 from fencepost.hosts.wave.footprints import Reach
 from fencepost.hosts.wave.memory import Allocation
 from fencepost.hosts.wave.nodes import Kind
@@ -19,7 +19,7 @@ from tests.hosts.wave import kernels
 
 MEMORY = Allocation(None, 4096, 0, (1,), 32)
 GROUP = Workgroup(64, (256, 1, 1))
-THREADS = np.arange(256)
+LANES = np.arange(256)
 
 
 def bundle(kind: Kind, first: Any, count: int = 1) -> Bundle:
@@ -35,38 +35,44 @@ def reach(first: Any, count: int) -> Reach:
 @pytest.mark.parametrize(
     ("reads", "apart"),
     [
-        (THREADS, True),
-        (THREADS ^ 1, False),  # its neighbour's element, in the same wave
-        ((THREADS + 64) % 256, False),  # the next wave's
-        (THREADS * 0, False),  # one element for all
-        (THREADS + 256, False),  # what nobody wrote: they do not meet at all
+        (LANES, True),
+        (LANES ^ 1, False),  # its neighbour's element, in the same wave
+        ((LANES + 64) % 256, False),  # the next wave's
+        (LANES * 0, False),  # one element for all
+        (LANES + 256, False),  # what nobody wrote: they do not meet at all
     ],
 )
 def test_one_element_for_each_thread(reads: Any, apart: bool) -> None:
-    assert stays_apart(bundle(Kind.WRITE, THREADS), bundle(Kind.READ, reads), GROUP) is apart
+    assert Threads(GROUP).keep_apart(bundle(Kind.WRITE, LANES), bundle(Kind.READ, reads)) is apart
 
 
 def test_an_element_of_several_threads_belongs_to_nobody() -> None:
-    assert not stays_apart(bundle(Kind.WRITE, THREADS // 2), bundle(Kind.WRITE, THREADS // 2), GROUP)
+    assert not Threads(GROUP).keep_apart(bundle(Kind.WRITE, LANES // 2), bundle(Kind.WRITE, LANES // 2))
+
+
+def test_elements_of_another_size_are_not_compared() -> None:
+    other = Bundle(Kind.READ, None, Allocation(None, 4096, 0, (1,), 16))
+    other.add(Access(None, other, reach(LANES, 1)))
+    assert not Threads(GROUP).keep_apart(bundle(Kind.WRITE, LANES), other)
 
 
 def test_reach_of_each_wave() -> None:
-    found = bundle(Kind.WRITE, THREADS, 2)
+    found = bundle(Kind.WRITE, LANES, 2)
     assert (found.lo, found.hi) == (0, 1028)
-    assert stretches(found, GROUP) == ((0, 260), (256, 516), (512, 772), (768, 1028))
+    assert Threads(GROUP).stretches(found) == ((0, 260), (256, 516), (512, 772), (768, 1028))
 
 
 def test_a_bundle_reaches_as_far_as_its_members() -> None:
-    found = bundle(Kind.WRITE, THREADS)
-    found.add(Access(None, found, reach(THREADS * 0 + 300, 1)))
+    found = bundle(Kind.WRITE, LANES)
+    found.add(Access(None, found, reach(LANES * 0 + 300, 1)))
     assert (found.lo, found.hi) == (0, 1204)
-    assert stretches(found, GROUP) == ((0, 1204), (256, 1204), (512, 1204), (768, 1204))
+    assert Threads(GROUP).stretches(found) == ((0, 1204), (256, 1204), (512, 1204), (768, 1204))
 
 
 def test_a_bundle_with_an_unknown_member_may_be_anywhere() -> None:
-    found = bundle(Kind.WRITE, THREADS + 8)
+    found = bundle(Kind.WRITE, LANES + 8)
     found.add(Access(None, found, None))
-    found.add(Access(None, found, reach(THREADS, 1)))
+    found.add(Access(None, found, reach(LANES, 1)))
     assert (found.lo, found.hi) == (0, None)
 
 
