@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.pending import solve
-from fencepost.analysis.program import Program, Step
+from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.placement.apart import FENCE_COST, cost_apart
 from fencepost.placement.complete import FENCE
+from fencepost.placement.optimal.opening import Openings
 from fencepost.placement.optimal.prices import FINEST
 
 MOST_TRIES = 20_000
@@ -68,8 +68,8 @@ def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApa
     return search.run(known)
 
 
-class _Open(Exception):
-    """A hazard is open."""
+class _TimeUp(Exception):
+    """There is no time left."""
 
 
 @dataclass(slots=True)
@@ -79,10 +79,14 @@ class _Search:
     grades: dict[Position, list[Grade]] = field(default_factory=dict)
     """What can stand at each place, from height 1 up."""
     rows: list[frozenset[Rung]] = field(default_factory=list)
+    openings: Openings | None = None
 
     def run(self, known: Placement) -> FewestApart:
         """Make rows and satisfy them, until that leaves nothing open."""
         self.places()
+        self.openings = Openings(
+            self.program, {at: [g.cover for g in grades] for at, grades in self.grades.items()}
+        )
         least = self.price_of(known)
         paid = cost_apart(self.program, known)
         if not least:
@@ -149,15 +153,8 @@ class _Search:
 
     def is_open(self, heights: Heights) -> bool:
         """Whether a hazard is open."""
-
-        def stop(phase: int, step: Step, hit: int, flying: int) -> None:
-            raise _Open
-
-        try:
-            solve(self.program, self.placement(heights), stop)
-        except _Open:
-            return True
-        return False
+        assert self.openings is not None
+        return self.openings.is_open(heights)
 
     def row(self, heights: Heights) -> frozenset[Rung] | None:
         """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
@@ -165,33 +162,45 @@ class _Search:
         The dearest places are raised first.
         """
         high = dict(heights)
-        # What is open with many places raised is open with fewer: try many at once, and halves where that closes it.
-        todo = [sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))]
-        while todo:
-            places = todo.pop()
-            if time.monotonic() > self.until:
-                return None
-            raised = high | {at: len(self.grades[at]) for at in places}
-            if self.is_open(raised):
-                high = raised
-            elif len(places) > 1:
-                half = len(places) // 2
-                todo += [places[half:], places[:half]]
-            else:
-                self.raise_one(high, places[0])
+        try:
+            self.raise_all(high, sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at)), True)
+        except _TimeUp:
+            return None
         return frozenset(
             Rung(position, high.get(position, 0) + 1)
             for position, grades in self.grades.items()
             if high.get(position, 0) < len(grades)
         )
 
-    def raise_one(self, high: dict[Position, int], position: Position) -> None:
-        """Raise one place as far as something stays open."""
-        while high.get(position, 0) < len(self.grades[position]):
-            high[position] = high.get(position, 0) + 1
-            if not self.is_open(high):
-                high[position] -= 1
-                return
+    def raise_all(self, high: dict[Position, int], places: list[Position], closes: bool) -> bool:
+        """Raise places as far as something stays open, one after the other; whether all of them got to the top.
+
+        What is open with many places raised is open with fewer: many are tried at once, and halves where that closes
+        it. `closes` tells that this is known.
+        """
+        if time.monotonic() > self.until:
+            raise _TimeUp
+        if len(places) == 1:
+            return self.raise_one(high, places[0], closes)
+        if not closes:
+            raised = high | {at: len(self.grades[at]) for at in places}
+            if self.is_open(raised):
+                high.update(raised)
+                return True
+        half = len(places) // 2
+        # If all of the first half are raised and something is open, it is the second half that closes it.
+        closes = self.raise_all(high, places[:half], False)
+        self.raise_all(high, places[half:], closes)
+        return False
+
+    def raise_one(self, high: dict[Position, int], position: Position, closes: bool) -> bool:
+        """The same for one place."""
+        top = len(self.grades[position])
+        for height in range(high.get(position, 0) + 1, top + (not closes)):
+            if not self.is_open(high | {position: height}):
+                return False
+            high[position] = height
+        return not closes
 
     # ------------------------------------------------------------ prices
 
