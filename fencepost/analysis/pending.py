@@ -30,10 +30,20 @@ def by_block(placement: Placement) -> dict[int, Gaps]:
     return found
 
 
-def solve(program: Program, placement: Placement, on_conflict: OnConflict | None = None) -> list[State]:
+Spot = tuple[int, int]
+"""A place in the program as it runs: a phase, and a gap of its block."""
+
+
+def solve(
+    program: Program,
+    placement: Placement,
+    on_conflict: OnConflict | None = None,
+    before: dict[Spot, State] | None = None,
+) -> list[State]:
     """The state at the start of every phase.
 
-    `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well.
+    `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well. The states right
+    before barriers are noted in `before`.
     """
     chosen = by_block(placement)
     count = len(program.steps)
@@ -57,6 +67,7 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
                 chosen.get(places[phase]),
                 on_conflict,
                 chosen,
+                before,
             )
             for target, moves, _, flying_moves in program.edges[phase]:
                 after, after_flying = pending, flying
@@ -79,59 +90,56 @@ def run_phase(
     gaps: Gaps | None,
     on_conflict: OnConflict | None = None,
     chosen: dict[int, Gaps] | None = None,
+    noted: dict[Spot, State] | None = None,
 ) -> State:
     """The state at the end of a phase. A barrier chosen for the block's very end counts, too."""
     pending, flying = state
+    shift = program.shift
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[phase]:
-        gap, adds, conflicts, conflicts_flying, in_flight, _, clears, *_ = step
+        gap, adds, conflicts, flown, issues, _, clears, lands, counts, may_land, may_count, settles, turn = (
+            step
+        )
         before = None
         while ahead and ahead[-1] <= gap:
             assert gaps is not None
-            before = (pending, flying) if ahead[-1] == gap else None
-            pending, flying = program.passed(gaps[ahead.pop()], pending, flying)
+            here = ahead.pop()
+            before = (pending, flying) if here == gap else None
+            if noted is not None:
+                noted[phase, here] = (pending, flying)
+            pending, flying = program.passed(gaps[here], pending, flying)
         if on_conflict is not None:
-            hit, hit_flying = pending & conflicts, flying & conflicts_flying
+            hit, hit_flying = pending & conflicts, flying & flown
             if hit or hit_flying:
                 cover = on_conflict(phase, step, hit, hit_flying)
                 if cover is not None:
-                    if before is not None and program.shift is not None:
+                    if before is not None and shift is not None:
                         # It takes the place of the one that stood here; with groups apart, two are not one.
                         pending, flying = before
                     pending, flying = program.passed(cover, pending, flying)
                     if chosen is not None:
                         chosen.setdefault(program.places[phase], {})[gap] = cover
-        if flying or clears or in_flight:
+        if issues or settles or (flying and (lands or counts or may_land or may_count)):
             pending, flying = program.behind(step, pending, flying)
-        else:
+        elif not clears:
             # By far the most frequent case, without a call.
             pending |= adds
+        else:
+            pending = adds if turn is None or shift is None else shift.turned(turn, pending) | adds
     for gap in reversed(ahead):
         assert gaps is not None
+        if noted is not None:
+            noted[phase, gap] = (pending, flying)
         pending, flying = program.passed(gaps[gap], pending, flying)
     return pending, flying
 
 
-Spot = tuple[int, int]
-"""A place in the program as it runs: a phase, and a gap of its block."""
-
-
 def states_before(program: Program, placement: Placement) -> dict[Spot, State]:
     """What is pending and in flight right before each chosen barrier, in each phase."""
-    starts = solve(program, placement)
+    # A phase is run again whenever more comes to it: the last time is the one that counts.
     found: dict[Spot, State] = {}
-    for block, gaps in by_block(placement).items():
-        ordered = sorted(gaps)
-        for phase in program.siblings.get(block, ()):
-            state = starts[phase]
-            steps, number = program.steps[phase], 0
-            for gap in ordered:
-                while number < len(steps) and steps[number].gap < gap:
-                    state = program.behind(steps[number], *state)
-                    number += 1
-                found[phase, gap] = state
-                state = program.passed(gaps[gap], *state)
+    solve(program, placement, before=found)
     return found
 
 

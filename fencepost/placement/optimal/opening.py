@@ -15,6 +15,7 @@ from fencepost.flow import Position
 
 Raised = tuple[int, ...]
 """The heights of the places of a block, in order."""
+NOTHING: State = (0, 0)
 MOST_KEPT = 50_000
 """Runs of phases that are kept."""
 
@@ -44,44 +45,42 @@ class Openings:
 
     def is_open(self, heights: Mapping[Position, int]) -> bool:
         """Whether a hazard is open at these heights."""
-        program = self.program
+        program, runs, edges = self.program, self.runs, self.program.edges
         raised = {
             block: tuple([heights.get(at, 0) for at in places]) for block, places in self.places.items()
         }
-        order = program.order
-        starts = dict.fromkeys(order, (0, 0))
-        todo = dict.fromkeys(order, True)
-        while any(todo.values()):
-            for phase in order:
-                if not todo[phase]:
+        starts = dict.fromkeys(program.order, NOTHING)
+        todo = set(program.order)
+        while todo:
+            for phase in program.order:
+                if phase not in todo:
                     continue
-                todo[phase] = False
-                end = self.run(phase, starts[phase], raised[program.places[phase]])
+                todo.remove(phase)
+                key = phase, starts[phase], raised[program.places[phase]]
+                end = runs[key] if key in runs else self.run(*key)
                 if end is None:
                     return True
-                for target, moves, _, flying_moves in program.edges[phase]:
-                    pending, flying = starts[target]
-                    pending |= moved(end[0], moves)
-                    flying |= moved(end[1], flying_moves)
-                    if (pending, flying) != starts[target]:
-                        starts[target] = pending, flying
-                        todo[target] = True
+                if end == NOTHING:
+                    continue
+                for target, moves, _, flying_moves in edges[phase]:
+                    (pending, flying), (known, known_flying) = end, starts[target]
+                    if moves:
+                        pending, flying = moved(pending, moves), moved(flying, flying_moves)
+                    if pending & ~known or flying & ~known_flying:
+                        starts[target] = pending | known, flying | known_flying
+                        todo.add(target)
         return False
 
     def run(self, phase: int, start: State, raised: Raised) -> State | None:
         """The state at the end of a phase; None if something in it conflicts."""
-        key = phase, start, raised
-        if key in self.runs:
-            return self.runs[key]
         if len(self.runs) > MOST_KEPT:
             self.runs.clear()
+        gaps = self.standing(self.program.places[phase], raised)
         try:
-            end = run_phase(
-                self.program, phase, start, self.standing(self.program.places[phase], raised), _stop
-            )
+            end = run_phase(self.program, phase, start, gaps, _stop)
         except _Open:
             end = None
-        self.runs[key] = end
+        self.runs[phase, start, raised] = end
         return end
 
     def standing(self, block: int, raised: Raised) -> Gaps:
