@@ -6,9 +6,10 @@ The state only ever grows, over finitely many bits, so going round until nothing
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.program import Program, Step, moved
+from fencepost.analysis.program import Program, Run, Runs, Step, moved
 from fencepost.flow import Position
 
 State = tuple[int, int]
@@ -17,6 +18,9 @@ State = tuple[int, int]
 OnConflict = Callable[[int, Step, int, int], Cover | None]
 """Asked where a step conflicts: phase, step, conflicting pending bits, conflicting bits in flight.
 Returns the barrier that stands there from now on, or None."""
+
+MOST_KEPT = 20_000
+"""Runs of phases that are kept at a time."""
 
 Gaps = dict[int, Cover]
 """Barriers and waits of one block, by their place."""
@@ -51,6 +55,7 @@ def solve(
     order, places = program.order, program.places
     place = {phase: number for number, phase in enumerate(order)}
     dirty = [True] * count
+    kept = _Kept(program, program.runs, chosen) if program.runs is not None else None
     first = 0
     while first < len(order):
         # One sweep in program order; the next begins at the earliest phase that a later one has changed.
@@ -60,15 +65,17 @@ def solve(
             if not dirty[phase]:
                 continue
             dirty[phase] = False
-            pending, flying = run_phase(
-                program,
-                phase,
-                (pending_at[phase], flying_at[phase]),
-                chosen.get(places[phase]),
-                on_conflict,
-                chosen,
-                before,
-            )
+            start = pending_at[phase], flying_at[phase]
+            run = kept.run(phase, start) if kept is not None else None
+            if run is not None and (run.clean or on_conflict is None):
+                pending, flying = run.end
+                if before is not None:
+                    before.update(((phase, gap), state) for gap, state in run.before)
+            else:
+                gaps = chosen.get(places[phase])
+                pending, flying = run_phase(program, phase, start, gaps, on_conflict, chosen, before)
+                if kept is not None:
+                    kept.barriers.pop(places[phase], None)
             for target, moves, _, flying_moves in program.edges[phase]:
                 after, after_flying = pending, flying
                 if moves:
@@ -81,6 +88,38 @@ def solve(
                         again = min(again, place[target])
         first = again
     return list(zip(pending_at, flying_at, strict=True))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """Runs of phases that are kept."""
+
+    program: Program
+    runs: Runs
+    chosen: dict[int, Gaps]
+    barriers: dict[int, frozenset[tuple[int, Cover]]] = field(default_factory=dict)
+    """What stands in each block, as far as that has been asked for."""
+
+    def run(self, phase: int, start: State) -> Run:
+        """A phase that is run now, or was before."""
+        block, steps = self.program.places[phase], self.program.steps[phase]
+        if block not in self.barriers:
+            self.barriers[block] = frozenset(self.chosen.get(block, {}).items())
+        key = phase, start, self.barriers[block]
+        found = self.runs.get(key)
+        if found is None or found.steps is not steps:
+            conflicts: list[Step] = []
+            before: dict[Spot, State] = {}
+
+            def note(phase: int, step: Step, hit: int, flying: int) -> None:
+                conflicts.append(step)
+
+            end = run_phase(self.program, phase, start, self.chosen.get(block), note, noted=before)
+            found = Run(steps, end, [(gap, state) for (_, gap), state in before.items()], not conflicts)
+            if len(self.runs) >= MOST_KEPT:
+                self.runs.clear()
+            self.runs[key] = found
+        return found
 
 
 def run_phase(

@@ -30,7 +30,7 @@ def without_repeats(program: Program) -> Program:
         for phase in phases:
             kept = [step for step in steps[phase] if step.gap not in repeated]
             steps[phase] = _joined(kept, sites)
-    return replace(program, steps=steps)
+    return replace(program, steps=steps, runs={})
 
 
 def _repeated(lines: list[list[Step]], standing: Iterable[int]) -> tuple[set[int], list[int]]:
