@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 from fencepost.analysis.covers import Cover, Placement
@@ -26,6 +27,7 @@ from fencepost.placement.optimal.prices import FINEST
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""
 MOST_PLACES = 1000
+UNKNOWN = 1 << 62
 
 
 class Rung(NamedTuple):
@@ -66,10 +68,6 @@ def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApa
     """The cheapest placement without waits of its own; `known` is one that leaves nothing open."""
     search = _Search(program, time.monotonic() + seconds)
     return search.run(known)
-
-
-class _TimeUp(Exception):
-    """There is no time left."""
 
 
 @dataclass(slots=True)
@@ -162,39 +160,44 @@ class _Search:
         The dearest places are raised first.
         """
         high = dict(heights)
-        try:
-            self.raise_all(high, sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at)), True)
-        except _TimeUp:
-            return None
+        places = sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))
+        for _, alike in groupby(places, key=lambda at: self.grades[at][-1].price):
+            if not self.raise_all(high, list(alike)):
+                return None
         return frozenset(
             Rung(position, high.get(position, 0) + 1)
             for position, grades in self.grades.items()
             if high.get(position, 0) < len(grades)
         )
 
-    def raise_all(self, high: dict[Position, int], places: list[Position], closes: bool) -> bool:
-        """Raise places as far as something stays open, one after the other; whether all of them got to the top.
+    def raise_all(self, high: Heights, places: list[Position]) -> bool:
+        """Raise places one after the other, each as far as something stays open; whether there was time for that.
 
-        What is open with many places raised is open with fewer: many are tried at once, and halves where that closes
-        it. `closes` tells that this is known.
+        What is open with many places raised is open with fewer. So all are tried at once; if that closes it, more and
+        more as long as something stays open, then fewer and fewer.
         """
-        if time.monotonic() > self.until:
-            raise _TimeUp
-        if len(places) == 1:
-            return self.raise_one(high, places[0], closes)
-        if not closes:
-            raised = high | {at: len(self.grades[at]) for at in places}
-            if self.is_open(raised):
-                high.update(raised)
-                return True
-        half = len(places) // 2
-        # If all of the first half are raised and something is open, it is the second half that closes it.
-        closes = self.raise_all(high, places[:half], False)
-        self.raise_all(high, places[half:], closes)
-        return False
+        first, many = 0, len(places)
+        closed = UNKNOWN
+        """That nothing is open with all in front of this one raised is known."""
+        while first < len(places):
+            if time.monotonic() > self.until:
+                return False
+            end = min(first + many, len(places))
+            if end == first + 1:
+                raised = self.raise_one(high, places[first], end >= closed)
+                first, many, closed = end, 2 if raised else 1, closed if raised else UNKNOWN
+                continue
+            tried = {at: len(self.grades[at]) for at in places[first:end]}
+            if end < closed and self.is_open(high | tried):
+                high.update(tried)
+                first, many = end, many * 2
+            else:
+                # The first time, nothing is known about where it closes.
+                many, closed = 1 if end - first == len(places) else (end - first) // 2, min(closed, end)
+        return True
 
-    def raise_one(self, high: dict[Position, int], position: Position, closes: bool) -> bool:
-        """The same for one place."""
+    def raise_one(self, high: Heights, position: Position, closes: bool) -> bool:
+        """Raise one place as far as something stays open; whether to the top, which `closes` says it cannot be."""
         top = len(self.grades[position])
         for height in range(high.get(position, 0) + 1, top + (not closes)):
             if not self.is_open(high | {position: height}):
