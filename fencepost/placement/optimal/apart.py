@@ -11,7 +11,6 @@ placement that is known, that one is the optimum.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from fencepost.placement.apart import FENCE_COST, cost_apart
 from fencepost.placement.complete import FENCE
 from fencepost.placement.optimal.opening import Openings
 from fencepost.placement.optimal.prices import FINEST
+from fencepost.placement.optimal.rungs import Choice, Heights, Rung
 
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""
@@ -30,21 +30,11 @@ MOST_PLACES = 1000
 UNKNOWN = 1 << 62
 
 
-class Rung(NamedTuple):
-    """What stands at a position has at least this height: see `_Search.places`."""
-
-    position: Position
-    height: int
-
-
 class Grade(NamedTuple):
     """What stands at a position at some height, and what it costs."""
 
     cover: Cover
     price: int
-
-
-Heights = dict[Position, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,56 +216,6 @@ class _Search:
     def cheapest(self, least: int) -> tuple[Heights | None, bool]:
         """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
         prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
-        choice = _Choice(prices, least, MOST_TRIES)
+        choice = Choice(prices, least, MOST_TRIES)
         exact = choice.search(list(self.rows), {}, 0)
         return choice.best, exact
-
-
-@dataclass(slots=True)
-class _Choice:
-    """Branch and bound over rows."""
-
-    prices: dict[Position, list[int]]
-    """What each height of each place costs."""
-    least: int
-    tries: int
-    best: Heights | None = None
-
-    def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
-        """Look for something cheaper; whether there were tries enough."""
-        rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
-        if not rows:
-            if paid < self.least:
-                self.least, self.best = paid, heights
-            return True
-        if self.tries <= 0:
-            return False
-        self.tries -= 1
-        if paid + self.bound(rows, heights) >= self.least:
-            return True
-        first = min(rows, key=len)
-        barred: set[Rung] = set()
-        exact = True
-        for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
-            left = [frozenset(row - barred) for row in rows] if barred else rows
-            higher = heights | {rung.position: rung.height}
-            if all(left):
-                exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
-            barred.add(rung)
-        return exact
-
-    def step(self, rung: Rung, heights: Heights) -> int:
-        """What it costs to get to a rung."""
-        prices = self.prices[rung.position]
-        return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
-
-    def bound(self, rows: Iterable[frozenset[Rung]], heights: Heights) -> int:
-        """What rows that share no place cost together at least."""
-        used: set[Position] = set()
-        total = 0
-        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
-            places = {rung.position for rung in row}
-            if not places & used:
-                used |= places
-                total += min(self.step(rung, heights) for rung in row)
-        return total
