@@ -15,6 +15,7 @@ from fencepost.placement import STRATEGIES
 from fencepost.placement.apart import choose_apart
 from fencepost.placement.choose import candidates, choose, price
 from fencepost.placement.intersect import Halves, Intersect, pull_apart
+from fencepost.placement.lean import without_repeats
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.apart import find_fewest
 from fencepost.placement.optimal.exposure import Exposure
@@ -139,14 +140,16 @@ def _decide_apart(program: Program, config: TargetConfig, strategy: str, seconds
         )
     looked_for = strategy == Optimal.name or (strategy == AUTOMATIC and is_quick(program))
     name = "minimize" if strategy in (AUTOMATIC, Optimal.name) else strategy
-    placement = choose_apart(program, STRATEGIES[name], config.widest_waits())
+    # What stands for an algorithm of someone else may put barriers anywhere.
+    lean = program if name in AS_WRITTEN else without_repeats(program)
+    placement = choose_apart(lean, STRATEGIES[name], config.widest_waits())
     if not looked_for:
         return Decision(name, placement if name in AS_WRITTEN else spaced(program, placement))
     if program.table.engines and not program.waits_fixed:
         reason = "how long to wait for copies is not part of the optimum where waves run apart"
         return Decision(name, spaced(program, placement), f"not proven to be optimal ({reason})")
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
-    fewest = find_fewest(program, placement, limit)
+    fewest = find_fewest(lean, placement, limit)
     best = fewest.cost if fewest.proven else None
     return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)
 

@@ -6,9 +6,10 @@ The state only ever grows, over finitely many bits, so going round until nothing
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.program import Program, Step, moved
+from fencepost.analysis.program import Program, Run, Runs, Step, moved
 from fencepost.flow import Position
 
 State = tuple[int, int]
@@ -17,6 +18,9 @@ State = tuple[int, int]
 OnConflict = Callable[[int, Step, int, int], Cover | None]
 """Asked where a step conflicts: phase, step, conflicting pending bits, conflicting bits in flight.
 Returns the barrier that stands there from now on, or None."""
+
+MOST_KEPT = 20_000
+"""Runs of phases that are kept at a time."""
 
 Gaps = dict[int, Cover]
 """Barriers and waits of one block, by their place."""
@@ -30,10 +34,20 @@ def by_block(placement: Placement) -> dict[int, Gaps]:
     return found
 
 
-def solve(program: Program, placement: Placement, on_conflict: OnConflict | None = None) -> list[State]:
+Spot = tuple[int, int]
+"""A place in the program as it runs: a phase, and a gap of its block."""
+
+
+def solve(
+    program: Program,
+    placement: Placement,
+    on_conflict: OnConflict | None = None,
+    before: dict[Spot, State] | None = None,
+) -> list[State]:
     """The state at the start of every phase.
 
-    `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well.
+    `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well. The states right
+    before barriers are noted in `before`.
     """
     chosen = by_block(placement)
     count = len(program.steps)
@@ -41,6 +55,7 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
     order, places = program.order, program.places
     place = {phase: number for number, phase in enumerate(order)}
     dirty = [True] * count
+    kept = _Kept(program, program.runs, chosen) if program.runs is not None else None
     first = 0
     while first < len(order):
         # One sweep in program order; the next begins at the earliest phase that a later one has changed.
@@ -50,14 +65,17 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
             if not dirty[phase]:
                 continue
             dirty[phase] = False
-            pending, flying = run_phase(
-                program,
-                phase,
-                (pending_at[phase], flying_at[phase]),
-                chosen.get(places[phase]),
-                on_conflict,
-                chosen,
-            )
+            start = pending_at[phase], flying_at[phase]
+            run = kept.run(phase, start) if kept is not None else None
+            if run is not None and (run.clean or on_conflict is None):
+                pending, flying = run.end
+                if before is not None:
+                    before.update(((phase, gap), state) for gap, state in run.before)
+            else:
+                gaps = chosen.get(places[phase])
+                pending, flying = run_phase(program, phase, start, gaps, on_conflict, chosen, before)
+                if kept is not None:
+                    kept.barriers.pop(places[phase], None)
             for target, moves, _, flying_moves in program.edges[phase]:
                 after, after_flying = pending, flying
                 if moves:
@@ -72,6 +90,38 @@ def solve(program: Program, placement: Placement, on_conflict: OnConflict | None
     return list(zip(pending_at, flying_at, strict=True))
 
 
+@dataclass(slots=True)
+class _Kept:
+    """Runs of phases that are kept."""
+
+    program: Program
+    runs: Runs
+    chosen: dict[int, Gaps]
+    barriers: dict[int, frozenset[tuple[int, Cover]]] = field(default_factory=dict)
+    """What stands in each block, as far as that has been asked for."""
+
+    def run(self, phase: int, start: State) -> Run:
+        """A phase that is run now, or was before."""
+        block, steps = self.program.places[phase], self.program.steps[phase]
+        if block not in self.barriers:
+            self.barriers[block] = frozenset(self.chosen.get(block, {}).items())
+        key = phase, start, self.barriers[block]
+        found = self.runs.get(key)
+        if found is None or found.steps is not steps:
+            conflicts: list[Step] = []
+            before: dict[Spot, State] = {}
+
+            def note(phase: int, step: Step, hit: int, flying: int) -> None:
+                conflicts.append(step)
+
+            end = run_phase(self.program, phase, start, self.chosen.get(block), note, noted=before)
+            found = Run(steps, end, [(gap, state) for (_, gap), state in before.items()], not conflicts)
+            if len(self.runs) >= MOST_KEPT:
+                self.runs.clear()
+            self.runs[key] = found
+        return found
+
+
 def run_phase(
     program: Program,
     phase: int,
@@ -79,59 +129,56 @@ def run_phase(
     gaps: Gaps | None,
     on_conflict: OnConflict | None = None,
     chosen: dict[int, Gaps] | None = None,
+    noted: dict[Spot, State] | None = None,
 ) -> State:
     """The state at the end of a phase. A barrier chosen for the block's very end counts, too."""
     pending, flying = state
+    shift = program.shift
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[phase]:
-        gap, adds, conflicts, conflicts_flying, in_flight, _, clears, *_ = step
+        gap, adds, conflicts, flown, issues, _, clears, lands, counts, may_land, may_count, settles, turn = (
+            step
+        )
         before = None
         while ahead and ahead[-1] <= gap:
             assert gaps is not None
-            before = (pending, flying) if ahead[-1] == gap else None
-            pending, flying = program.passed(gaps[ahead.pop()], pending, flying)
+            here = ahead.pop()
+            before = (pending, flying) if here == gap else None
+            if noted is not None:
+                noted[phase, here] = (pending, flying)
+            pending, flying = program.passed(gaps[here], pending, flying)
         if on_conflict is not None:
-            hit, hit_flying = pending & conflicts, flying & conflicts_flying
+            hit, hit_flying = pending & conflicts, flying & flown
             if hit or hit_flying:
                 cover = on_conflict(phase, step, hit, hit_flying)
                 if cover is not None:
-                    if before is not None and program.shift is not None:
+                    if before is not None and shift is not None:
                         # It takes the place of the one that stood here; with groups apart, two are not one.
                         pending, flying = before
                     pending, flying = program.passed(cover, pending, flying)
                     if chosen is not None:
                         chosen.setdefault(program.places[phase], {})[gap] = cover
-        if flying or clears or in_flight:
+        if issues or settles or (flying and (lands or counts or may_land or may_count)):
             pending, flying = program.behind(step, pending, flying)
-        else:
+        elif not clears:
             # By far the most frequent case, without a call.
             pending |= adds
+        else:
+            pending = adds if turn is None or shift is None else shift.turned(turn, pending) | adds
     for gap in reversed(ahead):
         assert gaps is not None
+        if noted is not None:
+            noted[phase, gap] = (pending, flying)
         pending, flying = program.passed(gaps[gap], pending, flying)
     return pending, flying
 
 
-Spot = tuple[int, int]
-"""A place in the program as it runs: a phase, and a gap of its block."""
-
-
 def states_before(program: Program, placement: Placement) -> dict[Spot, State]:
     """What is pending and in flight right before each chosen barrier, in each phase."""
-    starts = solve(program, placement)
+    # A phase is run again whenever more comes to it: the last time is the one that counts.
     found: dict[Spot, State] = {}
-    for block, gaps in by_block(placement).items():
-        ordered = sorted(gaps)
-        for phase in program.siblings.get(block, ()):
-            state = starts[phase]
-            steps, number = program.steps[phase], 0
-            for gap in ordered:
-                while number < len(steps) and steps[number].gap < gap:
-                    state = program.behind(steps[number], *state)
-                    number += 1
-                found[phase, gap] = state
-                state = program.passed(gaps[gap], *state)
+    solve(program, placement, before=found)
     return found
 
 

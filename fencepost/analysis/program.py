@@ -87,6 +87,22 @@ class Edge(NamedTuple):
     """The same for bits in flight, on all levels."""
 
 
+class Run(NamedTuple):
+    """What running a phase came to."""
+
+    steps: list[Step]
+    """The steps that it had then."""
+    end: tuple[int, int]
+    before: list[tuple[int, tuple[int, int]]]
+    """The gaps in which barriers stand, with the state right before each."""
+    clean: bool
+    """Whether no step conflicted with anything."""
+
+
+Runs = dict[tuple[int, tuple[int, int], frozenset[tuple[int, Cover]]], Run]
+"""Runs of phases, by the state at the start and the barriers in the block."""
+
+
 def moved(bits: int, moves: Moves) -> int:
     """`bits` after an edge."""
     if not moves or not bits:
@@ -135,6 +151,8 @@ class Program:
     standing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
     shift: Shift | None = None
     """Where groups of waves run apart: the layers of bits."""
+    runs: Runs | None = None
+    """Where many similar placements are tried: a phase that looks as it did before is not run again."""
     came_from: list[list[tuple[int, int]]] | None = None
     """For each phase, where it can be reached from and the loop that goes round then; made when first asked for."""
 

@@ -13,7 +13,7 @@ from fencepost.analysis.phases import find_phases
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.returns import completed_by_use
 from fencepost.analysis.shift import shift_of
-from fencepost.analysis.shifted_steps import shifted_steps_of
+from fencepost.analysis.shifted_steps import ShiftedSteps
 from fencepost.analysis.splits import positions_held, verify_splits
 from fencepost.analysis.steps import edge_to, steps_of
 from fencepost.analysis.units import add_entries
@@ -56,19 +56,19 @@ def read_program(
     levels = _levels(flow, table, groups)
     program = Program(flow, table, phases, width(table), levels, groups, ids, held)
     returned: list[dict[int, int]] = []
+    shifted: ShiftedSteps | None = None
     if groups_apart is not None:
         program.shift = shift_of(groups_apart, table, ignore)
         program.width = program.shift.width * program.shift.layers
         returned = completed_by_use(flow, phases, table)
+        shifted = ShiftedSteps(program, program.shift)
     program.objects = settled_by(flow, table) if table.engines else {}
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
         program.places.append(block.origin)
         program.steps.append(
-            steps_of(program, phase, block)
-            if program.shift is None
-            else shifted_steps_of(program, program.shift, phase, returned[phase])
+            steps_of(program, phase, block) if shifted is None else shifted.of(phase, returned[phase])
         )
         program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
     for phase in phases.order:

@@ -9,6 +9,10 @@ a rendezvous has no fence.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.classes import ClassTable, all_ages
@@ -24,20 +28,24 @@ As long as there was none, since the kernel's beginning: then nothing that was i
 
 def completed_by_use(flow: Flow, phases: Phases, table: ClassTable) -> list[dict[int, int]]:
     """For each phase, by the place of an operation in its block: the bits of reads that are complete from then on."""
-    reads = 0
-    for number, made in enumerate(table.classes):
-        if made.type is MemoryAccessType.READ and not made.engine:
-            reads |= all_ages(table, number)
+    ages = [
+        all_ages(table, number) if made.type is MemoryAccessType.READ and not made.engine else 0
+        for number, made in enumerate(table.classes)
+    ]
+    reads = reduce(or_, ages, 0)
     found: list[dict[int, int]] = [{} for _ in phases.nodes]
     if not reads:
         return found
-    starts: dict[int, Since] = {0: dict.fromkeys(_used(flow), 0)}
+    used = _used(flow)
+    told = {index: _told(flow.blocks[index], used) for index in {node.block for node in phases.nodes}}
+    starts: dict[int, Since] = {0: dict.fromkeys(used, 0)}
     todo = deque([0])
     while todo:
         phase = todo.popleft()
-        block = flow.blocks[phases.nodes[phase].block]
+        index = phases.nodes[phase].block
+        issued = {gap: ages[number] for gap, number in table.accesses[phase]}
         # What may have been issued only ever gets more, so the last round through a phase is the one that counts.
-        found[phase], after = _through(block, dict(table.accesses[phase]), table, reads, dict(starts[phase]))
+        found[phase], after = _through(flow.blocks[index], told[index], issued, reads, starts[phase])
         for target, _ in phases.edges[phase]:
             before = starts.get(target)
             joined = after if before is None else {value: before[value] | after[value] for value in before}
@@ -62,30 +70,71 @@ def _used(flow: Flow) -> set[int]:
     return used
 
 
-def _through(
-    block: Block, numbers: dict[int, int], table: ClassTable, reads: int, since: Since
-) -> tuple[dict[int, int], Since]:
-    done: dict[int, int] = {}
+class _Told(NamedTuple):
+    """An operation as far as it matters here."""
+
+    gap: int
+    uses: tuple[int, ...]
+    result: int | None
+    """What it makes, if that is used somewhere."""
+    reads: bool
+
+
+def _told(block: Block, used: set[int]) -> list[_Told]:
+    """The operations of a block that use, make or read anything."""
+    found = []
     for gap, op in enumerate(block.ops):
         if not isinstance(op, ops.ValueOperation) or isinstance(op, ops.SyncOperation):
             continue
+        result = id(op.owner or op)
+        uses, made = tuple(id(value) for value in op.uses), result if result in used else None
+        if uses or made is not None or isinstance(op, ops.MemoryOperation):
+            found.append(_Told(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
+    return found
+
+
+@dataclass(slots=True)
+class _Issued:
+    """The reads of a block so far."""
+
+    latest: dict[int, int] = field(default_factory=dict)
+    """For the bits of each class, where one was issued last."""
+
+    def since(self, gap: int) -> int:
+        """The bits of those behind an operation."""
+        found = 0
+        for bits, last in self.latest.items():
+            if last > gap:
+                found |= bits
+        return found
+
+
+def _through(
+    block: Block, told: list[_Told], issued: dict[int, int], reads: int, since: Since
+) -> tuple[dict[int, int], Since]:
+    done: dict[int, int] = {}
+    so_far = _Issued()
+    made: dict[int, tuple[int, int]] = {}
+    """What was made in this block: what it begins with, and where."""
+    for gap, uses, result, is_read in told:
         complete = 0
-        for value in op.uses:
-            complete |= reads & ~since[id(value)]
+        for value in uses:
+            later, begun = made.get(value) or (since[value], -1)
+            complete |= reads & ~(later | so_far.since(begun))
         if complete and not block.guards:
             # Under a guard, only some waves have come so far.
             done[gap] = complete
-        issued = all_ages(table, numbers[gap]) & reads if gap in numbers else 0
-        if issued:
-            since = {value: later | issued for value, later in since.items()}
-        result = id(op.owner or op)
-        if result in since:
-            read = isinstance(op, ops.Read | ops.AtomicOp) and not block.guards
-            since[result] = 0 if read else reads
-    handed = [(id(name), since[id(value)]) for name, value in _handed(block.anchor)]
+        if issued.get(gap):
+            so_far.latest[issued[gap]] = gap
+        if result is not None:
+            made[result] = (0 if is_read and not block.guards else reads, gap)
+    everything = so_far.since(-1)
+    after = {value: later | everything for value, later in since.items()}
+    after.update((value, later | so_far.since(begun)) for value, (later, begun) in made.items())
+    handed = [(id(name), after[id(value)]) for name, value in _handed(block.anchor)]
     for name, later in handed:
-        since[name] = reads if block.guards else later
-    return done, since
+        after[name] = reads if block.guards else later
+    return done, after
 
 
 def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperation]]:

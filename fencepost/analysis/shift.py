@@ -78,6 +78,8 @@ class Shift:
     """Times this, bits are there on every layer."""
     everything: int = field(init=False)
     """All bits of a layer."""
+    open_layers: list[int] = field(init=False)
+    """Times this, for each group: bits are there on its layers of unfinished and owed ones."""
     fence: int = field(init=False)
     """Everything that is complete behind a fence."""
     masks: dict[frozenset[int] | None, tuple[int, int]] = field(default_factory=dict)
@@ -89,6 +91,11 @@ class Shift:
         self.stride = self.count * self.width
         self.copies = sum(1 << layer * self.width for layer in range(self.layers))
         self.everything = (1 << self.width) - 1
+        self.open_layers = [0] * len(self.groups.masks)
+        for relation, (one, _) in enumerate(self.relations):
+            self.open_layers[one] |= self.on(self.unfinished(relation), 1)
+            for after in range(-1, self.most_owed):
+                self.open_layers[one] |= self.on(self.owed(relation, after), 1)
         self.fence = self.completing(dict.fromkeys(range(len(self.groups.masks)), self.everything))
 
     # ------------------------------------------------------------ layers
@@ -176,13 +183,8 @@ class Shift:
         found = self.everything
         for here in bits.values():
             found &= here
-        for relation, (one, _) in enumerate(self.relations):
-            here = bits.get(one, 0)
-            for layer in (
-                self.unfinished(relation),
-                *(self.owed(relation, n) for n in range(-1, self.most_owed)),
-            ):
-                found |= self.on(layer, here)
+        for group, here in bits.items():
+            found |= here * self.open_layers[group]
         return found
 
     def completed(self, pending: int, mask: int) -> int:
@@ -275,10 +277,11 @@ def shift_of(groups: Groups, table: ClassTable, ignore: Filter | None) -> Shift:
     size = len(table.classes)
     shift.conflicts = [[0] * size for _ in range(shift.count + 1)]
     shift.flying = [[0] * size for _ in range(shift.count + 1)]
+    parts = [[made.among(mask) for mask in groups.masks] for made in table.classes]
     for one, other, bits, age in pairs_that_matter(table, ignore):
         earlier, later = table.classes[one], table.classes[other]
         for number, (first, second) in enumerate(relations):
-            mine, theirs = earlier.among(groups.masks[first]), later.among(groups.masks[second])
+            mine, theirs = parts[one][first], parts[other][second]
             if mine.waves and theirs.waves and mine.meets(theirs, False, age, table.solver):
                 shift.conflicts[number][other] |= bits
                 if earlier.engine:

@@ -29,10 +29,11 @@ def choose_apart(program: Program, strategy: Strategy, widest: Mapping[str, int]
 
 def without_idle_fences(program: Program, placement: Placement) -> Placement:
     """`placement` without fences, and without repeated barriers, that nothing needs; the most frequent first."""
+    more = [at for at in placement if at.block in program.siblings and _weaker(program, placement, at)]
+    if not more:
+        return placement
     pruning, kept = Pruning(program, placement), dict(placement)
-    for position in sorted(kept, key=lambda at: (-program.flow.frequency(at), at)):
-        if position.block not in program.siblings:
-            continue
+    for position in sorted(more, key=lambda at: (-program.flow.frequency(at), at)):
         for weaker in _weaker(program, kept, position):
             if not pruning.weaken(position, weaker):
                 break

@@ -36,6 +36,8 @@ def spaced(program: Program, placement: Placement) -> Placement:
                 found[position] = standing if standing is not None and left.times == 1 else left
             else:
                 del found[position]
+    if found == placement:
+        return placement
     # Nothing but registers was moved over; should that be wrong, what is proven stays.
     return (
         found if len(conflicts_left(program, found)) <= len(conflicts_left(program, placement)) else placement

@@ -11,28 +11,23 @@ placement that is known, that one is the optimum.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.pending import solve
-from fencepost.analysis.program import Program, Step
+from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.placement.apart import FENCE_COST, cost_apart
 from fencepost.placement.complete import FENCE
+from fencepost.placement.optimal.opening import Openings
 from fencepost.placement.optimal.prices import FINEST
+from fencepost.placement.optimal.rungs import Choice, Heights, Rung
 
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""
 MOST_PLACES = 1000
-
-
-class Rung(NamedTuple):
-    """What stands at a position has at least this height: see `_Search.places`."""
-
-    position: Position
-    height: int
+UNKNOWN = 1 << 62
 
 
 class Grade(NamedTuple):
@@ -40,9 +35,6 @@ class Grade(NamedTuple):
 
     cover: Cover
     price: int
-
-
-Heights = dict[Position, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +60,6 @@ def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApa
     return search.run(known)
 
 
-class _Open(Exception):
-    """A hazard is open."""
-
-
 @dataclass(slots=True)
 class _Search:
     program: Program
@@ -79,10 +67,14 @@ class _Search:
     grades: dict[Position, list[Grade]] = field(default_factory=dict)
     """What can stand at each place, from height 1 up."""
     rows: list[frozenset[Rung]] = field(default_factory=list)
+    openings: Openings | None = None
 
     def run(self, known: Placement) -> FewestApart:
         """Make rows and satisfy them, until that leaves nothing open."""
         self.places()
+        self.openings = Openings(
+            self.program, {at: [g.cover for g in grades] for at, grades in self.grades.items()}
+        )
         least = self.price_of(known)
         paid = cost_apart(self.program, known)
         if not least:
@@ -149,15 +141,8 @@ class _Search:
 
     def is_open(self, heights: Heights) -> bool:
         """Whether a hazard is open."""
-
-        def stop(phase: int, step: Step, hit: int, flying: int) -> None:
-            raise _Open
-
-        try:
-            solve(self.program, self.placement(heights), stop)
-        except _Open:
-            return True
-        return False
+        assert self.openings is not None
+        return self.openings.is_open(heights)
 
     def row(self, heights: Heights) -> frozenset[Rung] | None:
         """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
@@ -165,33 +150,50 @@ class _Search:
         The dearest places are raised first.
         """
         high = dict(heights)
-        # What is open with many places raised is open with fewer: try many at once, and halves where that closes it.
-        todo = [sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))]
-        while todo:
-            places = todo.pop()
-            if time.monotonic() > self.until:
+        places = sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))
+        for _, alike in groupby(places, key=lambda at: self.grades[at][-1].price):
+            if not self.raise_all(high, list(alike)):
                 return None
-            raised = high | {at: len(self.grades[at]) for at in places}
-            if self.is_open(raised):
-                high = raised
-            elif len(places) > 1:
-                half = len(places) // 2
-                todo += [places[half:], places[:half]]
-            else:
-                self.raise_one(high, places[0])
         return frozenset(
             Rung(position, high.get(position, 0) + 1)
             for position, grades in self.grades.items()
             if high.get(position, 0) < len(grades)
         )
 
-    def raise_one(self, high: dict[Position, int], position: Position) -> None:
-        """Raise one place as far as something stays open."""
-        while high.get(position, 0) < len(self.grades[position]):
-            high[position] = high.get(position, 0) + 1
-            if not self.is_open(high):
-                high[position] -= 1
-                return
+    def raise_all(self, high: Heights, places: list[Position]) -> bool:
+        """Raise places one after the other, each as far as something stays open; whether there was time for that.
+
+        What is open with many places raised is open with fewer. So all are tried at once; if that closes it, more and
+        more as long as something stays open, then fewer and fewer.
+        """
+        first, many = 0, len(places)
+        closed = UNKNOWN
+        """That nothing is open with all in front of this one raised is known."""
+        while first < len(places):
+            if time.monotonic() > self.until:
+                return False
+            end = min(first + many, len(places))
+            if end == first + 1:
+                raised = self.raise_one(high, places[first], end >= closed)
+                first, many, closed = end, 2 if raised else 1, closed if raised else UNKNOWN
+                continue
+            tried = {at: len(self.grades[at]) for at in places[first:end]}
+            if end < closed and self.is_open(high | tried):
+                high.update(tried)
+                first, many = end, many * 2
+            else:
+                # The first time, nothing is known about where it closes.
+                many, closed = 1 if end - first == len(places) else (end - first) // 2, min(closed, end)
+        return True
+
+    def raise_one(self, high: Heights, position: Position, closes: bool) -> bool:
+        """Raise one place as far as something stays open; whether to the top, which `closes` says it cannot be."""
+        top = len(self.grades[position])
+        for height in range(high.get(position, 0) + 1, top + (not closes)):
+            if not self.is_open(high | {position: height}):
+                return False
+            high[position] = height
+        return not closes
 
     # ------------------------------------------------------------ prices
 
@@ -214,56 +216,6 @@ class _Search:
     def cheapest(self, least: int) -> tuple[Heights | None, bool]:
         """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
         prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
-        choice = _Choice(prices, least, MOST_TRIES)
+        choice = Choice(prices, least, MOST_TRIES)
         exact = choice.search(list(self.rows), {}, 0)
         return choice.best, exact
-
-
-@dataclass(slots=True)
-class _Choice:
-    """Branch and bound over rows."""
-
-    prices: dict[Position, list[int]]
-    """What each height of each place costs."""
-    least: int
-    tries: int
-    best: Heights | None = None
-
-    def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
-        """Look for something cheaper; whether there were tries enough."""
-        rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
-        if not rows:
-            if paid < self.least:
-                self.least, self.best = paid, heights
-            return True
-        if self.tries <= 0:
-            return False
-        self.tries -= 1
-        if paid + self.bound(rows, heights) >= self.least:
-            return True
-        first = min(rows, key=len)
-        barred: set[Rung] = set()
-        exact = True
-        for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
-            left = [frozenset(row - barred) for row in rows] if barred else rows
-            higher = heights | {rung.position: rung.height}
-            if all(left):
-                exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
-            barred.add(rung)
-        return exact
-
-    def step(self, rung: Rung, heights: Heights) -> int:
-        """What it costs to get to a rung."""
-        prices = self.prices[rung.position]
-        return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
-
-    def bound(self, rows: Iterable[frozenset[Rung]], heights: Heights) -> int:
-        """What rows that share no place cost together at least."""
-        used: set[Position] = set()
-        total = 0
-        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
-            places = {rung.position for rung in row}
-            if not places & used:
-                used |= places
-                total += min(self.step(rung, heights) for rung in row)
-        return total

@@ -1,0 +1,70 @@
+"""The cheapest heights that satisfy rows: see `apart`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fencepost.flow import Position
+
+
+class Rung(NamedTuple):
+    """What stands at a position has at least this height: see `apart`."""
+
+    position: Position
+    height: int
+
+
+Heights = dict[Position, int]
+"""How high each place is."""
+
+
+@dataclass(slots=True)
+class Choice:
+    """Branch and bound over rows."""
+
+    prices: dict[Position, list[int]]
+    """What each height of each place costs."""
+    least: int
+    tries: int
+    best: Heights | None = None
+
+    def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
+        """Look for something cheaper; whether there were tries enough."""
+        rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
+        if not rows:
+            if paid < self.least:
+                self.least, self.best = paid, heights
+            return True
+        if self.tries <= 0:
+            return False
+        self.tries -= 1
+        if paid + self.bound(rows, heights) >= self.least:
+            return True
+        first = min(rows, key=len)
+        barred: set[Rung] = set()
+        exact = True
+        for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
+            left = [frozenset(row - barred) for row in rows] if barred else rows
+            higher = heights | {rung.position: rung.height}
+            if all(left):
+                exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
+            barred.add(rung)
+        return exact
+
+    def step(self, rung: Rung, heights: Heights) -> int:
+        """What it costs to get to a rung."""
+        prices = self.prices[rung.position]
+        return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
+
+    def bound(self, rows: Iterable[frozenset[Rung]], heights: Heights) -> int:
+        """What rows that share no place cost together at least."""
+        used: set[Position] = set()
+        total = 0
+        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
+            places = {rung.position for rung in row}
+            if not places & used:
+                used |= places
+                total += min(self.step(rung, heights) for rung in row)
+        return total
