@@ -69,10 +69,14 @@ def candidates(
         yield from strategy.candidates(program)
         return
     found: list[Placement] = []
+    before: list[Placement] = []
     for program_ in (program, replace(program, drains=False)) if strategy.improves else (program,):
         if found and time.monotonic() > until:
             break
         chosen = strategy.choose(program_)
+        if chosen in before:
+            break
+        before.append(chosen)
         added = chosen.keys() - program.standing.keys()
         found.append(relax(program, chosen, added, widest))
         yield found[-1]
@@ -85,8 +89,9 @@ def candidates(
                 found.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
                 yield found[-1]
     if strategy.improves:
-        found.sort(key=lambda placement: price(program, placement))
-        for each in found[:2]:
+        different = [each for place, each in enumerate(found) if each not in found[:place]]
+        different.sort(key=lambda placement: price(program, placement))
+        for each in different[:2]:
             yield _improved(program, each, widest, until)
 
 
