@@ -20,6 +20,8 @@ SCRATCH = (
     *("ttg.convert_layout", "tt.call"),
 )
 """Operations that may need memory of their own."""
+OWNERS = frozenset(("ttg.local_alloc", *SCRATCH))
+"""Operations that may have memory without a word about where it lies."""
 ENOUGH = 2**20
 """More bytes than any workgroup has, for modules that do not say how much theirs has."""
 _PADDING = re.compile(r"(\d+):\+(\d+)")
@@ -157,6 +159,8 @@ class Allocations:
 
     def add(self, op: Operation) -> None:
         """Note the memory of an operation, if it owns some."""
+        if not (op.name in OWNERS or op.dictionary.mentions("allocation.")):
+            return
         offset = op.integer("allocation.offset")
         memory = self.module.type_of(op.results[0]) if op.name == "ttg.local_alloc" else None
         scattered = (offset is None and "allocation.offset" in op.attributes) or (
