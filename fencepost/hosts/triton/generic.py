@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from fencepost.hosts.triton.brief import with_types_once
@@ -20,6 +21,9 @@ from fencepost.hosts.triton.repair import repaired
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.hosts.triton.worker import print_generic
 from fencepost.ir.source import FencepostError
+
+DESCRIPTORS = Path("/proc/self/fd")
+"""Where the open files of this process can be found by their numbers, on Linux."""
 
 
 def generic_form(module: Any, context: Any = None) -> str:
@@ -64,14 +68,14 @@ def parse_live(text: str, context: Any) -> Any:
 @contextmanager
 def text_file(text: str) -> Iterator[str]:
     """The path of a file with a text, for as long as it is needed: the bindings parse nothing else."""
-    if not (hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")):
+    if not (hasattr(os, "memfd_create") and DESCRIPTORS.is_dir()):
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="fencepost-", suffix=".mlir") as file:
             file.write(text)
             file.flush()
             yield file.name
         return
     # In memory: to make a file on a disk takes as long as parsing a small module.
-    with open(os.memfd_create("fencepost"), "wb") as memory:
+    with os.fdopen(os.memfd_create("fencepost"), "wb") as memory:
         memory.write(text.encode())
         memory.flush()
-        yield f"/proc/self/fd/{memory.fileno()}"
+        yield str(DESCRIPTORS / str(memory.fileno()))

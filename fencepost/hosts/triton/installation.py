@@ -88,14 +88,14 @@ class Installation:
         except AtMembar as stopped:
             module, membar, ran = stopped.module, stopped.membar, stopped.ran
         changed = None
-        began = time.thread_time()
-        try:
-            # A module is many small objects: a collection in the middle would take longer than all the rest.
-            with collection_paused():
+        # A module is many small objects: a collection in the middle would take longer than all the rest.
+        with collection_paused():
+            began = time.thread_time()
+            try:
                 changed = self.changed(module, membar)
-        except Exception as error:  # whatever it is, the user's kernel has to compile
-            self.warn(error)
-        self.seconds.append(time.thread_time() - began)
+            except Exception as error:  # whatever it is, the user's kernel has to compile
+                self.warn(error)
+            self.seconds.append(time.thread_time() - began)
         part = Part(with_membar=changed is None, skipped=ran)
         with running(vendor, part):
             return lower(module if changed is None else changed, metadata)
@@ -140,7 +140,8 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
     del after
     edits: list[Edit] = []
     for translation in translations(before, local=True):
-        place_barriers(translation)
+        # Nobody is told why a barrier stands where it stands.
+        place_barriers(translation, reasons=0)
         edits += [*edits_of(translation), *local_waits(translation)]
     return edits + synced_marks(before)
 

@@ -147,6 +147,15 @@ class Allocations:
     of: dict[Operation, Allocation] = field(default_factory=dict)
     taken: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of_function(cls, module: Module, function: Operation) -> Allocations:
+        """Those of a function and all its partitions: what is allocated outside of one, it may use."""
+        found = cls(module)
+        for op in function.walk():
+            if op is not function:
+                found.add(op)
+        return found
+
     @property
     def allocated(self) -> bool:
         """Whether the module says where its memory lies."""

@@ -195,6 +195,10 @@ class Module:
         """Every operation, the module itself first, in the order of the text."""
         return self.operation.walk()
 
+    def mentions(self, name: str) -> bool:
+        """Whether operations of this name may be in it: much cheaper to ask than to look for them."""
+        return f'"{name}"' in self.text
+
     def functions(self) -> list[Operation]:
         """The functions with a body, in order."""
         return [op for op in self.body.operations if op.name.endswith(".func") and op.regions[0].blocks]
