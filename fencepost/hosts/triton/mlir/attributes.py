@@ -62,8 +62,10 @@ _ARRAY = re.compile(r"array<\s*\w+\s*(?::([^>]*))?>$")
 _DENSE = re.compile(r"dense<(.*)>\s*:\s*(\S.*)$", re.DOTALL)
 _SYMBOL = re.compile(rf"@(?:[\w$.-]+|{STRING})(?:::@(?:[\w$.-]+|{STRING}))*$")
 _ENTRY = re.compile(rf"\s*([\w$.-]+|{STRING})\s*(?:=\s*(.*))?$", re.DOTALL)
-_FLAT = r"[^,\"<>()\[\]{}]*"
-_PLAIN_ENTRY = rf"[\w$.-]+(?: = {_FLAT}(?:<[^\"<>()\[\]{{}}]*>{_FLAT})*)?"
+# Names and values in which angle brackets close what they open; arrows and comparisons have such signs as well.
+_FLAT = r'[^,"<>()\[\]{}]*'
+_ANGLE = r'<(?!=)[^"<>()\[\]{}]*(?<!-)>(?!=)'
+_PLAIN_ENTRY = rf"[\w$.-]+(?: = {_FLAT}(?:{_ANGLE}{_FLAT})*)?"
 _PLAIN = re.compile(rf"(?:{_PLAIN_ENTRY}(?:, {_PLAIN_ENTRY})*)?\Z")
 _ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
 _WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}

@@ -69,12 +69,11 @@ class Pieces:
                     raise Unreadable(problem.message, at + problem.start) from None
         return known
 
-    def together(self, one: Dictionary, other: Dictionary) -> Dictionary:
-        """The entries of two dictionaries."""
+    def together(self, one: Dictionary, other: Dictionary, at: int) -> Dictionary:
+        """The entries of two dictionaries, the second of which begins at `at`."""
         if not one.text.strip() or not other.text.strip():
             return other if not one.text.strip() else one
-        both = f"{one.text}, {other.text}"
-        return self._dictionaries.setdefault(both, Dictionary(both))
+        return self.dictionary(f"{one.text}, {other.text}", at - len(one.text))
 
     def signature(self, at: int) -> Signature:
         """`: (types) -> (types) loc(...)`, beginning at `at`."""

@@ -108,15 +108,16 @@ class _Reader:
             operation.operands = self.names.uses(operands, match.start(3))
         operation.signature_at = operation.head_end = match.start(7) - len(": (")
         pieces = self.pieces
-        if attributes is not None:
-            operation.attributes_at = operation.head_end = match.start(6) - len("{")
-            operation.dictionary = pieces.dictionary(attributes, match.start(6))
         if properties is not None:
             operation.properties_at = operation.head_end = match.start(5) - len("<{")
-            found = pieces.dictionary(properties, match.start(5))
-            operation.dictionary = (
-                found if attributes is None else pieces.together(found, operation.dictionary)
-            )
+            operation.dictionary = pieces.dictionary(properties, match.start(5))
+        if attributes is not None:
+            operation.attributes_at = match.start(6) - len("{")
+            found = pieces.dictionary(attributes, match.start(6))
+            if properties is None:
+                operation.head_end, operation.dictionary = operation.attributes_at, found
+            else:
+                operation.dictionary = pieces.together(operation.dictionary, found, match.start(6))
         signature = (
             pieces.types(operand_types),
             pieces.types(type_ or types or ""),
@@ -161,7 +162,9 @@ class _Reader:
         if self.text.startswith("{", at):
             operation.attributes_at = at
             more, at = self.pieces.attributes(at)
-            operation.dictionary = self.pieces.together(operation.dictionary, more)
+            operation.dictionary = self.pieces.together(
+                operation.dictionary, more, operation.attributes_at + 1
+            )
         operation.signature_at = at
         self.finish(operation, results, self.pieces.signature(at))
 
