@@ -1,6 +1,6 @@
 """Barriers of stock Triton, of fencepost, and the optimum, for the corpus; and how long fencepost takes.
 
-    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--summary]
+    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary]
 
 Executed is how often barriers run in one run of the kernel: loops of unknown length are taken to run 100 times.
 Barriers that waits of several warp groups end in are counted, those inside of operations with scratch memory are not:
