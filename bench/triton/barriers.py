@@ -1,23 +1,25 @@
 """Barriers of stock Triton, of fencepost, and the optimum, for the corpus; and how long fencepost takes.
 
-    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--summary]
+    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary]
 
 Executed is how often barriers run in one run of the kernel: loops of unknown length are taken to run 100 times.
 Barriers that waits of several warp groups end in are counted, those inside of operations with scratch memory are not:
 they are the same for both. Kernels that fencepost leaves as they are (see docs/triton.md) are listed with the reason
-and not counted. Time is CPU time of this process: fencepost's, and that of a whole compilation by stock Triton.
+and not counted. Time is CPU time: of deciding where barriers go, and of all that fencepost does (printing the
+module, reading it, deciding, and having Triton parse it again), each as a share of a whole compilation by stock
+Triton, the assembler included. With --repeat the shortest of several compilations counts, for both sides.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import resource
 import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
@@ -26,16 +28,21 @@ from fencepost.flow import build_flow
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.edits import Edit, apply_edits
+from fencepost.hosts.triton.marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
 from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.insertion import Inserted
 from fencepost.ir import ops
+
+LIMIT = 5.0
+"""Percent of a compilation that fencepost may take."""
 
 
 @dataclass
 class Measured:
-    """One build."""
+    """One build; times in seconds."""
 
     stock: float = 0.0
     ours: float = 0.0
@@ -43,32 +50,58 @@ class Measured:
     """The optimum, of what was put in."""
     proven: bool = True
     reason: str = ""
-    seconds: float = 0.0
+    deciding: float = 0.0
+    whole: float = 0.0
+    """All that fencepost does."""
     compile: float = 0.0
+    """What stock Triton takes."""
+
+    @property
+    def deciding_share(self) -> float:
+        """Deciding, in percent of a compilation."""
+        return self.deciding / self.compile * 100
+
+    @property
+    def whole_share(self) -> float:
+        """All that fencepost does, in percent of a compilation."""
+        return self.whole / self.compile * 100
 
 
 @dataclass
 class Recorder:
-    """Decides as fencepost does, and keeps the numbers."""
+    """Decides as fencepost does, and keeps what there is to count: counting is no part of what takes time."""
 
-    measured: Measured = field(default_factory=Measured)
+    found: list[Translation] = field(default_factory=list)
+    results: list[Inserted] = field(default_factory=list)
+    seconds: float = 0.0
+    before: Module | None = None
+    after: Callable[[], Module] | None = None
 
     def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit]:
         """fencepost's barriers."""
-        measured = self.measured
-        stock = read_module(apply_edits(before, stock_edits(before, after())))
-        measured.stock = sum(executed(each) for each in translations(stock))
         began = time.thread_time()
+        self.before, self.after = before, after
         edits: list[Edit] = []
-        found = translations(before, local=True)
-        for translation in found:
-            placed = place_barriers(translation)
-            measured.proven = measured.proven and "optimal, proven" in placed.proof
-            measured.best += placed.best or 0.0
+        self.found = translations(before, local=True)
+        for translation in self.found:
+            self.results.append(place_barriers(translation, reasons=0))
             edits += [*edits_of(translation), *local_waits(translation)]
-        measured.seconds = time.thread_time() - began
-        measured.ours = sum(executed(each) for each in found)
+        edits += synced_marks(before)
+        self.seconds = time.thread_time() - began
         return edits
+
+    def measured(self) -> Measured:
+        """What was counted, without the time of anything but deciding."""
+        if self.before is None or self.after is None:
+            return Measured()
+        stock = read_module(apply_edits(self.before, stock_edits(self.before, self.after())))
+        return Measured(
+            stock=sum(executed(each) for each in translations(stock)),
+            ours=sum(executed(each) for each in self.found),
+            best=sum(result.best or 0.0 for result in self.results),
+            proven=all("optimal, proven" in result.proof for result in self.results),
+            deciding=self.seconds,
+        )
 
 
 def executed(translation: Translation) -> float:
@@ -83,24 +116,36 @@ def executed(translation: Translation) -> float:
 
 def whole_time() -> float:
     """Seconds of computing so far, programs that were started (the assembler) included."""
-    return sum(os.times()[:4])
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def measure(entry: Entry, target: str) -> Measured:
+def measure(entry: Entry, target: str, repeat: int) -> Measured:
     """Compile an entry as it is, and with fencepost."""
+    tries = [attempt(entry, target) for _ in range(repeat)]
+    return replace(
+        tries[0],
+        deciding=min(each.deciding for each in tries),
+        whole=min(each.whole for each in tries),
+        compile=min(each.compile for each in tries),
+    )
+
+
+def attempt(entry: Entry, target: str) -> Measured:
+    """Once."""
     began = whole_time()
     compile_plain(entry, target)
     taken = whole_time() - began
     recorder = Recorder()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with installed("replace", decide=recorder.decide):
+        with installed("replace", decide=recorder.decide) as made:
             compile_plain(entry, target)
-    recorder.measured.compile = taken
     for warning in caught:
         if "fencepost left" in str(warning.message):
-            recorder.measured.reason = str(warning.message).partition(": ")[2].splitlines()[0]
-    return recorder.measured
+            return Measured(reason=str(warning.message).partition(": ")[2].splitlines()[0], compile=taken)
+    assert made is not None
+    return replace(recorder.measured(), compile=taken, whole=sum(made.seconds))
 
 
 def main() -> None:
@@ -108,10 +153,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--target", nargs="+", default=list(TARGETS))
     parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--repeat", type=int, default=1, help="compile this often; the shortest times count")
     parser.add_argument("--summary", action="store_true", help="only the totals of each target")
     options = parser.parse_args()
     head = f"{'kernel':<34}{'target':<9}{'stock':>12}{'fencepost':>12}{'ratio':>7}"
-    print(head + f"{'optimum':>12}  {'':<8}{'ms':>6}{'%':>6}")
+    print(head + f"{'optimum':>12}  {'':<8}{'deciding':>8} ms{'%':>6}{'whole':>8} ms{'%':>6}")
+    shares: list[tuple[float, str]] = []
     for target in options.target:
         done: list[Measured] = []
         left: dict[str, int] = {}
@@ -122,27 +169,29 @@ def main() -> None:
                 or (options.only and entry.name not in options.only)
             ):
                 continue
-            found = measure(entry, target)
+            found = measure(entry, target, options.repeat)
             if found.reason:
                 left[found.reason] = left.get(found.reason, 0) + 1
                 continue
             done.append(found)
+            shares.append((found.whole_share, f"{entry.name} {target}"))
             if not options.summary:
                 print(line(entry.name, target, found), flush=True)
         if done:
             print(total(target, done), flush=True)
         for reason, count in left.items():
             print(f"  left as they are: {count}: {reason}", flush=True)
+    print(above(shares))
 
 
 def line(name: str, target: str, found: Measured) -> str:
     """One row."""
     ratio = f"{found.ours / found.stock:.2f}" if found.stock else "–"
     proven = "proven" if found.proven else "not"
-    part = found.seconds / found.compile * 100
     return (
         f"{name:<34}{target:<9}{found.stock:>12,.1f}{found.ours:>12,.1f}{ratio:>7}{found.best:>12,.1f}  {proven:<8}"
-        f"{found.seconds * 1e3:>6.1f}{part:>6.1f}"
+        f"{found.deciding * 1e3:>11.1f}{found.deciding_share:>6.1f}"
+        f"{found.whole * 1e3:>11.1f}{found.whole_share:>6.1f}"
     )
 
 
@@ -151,15 +200,29 @@ def total(target: str, done: list[Measured]) -> str:
     stock, ours = sum(each.stock for each in done), sum(each.ours for each in done)
     ratios = [each.ours / each.stock for each in done if each.stock]
     more = sum(each.ours > each.stock * (1 + 1e-9) for each in done)
-    middle = statistics.median(each.seconds for each in done) * 1e3
-    parts = sorted(each.seconds / each.compile * 100 for each in done)
     return (
         f"{f'{len(done)} kernels':<34}{target:<9}{stock:>12,.1f}{ours:>12,.1f}{ours / stock if stock else 1:>7.2f}"
         f"{sum(each.best for each in done):>12,.1f}  "
         f"{sum(each.proven for each in done)} proven, mean ratio {statistics.fmean(ratios or [1]):.2f}, "
-        f"{more} with more, "
-        f"median {middle:.1f} ms, {statistics.median(parts):.1f} % of the compilation, at most {parts[-1]:.1f} %"
+        f"{more} with more; deciding "
+        f"{times([each.deciding for each in done], [each.deciding_share for each in done])}; whole "
+        f"{times([each.whole for each in done], [each.whole_share for each in done])}"
     )
+
+
+def times(seconds: list[float], shares: list[float]) -> str:
+    """The middle and the worst of some times."""
+    return (
+        f"median {statistics.median(seconds) * 1e3:.1f} ms ({statistics.median(shares):.1f} %), "
+        f"at most {max(seconds) * 1e3:.1f} ms ({max(shares):.1f} %)"
+    )
+
+
+def above(shares: list[tuple[float, str]]) -> str:
+    """How many builds take more than they may, and the worst."""
+    beyond = sum(share > LIMIT for share, _ in shares)
+    worst = ", ".join(f"{name} {share:.1f} %" for share, name in sorted(shares, reverse=True)[:8])
+    return f"whole pass above {LIMIT:.0f} %: {beyond} of {len(shares)} builds; the worst: {worst}"
 
 
 if __name__ == "__main__":

@@ -6,17 +6,24 @@ which is safe. Text from elsewhere is parsed in a process of its own, see `files
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from fencepost.hosts.triton.brief import with_types_once
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.repair import repaired
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.hosts.triton.worker import print_generic
 from fencepost.ir.source import FencepostError
+
+DESCRIPTORS = Path("/proc/self/fd")
+"""Where the open files of this process can be found by their numbers, on Linux."""
 
 
 def generic_form(module: Any, context: Any = None) -> str:
@@ -48,13 +55,27 @@ def parse_live(text: str, context: Any) -> Any:
     """
     require_triton()
     ir = import_module("triton._C.libtriton").ir
-    with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
-        path = Path(folder) / "module.mlir"
-        path.write_text(text, encoding="utf-8")
+    with text_file(with_types_once(text)) as path:
         try:
-            module = ir.parse_mlir_module(str(path), context)
+            module = ir.parse_mlir_module(path, context)
         except RuntimeError:
             raise FencepostError("Triton does not accept the changed module", code="FP402") from None
     # The compiler's stages look for the context there.
     module.context = context
     return module
+
+
+@contextmanager
+def text_file(text: str) -> Iterator[str]:
+    """The path of a file with a text, for as long as it is needed: the bindings parse nothing else."""
+    if not (hasattr(os, "memfd_create") and DESCRIPTORS.is_dir()):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="fencepost-", suffix=".mlir") as file:
+            file.write(text)
+            file.flush()
+            yield file.name
+        return
+    # In memory: to make a file on a disk takes as long as parsing a small module.
+    with os.fdopen(os.memfd_create("fencepost"), "wb") as memory:
+        memory.write(text.encode())
+        memory.flush()
+        yield str(DESCRIPTORS / str(memory.fileno()))

@@ -28,7 +28,7 @@ def trace_to_check(
 ) -> CapturedTrace:
     """The kernel of one function; `found` has its partitions, among others."""
     function = translation.function
-    if not uses_objects(function) and not specializations(function):
+    if not uses_objects(function) and not specializations(translation.module, function):
         return translation.trace
     joint = translate(translation.module, function, local=local, joint=True).trace
     for part in found:
@@ -51,7 +51,9 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
             gone.graph.remove(gone)
     default = (0, part.module.operation.integer("ttg.num-warps") or 1)
     inside = (
-        {op for each in specializations(part.function) for op in each.walk()} if part.part is None else set()
+        {op for each in specializations(part.module, part.function) for op in each.walk()}
+        if part.part is None
+        else set()
     )
     for op in part.trace.preorder_walk():
         if not isinstance(op, PUT_IN) or op.host is not None:

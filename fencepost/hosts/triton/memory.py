@@ -20,6 +20,8 @@ SCRATCH = (
     *("ttg.convert_layout", "tt.call"),
 )
 """Operations that may need memory of their own."""
+OWNERS = frozenset(("ttg.local_alloc", *SCRATCH))
+"""Operations that may have memory without a word about where it lies."""
 ENOUGH = 2**20
 """More bytes than any workgroup has, for modules that do not say how much theirs has."""
 _PADDING = re.compile(r"(\d+):\+(\d+)")
@@ -145,6 +147,15 @@ class Allocations:
     of: dict[Operation, Allocation] = field(default_factory=dict)
     taken: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of_function(cls, module: Module, function: Operation) -> Allocations:
+        """Those of a function and all its partitions: what is allocated outside of one, it may use."""
+        found = cls(module)
+        for op in function.walk():
+            if op is not function:
+                found.add(op)
+        return found
+
     @property
     def allocated(self) -> bool:
         """Whether the module says where its memory lies."""
@@ -157,6 +168,8 @@ class Allocations:
 
     def add(self, op: Operation) -> None:
         """Note the memory of an operation, if it owns some."""
+        if not (op.name in OWNERS or op.dictionary.mentions("allocation.")):
+            return
         offset = op.integer("allocation.offset")
         memory = self.module.type_of(op.results[0]) if op.name == "ttg.local_alloc" else None
         scattered = (offset is None and "allocation.offset" in op.attributes) or (

@@ -31,6 +31,8 @@ SHOWN = 60
 """Characters of an operation that are underlined in a report."""
 LOCAL = 1
 """The bit of a barrier's `addrSpace` that stands for shared memory."""
+COUNTED_WAIT = "amdg.async_wait"
+"""A wait for copies that counts instructions."""
 MEETING = (
     *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
     *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
@@ -62,7 +64,9 @@ class OperationWriter:
         self.some: tuple[int, int] | None = None
         """Where only some waves run what is being put in: the first, and the one behind the last."""
         # Waits for copies count instructions in modules that say so, and groups in all others.
-        self.counts_instructions = any(op.name == "amdg.async_wait" for op in translation.function.walk())
+        self.counts_instructions = translation.module.mentions(COUNTED_WAIT) and any(
+            op.name == COUNTED_WAIT for op in translation.function.walk()
+        )
         self.groups = 0
 
     @property
@@ -93,19 +97,19 @@ class OperationWriter:
         elif op.name.startswith(("scf.", "cf.")):
             pass  # control flow: see `blocks`
         elif op.name == "tt.call":
-            if any(True for _ in self.views.shared(op)):
+            if self.views.has_shared(op):
                 # A function that works on memory of its caller.
                 self.translation.beyond.append(op)
             if allocation is not None:
                 # What the function does in its frame, and in which order, is looked at by itself.
                 self.note(op, self.kernel.write(View(self.buffers[allocation])))
-        elif any(True for _ in self.views.shared(op)):
+        elif self.views.has_shared(op):
             self.translation.unknown.append(op)
             self.each(op, self.kernel.write, [View(buffer) for buffer in self.buffers.values()])
         elif allocation is not None:
             self.fence(op)
             self.scratch(op, allocation)
-        elif any(self.touches(inner) for inner in op.walk() if inner is not op):
+        elif op.regions and any(self.touches(inner) for inner in op.walk() if inner is not op):
             # A region that is not control flow: when it runs, and how often, is not known.
             self.translation.beyond.append(op)
         elif op.name == "tt.dot":
@@ -139,7 +143,7 @@ class OperationWriter:
             op.name in TABLE
             or op.name == "tt.call"
             or op.integer("allocation.offset") is not None
-            or any(True for _ in self.views.shared(op))
+            or self.views.has_shared(op)
         )
 
     def known(self, op: Operation, row: Row) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.hosts.triton.mlir.tree import Operation, Region, Value
+from fencepost.hosts.triton.mlir.tree import Module, Operation, Region, Value
 
 SPECIALIZE = "ttg.warp_specialize"
 PARTITIONS = "ttg.warp_specialize.partitions"
@@ -55,6 +55,6 @@ def parts_of(op: Operation, waves: int) -> list[Part]:
     return sorted(found, key=lambda part: part.first)
 
 
-def specializations(function: Operation) -> list[Operation]:
+def specializations(module: Module, function: Operation) -> list[Operation]:
     """The specializations of a function."""
-    return [op for op in function.walk() if op.name == SPECIALIZE]
+    return [op for op in function.walk() if op.name == SPECIALIZE] if module.mentions(SPECIALIZE) else []

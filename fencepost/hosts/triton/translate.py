@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.blocks import Flat, Flattening
-from fencepost.hosts.triton.memory import Allocation, Place
+from fencepost.hosts.triton.memory import Allocation, Allocations, Place
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
@@ -54,12 +54,14 @@ def translate(
     local: bool = False,
     part: Part | None = None,
     joint: bool = False,
+    allocations: Allocations | None = None,
 ) -> Translation:
     """The kernel that a function is, without its partitions, or that a `part` of it is.
 
     With `local`, waits for matrix operations are taken as if they were marked as those of a warp group: a barrier
     behind one is then for whoever places barriers to put there. With `joint`, the kernel has the partitions in it and
-    what decides how often loops run: for `check`, which looks at all waves together.
+    what decides how often loops run: for `check`, which looks at all waves together. The `allocations` of the
+    function are found if they are not given.
     """
     default = module.operation.integer("ttg.num-warps") or 1
     flat = Flattening(default, joint)
@@ -74,7 +76,7 @@ def translate(
     name = str(function.attributes.get("sym_name", "kernel"))
     waves = default if part is None else part.end - part.first
     if joint:
-        ends = [each.end for op in specializations(function) for each in parts_of(op, default)]
+        ends = [each.end for op in specializations(module, function) for each in parts_of(op, default)]
         waves = max([default, *ends])
     if waves > MOST_WAVES:
         raise FencepostError(
@@ -92,7 +94,8 @@ def translate(
     if any(is_view(value) for value in flat.blocks[0].arguments):
         # Memory of whoever calls it.
         translation.beyond.append(function)
-    _BlockWriter(kernel, Views(module, flat, function, joint), translation, local).write(flat.blocks)
+    views = Views(module, flat, function, allocations or Allocations.of_function(module, function), joint)
+    _BlockWriter(kernel, views, translation, local).write(flat.blocks)
     return translation
 
 
@@ -106,10 +109,13 @@ def _translations(module: Module, local: bool) -> list[Translation]:
     found: list[Translation] = []
     default = module.operation.integer("ttg.num-warps") or 1
     for function in module.functions():
-        found.append(translate(module, function, local=local))
-        for op in specializations(function):
+        allocations = Allocations.of_function(module, function)
+        found.append(translate(module, function, local=local, allocations=allocations))
+        for op in specializations(module, function):
             parts = [part for part in parts_of(op, default) if not part.is_empty]
-            found += [translate(module, function, local=local, part=part) for part in parts]
+            found += [
+                translate(module, function, local=local, part=part, allocations=allocations) for part in parts
+            ]
     return found
 
 

@@ -30,9 +30,9 @@ class Views:
     module: Module
     flat: Flattening
     function: Operation
+    allocations: Allocations
     follow: bool = False
     """Whether what decides how often loops run, and which way branches go, is followed as well."""
-    allocations: Allocations = field(init=False)
     numbers: Numbers = field(init=False)
     names: dict[Value, str] = field(default_factory=dict)
     """The arguments of blocks that are numbers or views, and what each is called as a number."""
@@ -49,12 +49,8 @@ class Views:
     def __post_init__(self) -> None:
         lanes = self.module.operation.integer("ttg.threads-per-warp") or 64
         self.numbers = Numbers(self.names.get, lanes, same=self.flat.same)
-        self.allocations = Allocations(self.module)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
-        for op in (op for op in self.function.walk() if op is not self.function):
-            # Partitions use what was allocated outside of them.
-            self.allocations.add(op)
         self.find_natural()
         if self.follow:
             self.name_given()
@@ -175,6 +171,10 @@ class Views:
             memory = self.module.type_of(value) if is_view(value) else None
             if isinstance(memory, MemDesc) and memory.shared:
                 yield value
+
+    def has_shared(self, op: Operation) -> bool:
+        """Whether an operation is given any."""
+        return any(is_view(value) for value in op.operands) and any(True for _ in self.shared(op))
 
     def place(self, value: Value) -> Place | None:
         """The bytes of a view; None if it is not known which allocation it is of."""

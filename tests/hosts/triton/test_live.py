@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pytest
 
+from fencepost.hosts.triton import generic
 from fencepost.hosts.triton.edits import Insert, Remove, SetAttribute, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
 from fencepost.hosts.triton.mlir import MemDesc, read_module
@@ -29,6 +31,14 @@ def test_layouts_that_triton_prints_but_cannot_parse_are_repaired(
 ) -> None:
     live = compiled(kernel, "gfx1250", num_warps=warps)
     assert "#ttg.amd_wmma" in live.str()
+    assert parse_live(generic_form(live), live.context).str() == live.str()
+
+
+def test_a_module_is_parsed_from_a_file_where_memory_cannot_be_opened(
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    live = compiled("total", "sm_80")
+    monkeypatch.setattr(generic, "DESCRIPTORS", tmp_path / "nowhere")
     assert parse_live(generic_form(live), live.context).str() == live.str()
 
 

@@ -54,6 +54,34 @@ def test_properties_and_attributes_are_one_dictionary() -> None:
     assert (op.integer("b"), op.string("a"), op.flag("a"), op.integers("a")) == (None, None, False, None)
 
 
+def test_an_attribute_may_be_asked_for_before_the_others_are_read() -> None:
+    module = in_function('    "test.op"() {a = dense<1> : tensor<4xi32, #b>, "b\\2Dc" = 2 : i32} : () -> ()')
+    op = first(module, "test.op")
+    assert (op.integer("b-c"), op.integer("c"), op.integer("a")) == (2, None, None)
+    assert op.attributes.keys() == {"a", "b-c"}
+
+
+def test_a_line_is_read_like_the_same_operation_on_several() -> None:
+    line = '%c = "test.op"(%a, %b)[^b] <{p = array<i32: 1, 1>}> {q = 1 : i32} : (i1, i2) -> tensor<4xi32> loc(#l)'
+    several = line.replace(" ", "\n  ").replace("=\n  array<i32:\n  1", "= array<i32: 1")
+    found = []
+    for text in (line, several):
+        module = in_function(
+            f'%a, %b = "test.make"() : () -> (i1, i2)\n{text}\n^b:', head='#l = loc("k.py":1:2)'
+        )
+        op = first(module, "test.op")
+        places = [
+            module.text[at:].split(maxsplit=1)[0]
+            for at in (op.start, op.head_end, op.properties_at, op.attributes_at, op.signature_at)
+        ]
+        names = [value.name for value in op.operands + op.results]
+        found.append((names, op.result_types, dict(op.attributes), str(op.location), places))
+        assert module.text[: op.end].endswith("loc(#l)")
+        assert [way.block.label for way in op.successors] == ["b"]
+    assert found[0] == found[1]
+    assert found[0][-1] == ["%c", "<{p", "<{p", "{q", ":"]
+
+
 def test_dictionaries_may_contain_braces_and_strings_that_look_like_them() -> None:
     op = first(in_function('    "test.op"() <{a = {b = "}>"}, c = #x.y<{d = 1}>}> : () -> ()'), "test.op")
     assert op.attributes["a"] == {"b": "}>"}

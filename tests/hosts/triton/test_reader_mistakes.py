@@ -56,4 +56,7 @@ def test_damaged_text_is_read_or_refused_and_nothing_else(data: st.DataObject) -
         assert error.marks[0].span is not None
     else:
         for operation in module.walk():
+            # Read only now, and never a mistake.
+            assert isinstance(dict(operation.attributes), dict)
+            assert str(operation.location)
             assert text[operation.start : operation.end].count(f'"{operation.name}"')

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import TypeAlias
@@ -62,6 +62,11 @@ _ARRAY = re.compile(r"array<\s*\w+\s*(?::([^>]*))?>$")
 _DENSE = re.compile(r"dense<(.*)>\s*:\s*(\S.*)$", re.DOTALL)
 _SYMBOL = re.compile(rf"@(?:[\w$.-]+|{STRING})(?:::@(?:[\w$.-]+|{STRING}))*$")
 _ENTRY = re.compile(rf"\s*([\w$.-]+|{STRING})\s*(?:=\s*(.*))?$", re.DOTALL)
+# Names and values in which angle brackets close what they open; arrows and comparisons have such signs as well.
+_FLAT = r'[^,"<>()\[\]{}]*'
+_ANGLE = r'<(?!=)[^"<>()\[\]{}]*(?<!-)>(?!=)'
+_PLAIN_ENTRY = rf"[\w$.-]+(?: = {_FLAT}(?:{_ANGLE}{_FLAT})*)?"
+_PLAIN = re.compile(rf"(?:{_PLAIN_ENTRY}(?:, {_PLAIN_ENTRY})*)?\Z")
 _ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
 _WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}
 
@@ -100,6 +105,37 @@ def parse_dictionary(text: str) -> Mapping[str, Attribute]:
         key = unescaped(match[1]) if match[1].startswith('"') else match[1]
         entries[key] = UNIT if match[2] is None else parse_attribute(match[2])
     return MappingProxyType(entries)
+
+
+@dataclass(slots=True, eq=False)
+class Dictionary:
+    """The entries between two braces, read when one of them is asked for: most never are."""
+
+    text: str
+    _entries: Mapping[str, Attribute] | None = field(default=None, init=False)
+
+    @property
+    def entries(self) -> Mapping[str, Attribute]:
+        """All of them."""
+        if self._entries is None:
+            self._entries = parse_dictionary(self.text)
+        return self._entries
+
+    def get(self, name: str) -> Attribute | None:
+        """The value of an entry; None if there is none."""
+        return self.entries.get(name) if self._entries is not None or self.mentions(name) else None
+
+    def mentions(self, part: str) -> bool:
+        """Whether the name of an entry may have this part: it stands as it is where nothing is escaped."""
+        return part in self.text or "\\" in self.text
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its entries are names and values without much inside, which can surely be read."""
+        return _PLAIN.match(self.text) is not None
+
+
+NO_ATTRIBUTES = Dictionary("")
 
 
 def unescaped(quoted: str) -> str:

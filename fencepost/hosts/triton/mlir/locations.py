@@ -16,6 +16,7 @@ from fencepost.hosts.triton.mlir.scan import STRING, Unreadable, balanced_end, s
 _FILE = re.compile(rf"({STRING}):(\d+):(\d+)(?:\s+to\s+\d*:\d+)?\s*$")
 _NAME = re.compile(rf"({STRING})\s*(?:\((.*)\))?\s*$", re.DOTALL)
 _ALIAS = re.compile(r"#[\w$.-]+$")
+_BRACKET_OR_AT = re.compile(rf"{STRING}|[(<\[]|\bat\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,9 @@ class Location:
 UNKNOWN = Location("unknown")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class LocationTable:
-    """Parses locations, each text once; aliases come from the module."""
+    """Parses locations, each text once and when it is asked for; aliases come from the module."""
 
     aliases: Mapping[str, str]
     _parsed: dict[str, Location] = field(default_factory=dict)
@@ -80,10 +81,10 @@ class LocationTable:
     def _parse(self, text: str) -> Location:
         if not text or text == "unknown":
             return UNKNOWN
-        if match := _FILE.match(text):
-            return Location("file", unescaped(match[1]), int(match[2]), int(match[3]))
         if _ALIAS.match(text):
             return self._aliased(text)
+        if match := _FILE.match(text):
+            return Location("file", unescaped(match[1]), int(match[2]), int(match[3]))
         if match := _NAME.match(text):
             children = (self.parse(match[2]),) if match[2] else ()
             return Location("name", name=unescaped(match[1]), children=children)
@@ -111,7 +112,7 @@ class LocationTable:
 
     def _call(self, text: str) -> tuple[str, str]:
         """Callee and caller: the word `at` outside of brackets and strings."""
-        for match in re.finditer(rf"{STRING}|[(<\[]|\bat\b", text):
+        for match in _BRACKET_OR_AT.finditer(text):
             if match[0] == "at":
                 return text[: match.start()], text[match.end() :]
             if match[0] in "(<[":
@@ -121,3 +122,7 @@ class LocationTable:
     def _call_behind(self, text: str, start: int) -> tuple[str, str]:
         callee, caller = self._call(text[start:])
         return text[:start] + callee, caller
+
+
+NO_LOCATIONS = LocationTable({})
+"""For what has none."""

@@ -9,9 +9,8 @@ bracket.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from fencepost.hosts.triton.mlir.attributes import Attribute, parse_dictionary
+from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, Dictionary
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, balanced_end, split_list, type_end
 
 _PROPERTIES = re.compile(r'<\{([^{}"]*)\}>\s*')
@@ -23,7 +22,13 @@ _SIGNATURE = re.compile(
     r"(?:\s+loc\(([^()\n]*)\))?(?=[ \t]*(?:\n|\Z))"
 )
 _LOCATION = re.compile(r"\s*loc(?=\()")
-_ALIAS = re.compile(r"([#!][\w$.-]+)\s*=\s*([^\n]*)")
+_ALIAS = re.compile(r"([#!][\w$.-]+)\s*=\s*([^\n]*)\n?")
+# Types with at most two pairs of angle brackets in each other.
+_TYPE = re.compile(r"[^\s,<>()\"]+(?:<[^<>\"]*(?:<[^<>\"]*>[^<>\"]*)*>)?")
+_PLAIN_ARGUMENT = re.compile(
+    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*>)?) "
+    r"loc\((#[\w$.-]+|\"[^\"\\\n]*\"\(#[\w$.-]+\))\)(?=[,)])"
+)
 _ARGUMENT = re.compile(r"\s*(%[\w$.-]+)\s*:\s*")
 
 Signature = tuple[tuple[str, ...], tuple[str, ...], str, int]
@@ -36,21 +41,39 @@ class Pieces:
     def __init__(self, text: str) -> None:
         self.text = text
         self._types: dict[str, tuple[str, ...]] = {"": ()}
-        self._dictionaries: dict[str, Mapping[str, Attribute]] = {}
+        self._dictionaries: dict[str, Dictionary] = {"": NO_ATTRIBUTES}
 
-    def properties(self, at: int) -> tuple[Mapping[str, Attribute], int]:
+    def properties(self, at: int) -> tuple[Dictionary, int]:
         """The dictionary that begins with `<{` at `at`, and the offset of what follows it."""
         if match := _PROPERTIES.match(self.text, at):
-            return self._dictionary(match[1], at + 2), match.end()
+            return self.dictionary(match[1], at + 2), match.end()
         end = balanced_end(self.text, at)
-        return self._dictionary(self.text[at + 2 : end - 2], at + 2), self.skip(end)
+        return self.dictionary(self.text[at + 2 : end - 2], at + 2), self.skip(end)
 
-    def attributes(self, at: int) -> tuple[Mapping[str, Attribute], int]:
+    def attributes(self, at: int) -> tuple[Dictionary, int]:
         """The dictionary that begins with `{` at `at`, and the offset of what follows it."""
         if match := _ATTRIBUTES.match(self.text, at):
-            return self._dictionary(match[1], at + 1), match.end()
+            return self.dictionary(match[1], at + 1), match.end()
         end = balanced_end(self.text, at)
-        return self._dictionary(self.text[at + 1 : end - 1], at + 1), self.skip(end)
+        return self.dictionary(self.text[at + 1 : end - 1], at + 1), self.skip(end)
+
+    def dictionary(self, inside: str, at: int) -> Dictionary:
+        """What stands between two braces, the first of them right before `at`."""
+        known = self._dictionaries.get(inside)
+        if known is None:
+            known = self._dictionaries[inside] = Dictionary(inside)
+            if not known.is_plain:
+                try:
+                    _ = known.entries
+                except Unreadable as problem:
+                    raise Unreadable(problem.message, at + problem.start) from None
+        return known
+
+    def together(self, one: Dictionary, other: Dictionary, at: int) -> Dictionary:
+        """The entries of two dictionaries, the second of which begins at `at`."""
+        if not one.text.strip() or not other.text.strip():
+            return other if not one.text.strip() else one
+        return self.dictionary(f"{one.text}, {other.text}", at - len(one.text))
 
     def signature(self, at: int) -> Signature:
         """`: (types) -> (types) loc(...)`, beginning at `at`."""
@@ -63,7 +86,10 @@ class Pieces:
         """The types of a list, without its parentheses."""
         known = self._types.get(text)
         if known is None:
-            known = self._types[text] = tuple(split_list(text))
+            found = _TYPE.findall(text)
+            # Whatever the expression does not cover is missing then.
+            known = tuple(found if ", ".join(found) == text else split_list(text))
+            self._types[text] = known
         return known
 
     def location(self, at: int) -> tuple[str, int]:
@@ -78,6 +104,10 @@ class Pieces:
         """Name, type and location of each block argument of the list that begins with `(` at `at`."""
         text, found = self.text, []
         while not text.startswith(")", at):
+            if match := _PLAIN_ARGUMENT.match(text, at + 1):
+                found.append((match[1], match[2], match[3]))
+                at = match.end()
+                continue
             match = _ARGUMENT.match(text, at + 1)
             if match is None:
                 raise Unreadable("expected a block argument, such as %0: i32", at + 1)
@@ -89,27 +119,22 @@ class Pieces:
                 raise Unreadable("expected ',' or ')' in a list of block arguments", at)
         return found, at + 1
 
-    def alias(self, at: int) -> tuple[str, str, int]:
-        """The name and meaning of an alias, which takes a line of its own, and the offset behind it."""
-        match = _ALIAS.match(self.text, at)
-        if match is None:
+    def aliases(self, at: int) -> tuple[dict[str, str], int]:
+        """Aliases that follow one another, each on a line of its own: their meanings, and the offset behind them."""
+        found: dict[str, str] = {}
+        last = at
+        while match := _ALIAS.match(self.text, last):
+            found[match[1]] = match[2].rstrip()
+            last = match.end()
+        if not found:
             raise Unreadable("expected an alias, '#name = ...'", at)
-        return match[1], match[2].strip(), match.end()
+        return found, last
 
     def skip(self, at: int) -> int:
         """The offset of what follows white space and comments."""
         match = SPACE.match(self.text, at)
         assert match is not None
         return match.end()
-
-    def _dictionary(self, inside: str, at: int) -> Mapping[str, Attribute]:
-        known = self._dictionaries.get(inside)
-        if known is None:
-            try:
-                known = self._dictionaries[inside] = parse_dictionary(inside)
-            except Unreadable as problem:
-                raise Unreadable(problem.message, at + problem.start) from None
-        return known
 
     def _signature_by_brackets(self, at: int) -> Signature:
         text = self.text

@@ -11,15 +11,21 @@ import re
 from types import MappingProxyType
 
 from fencepost.hosts.triton.mlir.locations import LocationTable
-from fencepost.hosts.triton.mlir.pieces import Pieces
+from fencepost.hosts.triton.mlir.pieces import Pieces, Signature
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, located
 from fencepost.hosts.triton.mlir.scopes import Names, Scope
-from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region, Value
+from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region
 
 _HEAD = re.compile(
     r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?"  # results
     r'"([^"\\\n]+)"\s*\(\s*([^()]*)\)\s*'  # name and operands
     r"(?:\[([^\]]*)\]\s*)?"  # successors
+)
+# An operation without regions that takes one line, as compilers print it; what its parts hold is as in `pieces`.
+_LINE = re.compile(
+    r'\s*(?:(%[\w$.-]+(?::\d+)?) = )?"([^"\\\n]+)"\(((?:%[^()\n]*)?)\)(?:\[([^\]\n]*)\])? '
+    r'(?:<\{([^{}"\n]*)\}> )?(?:\{([^{}"\n]*)\} )?'
+    r": \(([^()\n/]*)\) -> (?:\(([^()\n/]*)\)|([^()\n/]*[\w>]))(?: loc\(([^()\n]*)\))?(?=\n)"
 )
 _LABEL = re.compile(r"\^([\w$.-]+)\s*")
 _RESOURCES = re.compile(r"\{-#.*?#-\}", re.DOTALL)
@@ -50,12 +56,17 @@ class _Reader:
         self.scopes: list[Scope] = []
         self.top: list[Operation] = []
         self.aliases: dict[str, str] = {}
-        self.operations: list[Operation] = []
-        self.arguments: list[tuple[Value, str]] = []
+        # Aliases may stand behind their uses: nobody asks before all has been read.
+        self.locations = LocationTable(self.aliases)
 
     def read(self, name: str) -> Module:
-        text, skip = self.text, SPACE.match
-        while (at := skip(text, self.at).end()) < len(text):  # type: ignore[union-attr]
+        text, skip, line = self.text, SPACE.match, _LINE.match
+        while True:
+            while self.scopes and (match := line(text, self.at)):
+                self.line(match)
+            at = skip(text, self.at).end()  # type: ignore[union-attr]
+            if at >= len(text):
+                break
             self.at = at
             first = text[at]
             if first in '%"':
@@ -65,7 +76,8 @@ class _Reader:
             elif first == "}" and self.scopes:
                 self.close_region()
             elif first in "#!" and not self.scopes:
-                self.alias()
+                more, self.at = self.pieces.aliases(at)
+                self.aliases |= more
             elif match := _RESOURCES.match(text, at):
                 self.at = match.end()
             else:
@@ -82,17 +94,37 @@ class _Reader:
             raise Unreadable('expected one "builtin.module" around everything', start)
         if not self.top[0].regions[0].blocks:
             self.top[0].regions[0].blocks.append(Block("", self.top[0].regions[0]))
-        parse = LocationTable(self.aliases).parse
-        for operation in self.operations:
-            operation.location = parse(operation.location_text)
-        for value, text in self.arguments:
-            value.location = parse(text)
         kept = {key: text for key, text in self.aliases.items() if not text.startswith("loc(")}
         return Module(name, self.text, self.top[0], MappingProxyType(kept))
 
-    def alias(self) -> None:
-        name, meaning, self.at = self.pieces.alias(self.at)
-        self.aliases[name] = meaning
+    def line(self, match: re.Match[str]) -> None:
+        """An operation that takes one line."""
+        (
+            results, name, operands, labels, properties, attributes, operand_types, types, type_, location,
+        ) = match.groups()  # fmt: skip
+        operation = Operation(name, None, start=match.start(1) if results else match.start(2) - 1)
+        self.place(operation, labels, match.start(4))
+        if operands:
+            operation.operands = self.names.uses(operands, match.start(3))
+        operation.signature_at = operation.head_end = match.start(7) - len(": (")
+        pieces = self.pieces
+        if properties is not None:
+            operation.properties_at = operation.head_end = match.start(5) - len("<{")
+            operation.dictionary = pieces.dictionary(properties, match.start(5))
+        if attributes is not None:
+            operation.attributes_at = match.start(6) - len("{")
+            found = pieces.dictionary(attributes, match.start(6))
+            if properties is None:
+                operation.head_end, operation.dictionary = operation.attributes_at, found
+            else:
+                operation.dictionary = pieces.together(operation.dictionary, found, match.start(6))
+        signature = (
+            pieces.types(operand_types),
+            pieces.types(type_ or types or ""),
+            location or "",
+            match.end(),
+        )
+        self.finish(operation, results or "", signature)
 
     def operation(self) -> None:
         """An operation up to its first region, or all of it if it has none."""
@@ -102,13 +134,8 @@ class _Reader:
             raise Unreadable(_NOT_GENERIC, self.at)
         results, name, operands, labels = head.groups()
         operation = Operation(name, None, start=self.at)
-        self.operations.append(operation)
         if self.scopes:
-            scope = self.scopes[-1]
-            operation.block = scope.block or scope.open_block("", self.at)
-            operation.block.operations.append(operation)
-            if labels:
-                scope.branches.append((operation, labels, head.start(4)))
+            self.place(operation, labels, head.start(4))
         else:
             self.top.append(operation)
         if operands:
@@ -116,24 +143,39 @@ class _Reader:
         at = operation.head_end = head.end()
         if text.startswith("<{", at):
             operation.properties_at = at
-            operation.attributes, at = self.pieces.properties(at)
+            operation.dictionary, at = self.pieces.properties(at)
         if match := _OPEN_REGION.match(text, at):
             self.open_region(operation, results or "", match.end())
         else:
             self.tail(operation, results or "", at)
 
+    def place(self, operation: Operation, labels: str | None, labels_at: int) -> None:
+        """Put an operation into the block that is open."""
+        scope = self.scopes[-1]
+        operation.block = scope.block or scope.open_block("", operation.start)
+        operation.block.operations.append(operation)
+        if labels:
+            scope.branches.append((operation, labels, labels_at))
+
     def tail(self, operation: Operation, results: str, at: int) -> None:
-        """What follows the regions: attributes, types, location. Only here results get their types."""
+        """What follows the regions: attributes, types, location."""
         if self.text.startswith("{", at):
             operation.attributes_at = at
             more, at = self.pieces.attributes(at)
-            both = {**operation.attributes, **more} if operation.attributes else more
-            operation.attributes = MappingProxyType(both) if both is not more else more
+            operation.dictionary = self.pieces.together(
+                operation.dictionary, more, operation.attributes_at + 1
+            )
         operation.signature_at = at
-        operands, types, operation.location_text, end = self.pieces.signature(at)
+        self.finish(operation, results, self.pieces.signature(at))
+
+    def finish(self, operation: Operation, results: str, signature: Signature) -> None:
+        """Give an operation its types and its location. Only here results get theirs."""
+        operands, types, operation.location_text, operation.end = signature
+        operation.locations, self.at = self.locations, operation.end
         if len(operands) != len(operation.operands):
-            raise Unreadable(f"{len(operation.operands)} operands with {len(operands)} types", at)
-        operation.end = self.at = end
+            raise Unreadable(
+                f"{len(operation.operands)} operands with {len(operands)} types", operation.signature_at
+            )
         if results and self.scopes:
             operation.results = self.scopes[-1].define_results(operation, results, types)
         elif types:
@@ -170,7 +212,7 @@ class _Reader:
             values = []
             for index, (name, type_, location) in enumerate(arguments):
                 values.append(value := scope.define(name, type_, block, index))
-                self.arguments.append((value, location))
+                value.location_text, value.locations = location, self.locations
             block.arguments = tuple(values)
         at = self.pieces.skip(at)
         if not self.text.startswith(":", at):

@@ -32,7 +32,12 @@ class Names:
 
     def uses(self, operands: str, at: int) -> tuple[Value, ...]:
         """The values of a list of operands that begins at offset `at`."""
-        known, found = self.values, []
+        known = self.values
+        try:
+            return tuple([known[name] for name in operands.split(", ")])
+        except KeyError:
+            pass  # written otherwise, or not defined yet
+        found = []
         for part in operands.split(","):
             name = part.strip()
             value = known.get(name)

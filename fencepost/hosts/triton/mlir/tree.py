@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.hosts.triton.mlir.attributes import UNIT, Attribute
-from fencepost.hosts.triton.mlir.locations import UNKNOWN, Location
+from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, UNIT, Attribute, Dictionary
+from fencepost.hosts.triton.mlir.locations import NO_LOCATIONS, Location, LocationTable
 from fencepost.hosts.triton.mlir.types import MemDesc, Tensor, parse_type, resolve
 from fencepost.ir.source import Source, Span
 
@@ -24,8 +24,14 @@ class Value:
     type: str
     owner: Operation | Block
     index: int
-    location: Location = UNKNOWN
-    """Arguments have one of their own; a result stands where its operation stands."""
+    location_text: str = ""
+    """Arguments have a location of their own; a result stands where its operation stands."""
+    locations: LocationTable = NO_LOCATIONS
+
+    @property
+    def location(self) -> Location:
+        """Where an argument comes from."""
+        return self.locations.parse(self.location_text)
 
     @property
     def defining_operation(self) -> Operation | None:
@@ -52,12 +58,12 @@ class Operation:
     block: Block | None
     operands: tuple[Value, ...] = ()
     results: tuple[Value, ...] = ()
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    dictionary: Dictionary = NO_ATTRIBUTES
     """Inherent attributes (the properties, between `<{` and `}>`) and discardable ones together."""
     regions: tuple[Region, ...] = ()
     successors: tuple[Successor, ...] = ()
-    location: Location = UNKNOWN
     location_text: str = ""
+    locations: LocationTable = NO_LOCATIONS
     span: Span | None = None
     """Where the operation stands in the file that the user gave, if there is one."""
     start: int = 0
@@ -69,6 +75,16 @@ class Operation:
     attributes_at: int = -1
     signature_at: int = -1
     """Where `: (types) -> (types)` begins."""
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """Its attributes, inherent or not."""
+        return self.dictionary.entries
+
+    @property
+    def location(self) -> Location:
+        """Where it comes from."""
+        return self.locations.parse(self.location_text)
 
     @property
     def operand_types(self) -> tuple[str, ...]:
@@ -87,12 +103,12 @@ class Operation:
 
     def integer(self, name: str) -> int | None:
         """An integer attribute; None if it is not there or something else."""
-        value = self.attributes.get(name)
+        value = self.dictionary.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def integers(self, name: str) -> tuple[int, ...] | None:
         """A list of integers, written `array<i32: ...>` or `[...]`; None if it is not there or something else."""
-        value = self.attributes.get(name)
+        value = self.dictionary.get(name)
         if not isinstance(value, tuple):
             return None
         numbers = tuple(item for item in value if isinstance(item, int))
@@ -100,12 +116,12 @@ class Operation:
 
     def string(self, name: str) -> str | None:
         """A string attribute; None if it is not there or something else."""
-        value = self.attributes.get(name)
+        value = self.dictionary.get(name)
         return value if isinstance(value, str) else None
 
     def flag(self, name: str) -> bool:
         """Whether a boolean or unit attribute is set."""
-        value = self.attributes.get(name)
+        value = self.dictionary.get(name)
         return value is True or value is UNIT
 
     def walk(self) -> Iterator[Operation]:
@@ -178,6 +194,10 @@ class Module:
     def walk(self) -> Iterator[Operation]:
         """Every operation, the module itself first, in the order of the text."""
         return self.operation.walk()
+
+    def mentions(self, name: str) -> bool:
+        """Whether operations of this name may be in it: much cheaper to ask than to look for them."""
+        return f'"{name}"' in self.text
 
     def functions(self) -> list[Operation]:
         """The functions with a body, in order."""
