@@ -84,7 +84,7 @@ class Recorder:
         edits: list[Edit] = []
         self.found = translations(before, local=True)
         for translation in self.found:
-            self.results.append(place_barriers(translation, reasons=0))
+            self.results.append(place_barriers(translation))
             edits += [*edits_of(translation), *local_waits(translation)]
         edits += synced_marks(before)
         self.seconds = time.thread_time() - began

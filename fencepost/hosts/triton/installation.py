@@ -141,7 +141,7 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
     edits: list[Edit] = []
     for translation in translations(before, local=True):
         # Nobody is told why a barrier stands where it stands.
-        place_barriers(translation, reasons=0)
+        place_barriers(translation)
         edits += [*edits_of(translation), *local_waits(translation)]
     return edits + synced_marks(before)
 

@@ -33,12 +33,8 @@ def place_barriers(
     slots: bool = True,
     estimates: Estimates = DEFAULT_ESTIMATES,
     seconds: float | None = None,
-    reasons: int = 8,
 ) -> Inserted:
-    """Put the barriers into a translated kernel that it lacks, each between two operations of the module.
-
-    Of each at most `reasons` hazards are told.
-    """
+    """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
     refuse_beyond(translation)
     first = None
     for _ in range(ROUNDS):
@@ -53,7 +49,7 @@ def place_barriers(
             waits=False,
             latencies=False,
             near=NEAR if strategy == "auto" else 0.0,
-            reasons=reasons,
+            comments=False,
         )
         first = first or result
         if not _move_out(translation):
