@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fencepost.analysis.covers import Placement
@@ -13,7 +13,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.placement import STRATEGIES
 from fencepost.placement.apart import choose_apart
-from fencepost.placement.choose import candidates, choose, price
+from fencepost.placement.choose import candidates, choose, is_about_waits, price
 from fencepost.placement.intersect import Halves, Intersect, pull_apart
 from fencepost.placement.lean import without_repeats
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
@@ -79,10 +79,10 @@ def decide(
     if program.shift is not None:
         return _decide_apart(program, config, strategy, seconds)
     started = time.monotonic()
-    pace = pace_of(config.name)
     name = strategy
     if strategy == AUTOMATIC:
         name = "optimal" if is_quick(program) else "intersect" if config.prefers_split else "minimize"
+    pace = pace_of(config.name)
     if name != Optimal.name:
         placement = choose(program, STRATEGIES[name], config.widest_waits(), coarse())
         return _split(program, Decision(name, placement), pace) if splits else Decision(name, placement)
@@ -105,9 +105,10 @@ def decide(
         )
 
     minimize = STRATEGIES["minimize"]
+    tried: list[Placement] = []
     if operations(program) <= SMALL_OPERATIONS:
         # The bound first: most often the first candidate reaches it.
-        optimum = search(candidates(program, minimize, widest, until))
+        optimum = search(_noted(candidates(program, minimize, widest, until), tried))
     else:
         optimum = search([choose(program, minimize, widest, until=until)])
     if not optimum.least_executed and time.monotonic() < until:
@@ -116,8 +117,10 @@ def decide(
             again = search([choose(program, minimize, widest, rough, until=until)])
             optimum = min(optimum, again, key=lambda found: found.cost)
     decision = Decision(name, optimum.placement, str(optimum), optimum.cost)
-    if near:
-        decision = _right_before(program, decision, optimum, widest, near)
+    if near and optimum.placement != program.standing:
+        # Where nothing is waited for, what `minimize` begins with are the barriers right before consumers.
+        simple = tried[0] if tried and not is_about_waits(program) else None
+        decision = _right_before(program, decision, optimum, widest, near, simple)
     if not splits:
         return decision
     if strategy == AUTOMATIC or not optimum.least_executed:
@@ -154,12 +157,24 @@ def _decide_apart(program: Program, config: TargetConfig, strategy: str, seconds
     return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)
 
 
+def _noted(placements: Iterable[Placement], tried: list[Placement]) -> Iterator[Placement]:
+    """Placements, noted when they are asked for."""
+    for placement in placements:
+        tried.append(placement)
+        yield placement
+
+
 def _right_before(
-    program: Program, decision: Decision, optimum: Optimum, widest: Mapping[str, int], near: float
+    program: Program,
+    decision: Decision,
+    optimum: Optimum,
+    widest: Mapping[str, int],
+    near: float,
+    placement: Placement | None,
 ) -> Decision:
     """Barriers right before their consumers, if they run hardly more often than those of the optimum."""
-    simple = choose(program, STRATEGIES["eager"], widest)
-    placement = prune(program, simple, program.standing)
+    if placement is None:
+        placement = prune(program, choose(program, STRATEGIES["eager"], widest), program.standing)
     paid = price(program, placement) - price(program, program.standing)
     if paid > optimum.cost * (1 + near):
         return decision

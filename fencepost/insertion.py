@@ -13,7 +13,7 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program, with_fixed_waits
 from fencepost.deciding import AUTOMATIC, Decision, decide
-from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verify_barriers
+from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verify_barriers, verify_places
 from fencepost.emit.legacy import change
 from fencepost.flow import DEFAULT_ESTIMATES, Assumed, Estimates, Position
 from fencepost.ir import ops
@@ -196,8 +196,10 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int,
         emitter = LegacyBarrierEmitter(config)
         instruction = emitter.instruction
         emitted = emitter.emit_each(flow, added, comments)
-    if flow.sealed or program.barrier_ids:
+    if program.barrier_ids or program.shift is not None:
         verify_barriers(flow.trace, program.held_back_at())
+    else:
+        verify_places(flow, emitted)
 
     def told(made: Mapping[Position, tuple[ops.SyncOperation, ...]]) -> tuple[Barrier, ...]:
         if decision.split is None:

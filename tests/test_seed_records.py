@@ -10,7 +10,7 @@ import pytest
 import fencepost as fp
 from fencepost.analysis.access import access_type
 from fencepost.analysis.covers import DRAIN, PLAIN, Cover
-from fencepost.emit import verify_barriers
+from fencepost.emit import verify_barriers, verify_places
 from fencepost.flow import Position, build_flow
 from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
@@ -482,6 +482,18 @@ def test_verification_refuses_a_barrier_that_some_waves_never_meet() -> None:
     verify_barriers(kernel("if %c { barrier }"))
     with pytest.raises(fp.FencepostError, match="divergent conditional"):
         verify_barriers(kernel("if wave < 2 { barrier }"))
+
+
+def test_structure_of_barriers_that_were_put_in() -> None:
+    trace = kernel("write %a; if wave < 2 { read %a }; read %a")
+    flow = build_flow(trace)
+    inside = next(block for block in flow.blocks if block.guards and block.ops)
+    made = ops.SharedMemoryBarrier()
+    flow.insert(Position(inside.index, 0), made)
+    with pytest.raises(fp.FencepostError, match="inside a divergent conditional"):
+        verify_places(flow, {Position(inside.index, 0): (made,)})
+    with pytest.raises(AssertionError, match="another region"):
+        verify_places(flow, {Position(flow.order[0], 0): (made,)})
 
 
 @pytest.mark.parametrize("target", ["", "gfx90a", "gfx942", "gfx950"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from fencepost.analysis.splits import verify_splits
-from fencepost.flow import build_flow
+from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
@@ -21,15 +21,33 @@ def verify_barriers(trace: CapturedTrace, known: Collection[ops.Operation] = ())
         verify_splits(flow)
     for block in flow.blocks:
         for op in block.ops:
-            if (
-                block.guards
-                and op not in known
-                and isinstance(op, ops.SyncOperation)
-                and not isinstance(op, ops.MemoryCounterWait)
-            ):
-                raise FencepostError(
-                    "a barrier stands inside a divergent conditional",
-                    [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
-                    code="FP201",
-                    source=trace.source,
+            if block.guards and op not in known and _is_met(op):
+                raise _divergent(op, block, trace)
+
+
+def verify_places(flow: Flow, emitted: Mapping[Position, Sequence[ops.SyncOperation]]) -> None:
+    """The same for whole barriers that were put into the kernel of `flow`, which is otherwise as it was."""
+    for position, made in emitted.items():
+        block = flow.blocks[position.block]
+        for op in made:
+            if op.graph is not block.graph:
+                raise AssertionError(f"{op.mnemonic} stands in another region than it was meant for")
+            if block.origin in flow.sealed and _is_met(op):
+                guarded = next(
+                    other for other in flow.blocks if other.origin == block.origin and other.guards
                 )
+                raise _divergent(op, guarded, flow.trace)
+
+
+def _is_met(op: ops.Operation) -> bool:
+    """Whether waves wait for each other there."""
+    return isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
+
+
+def _divergent(op: ops.Operation, block: Block, trace: CapturedTrace) -> FencepostError:
+    return FencepostError(
+        "a barrier stands inside a divergent conditional",
+        [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
+        code="FP201",
+        source=trace.source,
+    )

@@ -198,6 +198,10 @@ class Flag:
 
 
 Condition: TypeAlias = Compare | Flag
+LEAVES = (Const, Var, Wave, Lane, Unknown)
+"""Expressions without parts,"""
+PAIRS = (Binary, Compare)
+"""and what has two."""
 
 
 def as_expr(value: Operand) -> Expr:
@@ -211,15 +215,15 @@ def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int
         return expr.value
     if isinstance(expr, Var):
         return env.get(expr.name)
-    if isinstance(expr, Wave):
-        return wave
-    if isinstance(expr, Lane):
-        return env.get(LANE)
     if isinstance(expr, Binary):
         left, right = evaluate(expr.lhs, env, wave), evaluate(expr.rhs, env, wave)
         if left is None or right is None or (right == 0 and expr.op in ("//", "%")):
             return None
         return ARITHMETIC[expr.op](left, right)
+    if isinstance(expr, Wave):
+        return wave
+    if isinstance(expr, Lane):
+        return env.get(LANE)
     if isinstance(expr, Select):
         holds = decide(expr.condition, env, wave)
         if holds is None:
@@ -240,16 +244,18 @@ def decide(condition: Condition, env: Mapping[str, int], wave: int | None = None
 
 def leaves(expr: Expr | Condition) -> list[Expr]:
     """Every constant, variable, wave and unknown in `expr`, from left to right."""
+    if isinstance(expr, LEAVES):  # much the most frequent case
+        return [expr]
     found: list[Expr] = []
     todo: list[Expr | Condition] = [expr]
     while todo:
         part = todo.pop()
-        if isinstance(part, Binary | Compare):
-            todo += (part.rhs, part.lhs)
+        if isinstance(part, LEAVES):
+            found.append(part)
         elif isinstance(part, Select):
             todo += (part.orelse, part.then, part.condition)
-        elif isinstance(part, Expr):
-            found.append(part)
+        elif isinstance(part, PAIRS):
+            todo += (part.rhs, part.lhs)
     return found
 
 
@@ -271,6 +277,8 @@ def can_be_unknown(condition: Condition) -> bool:
 
 def is_divergent(condition: Condition) -> bool:
     """Whether two waves can decide `condition` differently."""
+    if isinstance(condition, Flag):
+        return False
     return any(isinstance(leaf, Wave) for leaf in leaves(condition))
 
 

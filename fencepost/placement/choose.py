@@ -50,7 +50,7 @@ def choose(
     `coarse` is the same kernel looked at less closely. What covers all hazards there covers them here, too: a
     strategy that is no optimum can do better with it now and then.
     """
-    if _is_about_waits(program):
+    if is_about_waits(program):
         return min(
             candidates(program, strategy, widest, until), key=lambda placement: price(program, placement)
         )
@@ -65,7 +65,7 @@ def candidates(
     program: Program, strategy: Strategy, widest: Mapping[str, int], until: float = math.inf
 ) -> Iterator[Placement]:
     """The placements that `choose` chooses from, one after the other: who knows what is enough can stop."""
-    if not _is_about_waits(program):
+    if not is_about_waits(program):
         yield from strategy.candidates(program)
         return
     found: list[Placement] = []
@@ -95,7 +95,7 @@ def candidates(
             yield _improved(program, each, widest, until)
 
 
-def _is_about_waits(program: Program) -> bool:
+def is_about_waits(program: Program) -> bool:
     """Whether how long barriers wait is to be decided, too."""
     return bool(program.table.engines) and not program.waits_fixed
 

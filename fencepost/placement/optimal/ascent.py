@@ -65,20 +65,24 @@ class Ascent:
     sync: Synchronization = field(init=False)
     finished: bool = True
     """Whether there was time for every consumer."""
+    nothing_missing: bool = False
+    """Whether the barriers of the kernel cover everything."""
 
     def __post_init__(self) -> None:
         self.sync = Synchronization.of(self.program.standing)
 
     def run(self) -> None:
         """See the module."""
-        placement = self.program.standing
+        conflicts = conflicts_of(self.program, self.program.standing)
+        self.nothing_missing = not conflicts
         for round_ in (False, True):
-            for phase, index, pending, flying in conflicts_of(self.program, placement):
+            for phase, index, pending, flying in conflicts:
                 self.close(phase, index, (pending, flying), round_)
                 if time.monotonic() > self.until:
                     self.finished = False
                     return
-            placement = self.taken.placement(self.program)
+            if conflicts and not round_:
+                conflicts = conflicts_of(self.program, self.taken.placement(self.program))
 
     def close(self, phase: int, index: int, wanted: tuple[int, int], round_: bool) -> None:
         """Pay for ways to a step until none is open."""

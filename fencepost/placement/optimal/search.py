@@ -80,6 +80,8 @@ def find_optimum(
     prices = prices_for(program, maker.positions(), exposure)
     ascent = start(program, prices, maker, until)
     search = Search(program, prices, widest, ascent, until, solver)
+    if ascent.nothing_missing:
+        known = [program.standing]
     for placement in known or [choose(program, Minimize(), widest)]:
         search.consider(placement)
         if search.least <= ascent.payments.total:
