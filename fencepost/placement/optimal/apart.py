@@ -216,6 +216,6 @@ class _Search:
     def cheapest(self, least: int) -> tuple[Heights | None, bool]:
         """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
         prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
-        choice = Choice(prices, least, MOST_TRIES)
+        choice = Choice(prices, least, MOST_TRIES, self.until)
         exact = choice.search(list(self.rows), {}, 0)
         return choice.best, exact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,16 +29,18 @@ class Choice:
     """What each height of each place costs."""
     least: int
     tries: int
+    until: float
+    """When to stop, by `time.monotonic`."""
     best: Heights | None = None
 
     def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
-        """Look for something cheaper; whether there were tries enough."""
+        """Look for something cheaper; whether there were tries and time enough."""
         rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
         if not rows:
             if paid < self.least:
                 self.least, self.best = paid, heights
             return True
-        if self.tries <= 0:
+        if self.tries <= 0 or time.monotonic() > self.until:
             return False
         self.tries -= 1
         if paid + self.bound(rows, heights) >= self.least:
