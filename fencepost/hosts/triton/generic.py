@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -65,10 +66,16 @@ def parse_live(text: str, context: Any) -> Any:
     return module
 
 
+@cache
+def _files_in_memory() -> bool:
+    """Whether a file can be made in memory and opened by its path."""
+    return hasattr(os, "memfd_create") and DESCRIPTORS.is_dir()
+
+
 @contextmanager
 def text_file(text: str) -> Iterator[str]:
     """The path of a file with a text, for as long as it is needed: the bindings parse nothing else."""
-    if not (hasattr(os, "memfd_create") and DESCRIPTORS.is_dir()):
+    if not _files_in_memory():
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="fencepost-", suffix=".mlir") as file:
             file.write(text)
             file.flush()

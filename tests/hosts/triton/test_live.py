@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -35,10 +34,10 @@ def test_layouts_that_triton_prints_but_cannot_parse_are_repaired(
 
 
 def test_a_module_is_parsed_from_a_file_where_memory_cannot_be_opened(
-    compiled: Compile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live = compiled("total", "sm_80")
-    monkeypatch.setattr(generic, "DESCRIPTORS", tmp_path / "nowhere")
+    monkeypatch.setattr(generic, "_files_in_memory", lambda: False)
     assert parse_live(generic_form(live), live.context).str() == live.str()
 
 
