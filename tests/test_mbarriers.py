@@ -576,3 +576,30 @@ def test_barriers_of_some_waves_are_judged_and_not_placed() -> None:
     with pytest.raises(fp.FencepostError) as refused:
         fp.insert_barriers(fp.parse(SOME_MEET))
     assert refused.value.code == "FP201"
+
+
+def test_a_wait_for_an_object_settles_a_copy_that_nobody_has_in_flight_any_more() -> None:
+    """The wave that copied has waited for its copy: for the others it is pending until they wait for the object."""
+    trace = fp.parse(
+        """
+        kernel @k waves=2 {
+          shared %a : 2 x 64
+          shared %full : 2 x 8
+          mbarrier_init %full[0] count=1
+          mbarrier_init %full[1] count=1
+          loop %i in 0..3 {
+            if wave == 0 {
+              mbarrier_expect %full[%i % 2] bytes=64
+              tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=64
+            }
+            wait_count tma=0
+            mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+            read %a[%i % 2]
+            barrier
+          }
+        }
+        """
+    )
+    inserted = fp.insert_barriers(trace, waits=False)
+    assert fp.check(trace).ok
+    assert inserted.executed == 1  # behind the objects are made, and none in the loop
