@@ -140,7 +140,6 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
     del after
     edits: list[Edit] = []
     for translation in translations(before, local=True):
-        # Nobody is told why a barrier stands where it stands.
         place_barriers(translation)
         edits += [*edits_of(translation), *local_waits(translation)]
     return edits + synced_marks(before)

@@ -119,10 +119,19 @@ def behind(op: ops.Operation) -> Operation:
     """The operation of the module that a barrier stands in front of."""
     here = op.next
     while here is not None:
-        if isinstance(here.host, Operation):
-            return here.host
+        host = _host_of(here)
+        if host is not None:
+            return host
         here = here.next
     raise AssertionError("a block without an end")
+
+
+def _host_of(op: ops.Operation) -> Operation | None:
+    """The operation of the module that one stands for. What one wave does for all is inside a conditional of ours."""
+    if isinstance(op.host, Operation):
+        return op.host
+    inside = (_host_of(inner) for graph in ops.regions(op) for inner in graph)
+    return next((host for host in inside if host is not None), None)
 
 
 def _move_out(translation: Translation) -> bool:
@@ -132,9 +141,9 @@ def _move_out(translation: Translation) -> bool:
         if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
             continue
         before, host = op.prev, behind(op)
-        if before is None or before.host is not host:
+        if before is None or _host_of(before) is not host:
             continue
-        while before.prev is not None and before.prev.host in (host, None):
+        while before.prev is not None and _host_of(before.prev) in (host, None):
             before = before.prev
         graph = op.graph
         graph.remove(op)

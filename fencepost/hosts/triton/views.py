@@ -174,7 +174,7 @@ class Views:
 
     def has_shared(self, op: Operation) -> bool:
         """Whether an operation is given any."""
-        return any(is_view(value) for value in op.operands) and any(True for _ in self.shared(op))
+        return any(True for _ in self.shared(op))
 
     def place(self, value: Value) -> Place | None:
         """The bytes of a view; None if it is not known which allocation it is of."""

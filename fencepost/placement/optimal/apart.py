@@ -86,16 +86,21 @@ class _Search:
         while True:
             chosen, exact = self.cheapest(least)
             if chosen is None:
-                return FewestApart(known, paid, exact, len(self.rows), "" if exact else "too many choices")
+                return FewestApart(known, paid, exact, len(self.rows), self.why_not(exact))
             if not self.is_open(chosen):
                 found = self.placement(chosen)
-                return FewestApart(
-                    found, cost_apart(self.program, found), exact, len(self.rows), "too many choices"
-                )
+                price = cost_apart(self.program, found)
+                return FewestApart(found, price, exact, len(self.rows), self.why_not(exact))
             row = self.row(chosen)
             if row is None:
-                return FewestApart(known, paid, False, len(self.rows), "time was up")
+                return FewestApart(known, paid, False, len(self.rows), self.why_not(False))
             self.rows.append(row)
+
+    def why_not(self, exact: bool) -> str:
+        """Why a result is not proven, if it is not."""
+        if exact:
+            return ""
+        return "time was up" if time.monotonic() > self.until else "too many choices"
 
     def places(self) -> None:
         """Where barriers can stand, one place for each stretch in which it does not matter where.

@@ -46,6 +46,7 @@ KERNELS = (
 
 OBJECTS = (
     # Engines and waves that arrive at barrier objects in memory.
+    ("copy_descriptor", "sm_90"),
     *(("matmul_host_descriptor", "sm_90"), ("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90")),
     # Regions of their own for groups of warps.
     *(("gluon_specialized", "sm_90"), ("gluon_pipeline", "sm_90"), ("gluon_tdm_specialized", "gfx1250")),
