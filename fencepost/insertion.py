@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -263,6 +263,20 @@ SPLIT = (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)
 
 def refuse_unwaited(program: Program) -> None:
     """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
+    for producer, consumer in unwaited(program):
+        written = [op.origin for op in (producer, consumer) if op.origin]
+        raise FencepostError(
+            "an async operation may still be under way here: a wait is missing or too weak",
+            [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
+            code="FP207",
+            exit_code=1,
+            notes=[("written", " and ".join(written))] if written else [],
+            source=program.flow.trace.source,
+        )
+
+
+def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
+    """Async operations that may be under way where something must not overtake them, and what that is."""
     if not program.table.engines:
         return
     told = 0
@@ -279,15 +293,7 @@ def refuse_unwaited(program: Program) -> None:
         producer = next(
             (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
         )
-        written = [op.origin for op in (producer, consumer) if op.origin]
-        raise FencepostError(
-            "an async operation may still be under way here: a wait is missing or too weak",
-            [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
-            code="FP207",
-            exit_code=1,
-            notes=[("written", " and ".join(written))] if written else [],
-            source=program.flow.trace.source,
-        )
+        yield producer, consumer
 
 
 def _refuse_hopeless(program: Program, placement: Placement) -> None:

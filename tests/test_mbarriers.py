@@ -470,6 +470,41 @@ def test_what_is_not_known_is_no_proof() -> None:
     assert fp.check(fp.parse(SHARED_OBJECT)).explored.complete
 
 
+COUNTED_IN_STEPS = """\
+kernel @steps waves=2 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  param %k
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=1
+  barrier
+  br ^head(0, 0)
+^head(%at, %i):
+  cond_br %at < %k, ^body, ^end
+^body:
+  if wave == 0 {
+    mbarrier_expect %full[%i % 2] bytes=1024
+    tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=1024
+  }
+  mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+  read %a[%i % 2]
+  barrier
+  br ^head(%at + 64, %i + 1)
+^end:
+  return
+}
+"""
+
+
+def test_a_loop_that_counts_in_steps_runs_several_times() -> None:
+    report = fp.check(fp.parse(COUNTED_IN_STEPS))
+    assert report.ok
+    assert "%k was tried from 0 to 512 by 64" in str(report.explored)
+    # The third round of a slot would be wrong.
+    wrong = COUNTED_IN_STEPS.replace("phase=%i // 2 % 2", "phase=%i // 2 % 2 ^ %i // 4")
+    assert not fp.check(fp.parse(wrong)).ok
+
+
 def test_loops_up_to_one_number_run_equally_often() -> None:
     assert findings(HANDED_OVER) == set()
     apart = HANDED_OVER.replace("  param %n\n", "").replace("0..%n", "0..?")

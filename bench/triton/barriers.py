@@ -31,8 +31,8 @@ from fencepost.hosts.triton.edits import Edit, apply_edits
 from fencepost.hosts.triton.marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
 from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.hosts.triton.waits import synchronized
 from fencepost.insertion import Inserted
 from fencepost.ir import ops
 
@@ -84,8 +84,9 @@ class Recorder:
         edits: list[Edit] = []
         self.found = translations(before, local=True)
         for translation in self.found:
-            self.results.append(place_barriers(translation))
-            edits += [*edits_of(translation), *local_waits(translation)]
+            result, made = synchronized(translation)
+            self.results.append(result)
+            edits += made
         edits += synced_marks(before)
         self.seconds = time.thread_time() - began
         return edits

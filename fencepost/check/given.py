@@ -1,7 +1,8 @@
 """Numbers that a kernel is given: which values are tried for them.
 
 A number decides how often loops run and which way branches go, in all parts of a kernel alike. Where it is divided
-before that, only multiples of the divisor are tried: `%k // 64` is then every number of tiles, from none up.
+before that, only multiples of the divisor are tried: `%k // 64` is then every number of tiles, from none up. So it is
+where a loop that counts in steps of 64 asks whether it has come to `%k`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Var, leaves
 from fencepost.ir.trace import CapturedTrace
 
 MOST = 8
-"""The largest value that is tried, in multiples of what a number is divided by."""
+"""The largest value that is tried, in multiples of what a number is divided by, or counted up to in steps of."""
 FEW = (0, 1, 2, MOST)
 """Those that are tried where there are several numbers."""
 MOST_COMBINATIONS = 64
@@ -53,8 +54,9 @@ def values_given(trace: CapturedTrace, explored: Explored) -> list[Given]:
 
 
 def _units(trace: CapturedTrace) -> dict[str, int]:
-    """The numbers that decide something, each with what it is divided by."""
+    """The numbers that decide something, each with what it is divided by, or counted up to in steps of."""
     units: dict[str, int] = {}
+    steps = _steps(trace)
     for op in trace.preorder_walk():
         if isinstance(op, ops.Iterate) and op.upto:
             units.setdefault(op.upto, 1)
@@ -62,10 +64,33 @@ def _units(trace: CapturedTrace) -> dict[str, int]:
             for leaf in leaves(expr):
                 if isinstance(leaf, Var) and leaf.name in trace.numbers:
                     units.setdefault(leaf.name, 1)
-            for name, divisor in _divided(expr):
+            for name, divisor in (*_divided(expr), *_counted_to(expr, steps)):
                 if name in units:
                     units[name] = lcm(units[name], divisor)
     return {name: units[name] for name in trace.numbers if name in units}
+
+
+def _steps(trace: CapturedTrace) -> dict[str, int]:
+    """The names that are handed on with a constant added to them, and how much it is."""
+    steps: dict[str, int] = {}
+    for op in trace.preorder_walk():
+        for name, value in given_at(op):
+            match value:
+                case Binary("+", Var(counting), Const(step)) if counting == name.name and step > 1:
+                    steps[counting] = lcm(steps.get(counting, 1), step)
+    return steps
+
+
+def _counted_to(expr: Expr | Compare, steps: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """The names that a comparison asks whether a counter has come to, and the counter's steps."""
+    if isinstance(expr, Compare):
+        for counting, limit in ((expr.lhs, expr.rhs), (expr.rhs, expr.lhs)):
+            taken = [
+                steps[leaf.name] for leaf in leaves(counting) if isinstance(leaf, Var) and leaf.name in steps
+            ]
+            for leaf in leaves(limit):
+                if isinstance(leaf, Var) and taken:
+                    yield leaf.name, lcm(*taken)
 
 
 def _deciding(op: ops.Operation) -> Iterator[Expr | Compare]:

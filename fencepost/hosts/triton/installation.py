@@ -33,9 +33,9 @@ from fencepost.hosts.triton.marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, Part, running
-from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.versions import require_triton
+from fencepost.hosts.triton.waits import synchronized
 from fencepost.ir.source import FencepostError
 from fencepost.pause import collection_paused
 from fencepost.version import __version__
@@ -136,12 +136,11 @@ def touches_shared(text: str) -> bool:
 
 
 def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
-    """fencepost's barriers, and the marks that membar would leave for the lowering."""
+    """fencepost's barriers, waits that are strong enough, and the marks that membar would leave for the lowering."""
     del after
     edits: list[Edit] = []
     for translation in translations(before, local=True):
-        place_barriers(translation)
-        edits += [*edits_of(translation), *local_waits(translation)]
+        edits += synchronized(translation)[1]
     return edits + synced_marks(before)
 
 

@@ -24,6 +24,9 @@ ARITHMETIC = {
 NARROW = ("i1", "i8", "i16")
 SAME = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
 
+OF_BITS = ("arith.xori", "arith.andi", "arith.muli", "arith.select", "arith.extsi", "arith.extui")
+"""What is known of a single bit, 0 or 1 here: sums lose what they carry, and to a comparison 1 is below 0."""
+
 THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
 UNKNOWN = Unknown()
 
@@ -84,6 +87,8 @@ class Numbers:
                 return Wave() if waves == 1 else Binary("//", Wave(), Const(waves))
             return UNKNOWN
         numbers = [self.known[used] for used in _used(op)]
+        if op.operands and op.operands[0].type == "i1" and op.name not in OF_BITS:
+            return UNKNOWN
         if any(isinstance(number, Unknown) for number in numbers) or not numbers:
             return UNKNOWN
         if op.name in ARITHMETIC:
@@ -93,9 +98,7 @@ class Numbers:
             # A mask of low bits is a remainder.
             return Binary("%", numbers[0], Const(mask + 1)) if mask >= 0 == mask & (mask + 1) else UNKNOWN
         if op.name in SAME:
-            # Signs of a single bit, and bits that are cut off, make another number of it.
-            bit = op.operands[0].type == "i1" and op.name == "arith.extsi"
-            return UNKNOWN if bit or op.results[0].type in NARROW else numbers[0]
+            return self.resized(op, numbers[0])
         if op.name == "arith.cmpi":
             predicate = op.integer("predicate")
             if predicate is None or predicate >= len(PREDICATES):
@@ -107,6 +110,16 @@ class Numbers:
                 return Select(condition.condition, numbers[1], numbers[2])
             return Select(Compare("!=", condition, Const(0)), numbers[1], numbers[2])
         return UNKNOWN
+
+    def resized(self, op: Operation, number: Expr) -> Expr:
+        """A number with more bits than before, or with less."""
+        if op.results[0].type == "i1":
+            return Binary("%", number, Const(2))
+        if op.operands[0].type == "i1" and op.name == "arith.extsi":
+            # Its one bit is its sign.
+            return Binary("-", Const(0), number)
+        # Bits that are cut off make another number of it.
+        return UNKNOWN if op.results[0].type in NARROW else number
 
 
 def _used(op: Operation | None) -> tuple[Value, ...]:

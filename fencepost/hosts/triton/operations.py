@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,13 @@ SHOWN = 60
 """Characters of an operation that are underlined in a report."""
 LOCAL = 1
 """The bit of a barrier's `addrSpace` that stands for shared memory."""
+OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES)
+"""What is done with an operation's own memory in another way than by writing it, meeting, and reading it."""
 COUNTED_WAIT = "amdg.async_wait"
 """A wait for copies that counts instructions."""
 MEETING = (
     *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
     *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
-    "ttg.warp_specialize",
 )
 """Operations that, given scratch memory, write it, meet all waves, and read it."""
 
@@ -75,6 +77,12 @@ class OperationWriter:
         return self.some or (0, self.translation.trace.waves)
 
     @property
+    def is_single(self) -> bool:
+        """Whether they are one in truth: its threads may count as two waves."""
+        first, end = self.waves
+        return end - first == 1 or self.translation.lanes_apart
+
+    @property
     def lanes(self) -> int:
         """The threads of a wave."""
         return self.views.module.operation.integer("ttg.threads-per-warp") or 64
@@ -91,7 +99,7 @@ class OperationWriter:
         """One operation."""
         row, allocation = TABLE.get(op.name), self.views.allocations.of.get(op)
         if row is not None:
-            if allocation is not None and row.does is not Does.ALLOCATES:
+            if allocation is not None and row.does not in OWN_WAY:
                 self.scratch(op, allocation)
             self.known(op, row)
         elif op.name.startswith(("scf.", "cf.")):
@@ -133,9 +141,31 @@ class OperationWriter:
             return
         # Each wave reads what it wrote itself, or nobody has said yet whether there is memory at all: no barrier
         # that others could rely on.
+        self.apart(op, view)
+
+    def apart(self, op: Operation, view: View) -> None:
+        """Memory that is written and read without a barrier, and rightly so."""
         self.groups += 1
         for put in (self.kernel.write, self.kernel.read):
             self.note(op, put(view, group=f"g{self.groups}"))
+
+    def begin(self, op: Operation) -> None:
+        """The waves part: those of the partitions are told, take what is handed to them, and have taken it."""
+        self.each(op, self.kernel.write, self.memory_of(op))
+        self.note(op, self.barrier())
+        self.each(op, self.kernel.read, self.memory_of(op))
+        self.note(op, self.barrier())
+
+    def first_uses(self, op: Operation) -> None:
+        """Memory that threads of the first wave write and read; if there is no other, they run apart."""
+        with nullcontext() if self.is_single else self.objects.leader():
+            for view in self.memory_of(op):
+                self.apart(op, view)
+
+    def memory_of(self, op: Operation) -> list[View]:
+        """The memory of an operation's own, if it has any."""
+        allocation = self.views.allocations.of.get(op)
+        return [] if allocation is None else [View(self.buffers[allocation])]
 
     def touches(self, op: Operation) -> bool:
         """Whether an operation may have to do with shared memory."""
@@ -191,9 +221,9 @@ class OperationWriter:
         elif does is Does.HOLDS_BACK:
             self.hold_back(op)
         elif does is Does.PARTS:
-            # Whatever memory it has is for what partitions are told; all waves meet before they begin.
-            if op not in self.views.allocations.of:
-                self.note(op, kernel.barrier())
+            self.begin(op)
+        elif does is Does.FIRST_USES:
+            self.first_uses(op)
         elif does is Does.OBJECTS and not self.objects.put(op):
             self.translation.beyond.append(op)
 

@@ -29,6 +29,7 @@ class Does(Enum):
     NOTHING = "does not touch the bytes"
     OBJECTS = "works on a barrier object in memory, or with one"
     HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
+    FIRST_USES = "has its first wave write and read memory of its own"
     PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
     UNKNOWN = "is not known: it is taken to touch everything"
 
@@ -89,6 +90,9 @@ TABLE: dict[str, Row] = {
     "gpu.barrier": Row(Does.MEETS),
     "rocdl.s.barrier": Row(Does.MEETS_BARE),
     "rocdl.barrier": Row(Does.MEETS),
+    # one wave makes a descriptor, and looks at what others have made; then all meet
+    "ttng.tensormap_create": Row(Does.FIRST_USES),
+    "ttng.tensormap_fenceproxy_acquire": Row(Does.MEETS),
     # fences and hints order nothing between waves
     "ttng.fence_async_shared": Row(Does.NOTHING),
     "ttng.fence": Row(Does.NOTHING),

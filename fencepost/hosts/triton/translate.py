@@ -43,6 +43,8 @@ class Translation:
     """The operations that it stands for: not those of partitions, which are translated by themselves."""
     part: Part | None = None
     """For a partition of a function that is specialized: which one it is."""
+    lanes_apart: bool = False
+    """Whether it has a single wave, whose threads count as two."""
     target: str = ""
     """The GPU that the module names, by its name here; empty if it names none that is known."""
 
@@ -84,11 +86,12 @@ def translate(
             [Mark(function.span)],
             source=module.source,
         )
-    if waves == 1 and _target(module).startswith("sm_") and not joint:
-        # The threads of a warp may run apart there, too: what one wrote, another needs a barrier for.
-        waves = LANES_APART
-    kernel = Kernel(_word(name), waves=waves)
-    translation = Translation(kernel.trace, module, function, target=_target(module), part=part)
+    # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
+    lanes_apart = waves == 1 and _target(module).startswith("sm_") and not joint
+    kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
+    translation = Translation(
+        kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
+    )
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
     if any(is_view(value) for value in flat.blocks[0].arguments):

@@ -13,12 +13,14 @@ import pytest
 from fencepost.check import check
 from fencepost.check.access import shown
 from fencepost.flow import build_flow
+from fencepost.hosts.triton.edits import SetAttribute
 from fencepost.hosts.triton.files import read_sources
 from fencepost.hosts.triton.judging import judged
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.results import edits_of, place_barriers
 from fencepost.hosts.triton.source_edits import edit_source
 from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.hosts.triton.waits import synchronized
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Source
 
@@ -46,9 +48,10 @@ KERNELS = (
 
 OBJECTS = (
     # Engines and waves that arrive at barrier objects in memory.
-    ("copy_descriptor", "sm_90"),
+    *(("copy_descriptor", "sm_90"), ("matmul_device_descriptor", "sm_90")),
     *(("matmul_host_descriptor", "sm_90"), ("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90")),
     # Regions of their own for groups of warps.
+    ("matmul_host_descriptor_specialized", "sm_90"),
     *(("gluon_specialized", "sm_90"), ("gluon_pipeline", "sm_90"), ("gluon_tdm_specialized", "gfx1250")),
 )
 
@@ -130,6 +133,15 @@ def test_a_race_that_triton_ships() -> None:
     assert len(races) == 3
     with pytest.raises(FencepostError, match="wait is missing or too weak"):
         place_barriers(translations(before, local=True)[0])
+    # The last of its waits, made stronger, is enough.
+    (ours,) = translations(before, local=True)
+    with pytest.warns(
+        RuntimeWarning, match=r"attention.py:67: ttng.warp_group_dot_wait {pendings = 3} became 0$"
+    ):
+        _, edits = synchronized(ours)
+    assert sum(isinstance(edit, SetAttribute) for edit in edits) == 1
+    assert_clean([ours], local=True)
+    assert executed([ours]) <= executed([stock])
 
 
 MISTAKES = (
