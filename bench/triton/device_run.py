@@ -5,7 +5,8 @@
     python bench/triton/device_run.py racecheck out/h200 --out DIR   # under compute-sanitizer
     python bench/triton/device_run.py stress    out/h200 --out DIR --only NAME   # one kernel, many times
 
-Needs numpy and CuPy. Each prints a table and writes it as `DIR/MODE.json`.
+Needs numpy and CuPy. Each prints a table and writes it as `DIR/MODE.json`. Kernels with a planted mistake are run
+only if they are named (`--only`): some never end.
 
 A kernel whose results depend on the order of atomics differs from itself, too: that is measured (does stock repeat
 its own bits?), and only then, a tolerance of the size of a rounding error takes the place of equality.
@@ -116,6 +117,8 @@ class Launch:
             self.scratch if record["scratch"] else np.intp(0),
             np.intp(0),
         )
+        # Kernels may be launched into a stream that does not wait for the one that all this is done in.
+        self.cp.cuda.runtime.deviceSynchronize()
 
     def _passed(self, name: str, one: Argument) -> list[Any]:
         if isinstance(one, Scalar):
@@ -417,6 +420,9 @@ def main(argv: list[str] | None = None) -> int:
     kernels: list[Record] = json.loads((chosen.folder / "kernels.json").read_text())["kernels"]
     if chosen.only:
         kernels = [record for record in kernels if record["name"] in chosen.only]
+    else:
+        # A mistake in barrier objects may hang.
+        kernels = [record for record in kernels if not record["mistake"]]
     if chosen.mode == "one":
         at = Launch(chosen.folder, kernels[0])
         at.variant(chosen.variant)()

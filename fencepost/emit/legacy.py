@@ -75,7 +75,7 @@ def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
         made = ops.SharedMemoryBarrier(cover.drains, dict(cover.counts))
     made.comment, made.heading, made.span = op.comment, op.heading, op.span
     # Hosts see from the kind of the operation that theirs has changed.
-    made.host, made.origin = op.host, op.origin
+    made.host, made.written = op.host, op.written
     op.graph.insert_before(op, made)
     op.graph.remove(op)
     return made

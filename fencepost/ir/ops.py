@@ -36,13 +36,19 @@ class Operation:
     heading: tuple[str, ...] = field(default=(), kw_only=True)
     """Comment lines that the text form prints above the operation."""
     host: object = field(default=None, kw_only=True, repr=False)
-    origin: str = field(default="", kw_only=True)
-    """Where it was written, in the source that a host's kernel was made from: `kernel.py:57`."""
+    """What it stands for, in a kernel that was made from a host's; if that knows where it was written, it says so."""
+    written: str = field(default="", kw_only=True)
+    """Where it was written, if the host does not say."""
     graph: Graph | None = field(default=None, init=False, repr=False)
     owner: Operation | None = field(default=None, init=False, repr=False)
     """For a part of an operation that does several things in turn: that operation."""
     prev: Operation | None = field(default=None, init=False, repr=False)
     next: Operation | None = field(default=None, init=False, repr=False)
+
+    @property
+    def origin(self) -> str:
+        """Where it was written, in the source that a host's kernel was made from: `kernel.py:57`."""
+        return self.written or str(getattr(self.host, "origin", ""))
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,7 @@ from typing import Any
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.edits import Edit, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live
+from fencepost.hosts.triton.live import can_be_made_live, make_live
 from fencepost.hosts.triton.marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
@@ -60,6 +61,8 @@ class Installation:
     """Whether it still is installed: others may keep the hook and call it."""
     seconds: list[float] = field(default_factory=list)
     """How long fencepost took for each kernel: CPU time of its thread."""
+    membar_seconds: list[float] = field(default_factory=list)
+    """How long membar took, for each kernel for which it was asked what it would do."""
     before: Any = None
     """The hook that was there before."""
 
@@ -108,10 +111,12 @@ class Installation:
 
         def after() -> Module:
             stock = parse_live(before, module.context)
+            began = time.thread_time()
             membar(stock)
-            return read_module(generic_form(stock, module.context))
+            self.membar_seconds.append(time.thread_time() - began)
+            return read_module(generic_form(stock, module.context), trusted=True)
 
-        tree = read_module(before)
+        tree = read_module(before, trusted=True)
         if self.mode == "audit" or self.show is not None:
             found = audit(after())
             self.audits.append(found)
@@ -120,7 +125,10 @@ class Installation:
         if self.mode == "audit":
             return None
         edits = self.decide(tree, after)
-        return parse_live(apply_edits(tree, edits), module.context) if edits else module
+        if can_be_made_live(tree, edits):
+            make_live(module, tree, edits)
+            return module
+        return parse_live(apply_edits(tree, edits), module.context)
 
     def warn(self, error: Exception) -> None:
         """Say why a kernel is compiled without fencepost."""

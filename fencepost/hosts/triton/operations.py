@@ -293,8 +293,6 @@ class OperationWriter:
     def note(self, op: Operation, made: ops.Operation) -> None:
         """Say what an operation stands for."""
         made.host = op
-        place = op.location.place()
-        made.origin = f"{place.file}:{place.line}" if place is not None else ""
         if op.span is not None:
             # The line of an operation is long; what it is stands in front.
             last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0

@@ -75,7 +75,7 @@ def translate(
     except FencepostError as error:
         error.source = error.source or module.source
         raise
-    name = str(function.attributes.get("sym_name", "kernel"))
+    name = function.string("sym_name") or "kernel"
     waves = default if part is None else part.end - part.first
     if joint:
         ends = [each.end for op in specializations(module, function) for each in parts_of(op, default)]

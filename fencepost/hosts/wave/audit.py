@@ -62,7 +62,7 @@ def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None
 def name_origins(translation: Translation) -> None:
     """Say for each operation of a kernel where the user wrote it."""
     for op in translation.trace.preorder_walk():
-        op.origin = where(op.host)
+        op.written = where(op.host)
 
 
 def where(node: Node) -> str:

@@ -97,14 +97,22 @@ def parse_attribute(text: str) -> Attribute:
 
 def parse_dictionary(text: str) -> Mapping[str, Attribute]:
     """The entries between the braces of a dictionary; an entry without a value is a unit."""
-    entries: dict[str, Attribute] = {}
+    return MappingProxyType({name: _value(spelled) for name, spelled in _spelled(text).items()})
+
+
+def _spelled(text: str) -> dict[str, str | None]:
+    """The names between the braces of a dictionary, and how the value of each is spelled, if it has one."""
+    found: dict[str, str | None] = {}
     for item in split_list(text):
         match = _ENTRY.match(item)
         if match is None:
             raise Unreadable(f"expected 'name = value', not {item[:40]!r}", max(text.find(item), 0))
-        key = unescaped(match[1]) if match[1].startswith('"') else match[1]
-        entries[key] = UNIT if match[2] is None else parse_attribute(match[2])
-    return MappingProxyType(entries)
+        found[unescaped(match[1]) if match[1].startswith('"') else match[1]] = match[2]
+    return found
+
+
+def _value(spelled: str | None) -> Attribute:
+    return UNIT if spelled is None else parse_attribute(spelled)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,6 +121,7 @@ class Dictionary:
 
     text: str
     _entries: Mapping[str, Attribute] | None = field(default=None, init=False)
+    _spelled: dict[str, str | None] | None = field(default=None, init=False)
 
     @property
     def entries(self) -> Mapping[str, Attribute]:
@@ -123,7 +132,14 @@ class Dictionary:
 
     def get(self, name: str) -> Attribute | None:
         """The value of an entry; None if there is none."""
-        return self.entries.get(name) if self._entries is not None or self.mentions(name) else None
+        if self._entries is not None:
+            return self._entries.get(name)
+        if not self.mentions(name):
+            return None
+        if self._spelled is None:
+            self._spelled = _spelled(self.text)
+        # One of them is cheaper than all: a function has a dictionary for each of its arguments.
+        return _value(self._spelled[name]) if name in self._spelled else None
 
     def mentions(self, part: str) -> bool:
         """Whether the name of an entry may have this part: it stands as it is where nothing is escaped."""

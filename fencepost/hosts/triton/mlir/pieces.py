@@ -38,8 +38,9 @@ Signature = tuple[tuple[str, ...], tuple[str, ...], str, int]
 class Pieces:
     """Reads parts of operations from one text; remembers what it has taken apart."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, trusted: bool = False) -> None:
         self.text = text
+        self.trusted = trusted
         self._types: dict[str, tuple[str, ...]] = {"": ()}
         self._dictionaries: dict[str, Dictionary] = {"": NO_ATTRIBUTES}
 
@@ -62,7 +63,7 @@ class Pieces:
         known = self._dictionaries.get(inside)
         if known is None:
             known = self._dictionaries[inside] = Dictionary(inside)
-            if not known.is_plain:
+            if not self.trusted and not known.is_plain:
                 try:
                     _ = known.entries
                 except Unreadable as problem:

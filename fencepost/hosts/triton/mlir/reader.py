@@ -35,10 +35,14 @@ _LAST_REGION = re.compile(r"\}\s*\)\s*")
 _NOT_GENERIC = 'expected an operation in generic form, such as "tt.return"() : () -> ()'
 
 
-def read_module(text: str, name: str = "<module>") -> Module:
-    """The tree of a module in generic form; FP401, with its place, where the text is not that."""
+def read_module(text: str, name: str = "<module>", *, trusted: bool = False) -> Module:
+    """The tree of a module in generic form; FP401, with its place, where the text is not that.
+
+    In a text that is `trusted`, one that a compiler has just printed, attributes are not looked into before they are
+    asked for.
+    """
     try:
-        return _Reader(text).read(name)
+        return _Reader(text, trusted).read(name)
     except Unreadable as problem:
         raise located(problem, name, text) from None
     except RecursionError:
@@ -48,10 +52,10 @@ def read_module(text: str, name: str = "<module>") -> Module:
 class _Reader:
     """The text, how far it has been read, and the regions that are open there."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, trusted: bool) -> None:
         self.text = text
         self.at = 0
-        self.pieces = Pieces(text)
+        self.pieces = Pieces(text, trusted=trusted)
         self.names = self.outermost = Names()
         self.scopes: list[Scope] = []
         self.top: list[Operation] = []

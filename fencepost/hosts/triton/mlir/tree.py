@@ -87,6 +87,12 @@ class Operation:
         return self.locations.parse(self.location_text)
 
     @property
+    def origin(self) -> str:
+        """Where it was written: `kernel.py:57`; empty if nobody says."""
+        place = self.location.place()
+        return f"{place.file}:{place.line}" if place is not None else ""
+
+    @property
     def operand_types(self) -> tuple[str, ...]:
         """The types of the operands, as they are written."""
         return tuple(value.type for value in self.operands)
