@@ -71,6 +71,7 @@ def decide(
     seconds: float | None = None,
     latencies: bool = True,
     near: float = 0.0,
+    exact: bool = True,
 ) -> Decision:
     """The placement of a strategy, or of the one that is chosen for this kernel.
 
@@ -93,6 +94,7 @@ def decide(
     # Half of the time for what is known to begin with, and a part for pulling barriers apart in the end.
     widest, until = config.widest_waits(), started + limit / 2
     kept = max(limit * APART, operations(program) * APART_EACH) if splits else 0.0
+    enough = 0.0 if exact else near
 
     def search(known: Iterable[Placement]) -> Optimum:
         return find_optimum(
@@ -102,6 +104,7 @@ def decide(
             known=known,
             exposure=exposure,
             solver=strategy != AUTOMATIC,
+            enough=enough,
         )
 
     minimize = STRATEGIES["minimize"]
@@ -111,7 +114,7 @@ def decide(
         optimum = search(_noted(candidates(program, minimize, widest, until), tried))
     else:
         optimum = search([choose(program, minimize, widest, until=until)])
-    if not optimum.least_executed and time.monotonic() < until:
+    if optimum.cost > optimum.bound * (1 + max(enough, 1e-9)) and time.monotonic() < until:
         rough = coarse()
         if rough is not None:
             again = search([choose(program, minimize, widest, rough, until=until)])

@@ -86,6 +86,7 @@ def insert_barriers(
     waits: bool = True,
     latencies: bool = True,
     near: float = 0.0,
+    exact: bool = True,
     reasons: int = 8,
     comments: bool = True,
 ) -> Inserted:
@@ -97,13 +98,14 @@ def insert_barriers(
     With `whole`, barriers are not split, whatever the target prefers. Without `waits`, none are put in or changed; an
     async operation that is not waited for where it has to be is an error (FP207). Without `latencies`, what barriers
     expose is not looked at: a kernel that leaves out most of its arithmetic does not tell. Barriers right before
-    their consumers are used instead of the optimum if they cost at most `near` more (0.02 is 2 %). Of each barrier at
-    most `reasons` hazards are told, the nearest first. Without `comments`, the new operations do not say what they
-    are there for, and that is not looked up before it is asked for.
+    their consumers are used instead of the optimum if they cost at most `near` more (0.02 is 2 %); without `exact`,
+    the optimum is not looked for where a bound shows that. Of each barrier at most `reasons` hazards are told, the
+    nearest first. Without `comments`, the new operations do not say what they are there for, and that is not looked
+    up before it is asked for.
     """
     with collection_paused():
         program, decision, config = _decide(
-            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near
+            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near, exact
         )
         return _emit(program, decision, config, reasons, comments)
 
@@ -136,6 +138,7 @@ def _decide(
     waits: bool,
     latencies: bool,
     near: float,
+    exact: bool,
 ) -> tuple[Program, Decision, TargetConfig]:
     """Where barriers and waits go in a kernel."""
     config = target if isinstance(target, TargetConfig) else target_named(target)
@@ -168,6 +171,7 @@ def _decide(
         seconds=seconds,
         latencies=latencies,
         near=near,
+        exact=exact,
     )
     _refuse_hopeless(program, decision.placement)
     return program, decision, config

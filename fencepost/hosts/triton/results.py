@@ -33,8 +33,12 @@ def place_barriers(
     slots: bool = True,
     estimates: Estimates = DEFAULT_ESTIMATES,
     seconds: float | None = None,
+    exact: bool = True,
 ) -> Inserted:
-    """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
+    """Put the barriers into a translated kernel that it lacks, each between two operations of the module.
+
+    Without `exact`, barriers that surely run hardly more often than those of the optimum will do.
+    """
     refuse_beyond(translation)
     first = None
     for _ in range(ROUNDS):
@@ -49,6 +53,7 @@ def place_barriers(
             waits=False,
             latencies=False,
             near=NEAR if strategy == "auto" else 0.0,
+            exact=exact,
             comments=False,
         )
         first = first or result

@@ -44,7 +44,7 @@ def synchronized(translation: Translation) -> tuple[Inserted, list[Edit]]:
     """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module."""
     stronger: list[Stronger] = []
     try:
-        result = place_barriers(translation)
+        result = place_barriers(translation, exact=False)
     except FencepostError as error:
         stronger = strengthen(translation) if error.code == "FP207" else []
         if not stronger:
@@ -55,7 +55,7 @@ def synchronized(translation: Translation) -> tuple[Inserted, list[Edit]]:
             RuntimeWarning,
             stacklevel=2,
         )
-        result = place_barriers(translation)
+        result = place_barriers(translation, exact=False)
     edits = [*edits_of(translation), *local_waits(translation), *(each.edit for each in stronger)]
     return result, edits
 

@@ -68,11 +68,13 @@ def find_optimum(
     known: Iterable[Placement] = (),
     exposure: Exposure | None = None,
     solver: bool = True,
+    enough: float = 0.0,
 ) -> Optimum:
     """The cheapest placement that can be found in the time given, and what is known about it.
 
     `widest` is the greatest count of each counter, `known` are placements to begin with: once one is proven to be the
-    cheapest, no more of them are asked for. Without `solver` only what can be found directly is.
+    cheapest, no more of them are asked for. Without `solver` only what can be found directly is. One of the known
+    ones that is proven to cost at most `enough` more than the optimum (0.02 is 2 %) ends the search.
     """
     started = time.monotonic()
     until = started + seconds * (1 - KEPT)
@@ -84,9 +86,9 @@ def find_optimum(
         known = [program.standing]
     for placement in known or [choose(program, Minimize(), widest)]:
         search.consider(placement)
-        if search.least <= ascent.payments.total:
-            break  # as cheap as can be
-    search.run()
+        if search.least <= ascent.payments.total * (1 + enough):
+            break  # as cheap as can be, or cheap enough
+    search.run(enough)
     assert search.best is not None
     paid = prices.of(search.best)
     return Optimum(
@@ -133,9 +135,12 @@ class Search:
         added = [at for at in kept if at not in program.standing or program.standing[at] != kept[at]]
         return relax(program, kept, added, self.widest, least=program.standing)
 
-    def run(self) -> None:
+    def run(self, enough: float = 0.0) -> None:
         """Solve the rows, add those that the solution leaves open, and so on until there are none."""
         self.bound = self.ascent.payments.total
+        if self.best is not None and self.bound < self.least <= self.bound * (1 + enough):
+            self.reason = "near enough"
+            return
         if self.best is None or (self.least > self.bound and self.in_time()):
             self.consider(self.mended(self.ascent.taken))
         last: Choice | None = None
