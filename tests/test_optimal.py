@@ -287,3 +287,18 @@ def test_estimates_can_be_set_and_are_told() -> None:
     result = fp.insert_barriers(kernel, strategy="optimal", estimates=Estimates(trip=7, taken=0.5))
     assert {(assumed.what, assumed.number) for assumed in result.assumed} == {("trip", 7), ("taken", 0.5)}
     assert result.executed < 14
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_near_the_optimum_is_near_enough_only_if_a_bound_shows_it(chunk: int) -> None:
+    shown = 0
+    for seed in range(chunk * 60, (chunk + 1) * 60):
+        kernels = [random_kernel(seed, SMALL) for _ in range(2)]
+        exact, quick = (
+            fp.insert_barriers(trace, near=0.25, exact=exact)
+            for trace, exact in zip(kernels, (True, False), strict=True)
+        )
+        assert quick.executed <= (exact.best or 0.0) * 1.25 + 1e-9
+        assert fp.check(kernels[1]).ok
+        shown += "near enough" in quick.proof
+    assert shown

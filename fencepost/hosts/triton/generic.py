@@ -82,7 +82,11 @@ def text_file(text: str) -> Iterator[str]:
             yield file.name
         return
     # In memory: to make a file on a disk takes as long as parsing a small module.
-    with os.fdopen(os.memfd_create("fencepost"), "wb") as memory:
-        memory.write(text.encode())
-        memory.flush()
-        yield str(DESCRIPTORS / str(memory.fileno()))
+    memory = os.memfd_create("fencepost")
+    try:
+        rest = memoryview(text.encode())
+        while rest:
+            rest = rest[os.write(memory, rest) :]
+        yield f"{DESCRIPTORS}/{memory}"
+    finally:
+        os.close(memory)

@@ -40,7 +40,8 @@ def make_live(module: Any, tree: Module, edits: Sequence[Edit]) -> None:
     """Make edits in the module that `tree` was read from. Nothing is changed if that turns out to be another one."""
     handles = _handles(module, tree, edits)
     builder = import_module("triton._C.libtriton").ir.builder(module.context)
-    for edit in edits:
+    # Each one goes right behind what stood in front: of several, the last has to come first.
+    for edit in reversed(edits):
         if isinstance(edit, Insert):
             # A builder is where an operation is told to be; the location stays when it moves on.
             builder.set_insertion_point_after(handles[edit.at or edit.before])

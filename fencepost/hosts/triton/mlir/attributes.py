@@ -59,6 +59,7 @@ _INTEGER = re.compile(r"-?\d+(?=\s*(?::\s*(?:index|[su]?i\d+)\s*)?$)")
 _FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?(?=\s*(?::\s*\w+\s*)?$)")
 _TEXT = re.compile(rf"({STRING})\s*(?::[^\"]*)?$", re.DOTALL)
 _ARRAY = re.compile(r"array<\s*\w+\s*(?::([^>]*))?>$")
+_INTEGERS = re.compile(r"array<i\d+: (-?\d+(?:, -?\d+)*)>\Z")
 _DENSE = re.compile(r"dense<(.*)>\s*:\s*(\S.*)$", re.DOTALL)
 _SYMBOL = re.compile(rf"@(?:[\w$.-]+|{STRING})(?:::@(?:[\w$.-]+|{STRING}))*$")
 _ENTRY = re.compile(rf"\s*([\w$.-]+|{STRING})\s*(?:=\s*(.*))?$", re.DOTALL)
@@ -74,6 +75,8 @@ _WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}
 def parse_attribute(text: str) -> Attribute:
     """The value that `text` spells; `Opaque` for all that has no plain counterpart."""
     text = text.strip()
+    if match := _INTEGERS.match(text):  # how terminators share their operands out
+        return tuple(map(int, match[1].split(", ")))
     if match := _INTEGER.match(text):
         return int(match[0])
     if text in _WORDS:

@@ -23,6 +23,7 @@ _SIGNATURE = re.compile(
 )
 _LOCATION = re.compile(r"\s*loc(?=\()")
 _ALIAS = re.compile(r"([#!][\w$.-]+)\s*=\s*([^\n]*)\n?")
+_ALIASES = re.compile(r"(?:[#!][\w$.-]+ = [^\n]*[^\s]\n)+")
 # Types with at most two pairs of angle brackets in each other.
 _TYPE = re.compile(r"[^\s,<>()\"]+(?:<[^<>\"]*(?:<[^<>\"]*>[^<>\"]*)*>)?")
 _PLAIN_ARGUMENT = re.compile(
@@ -124,6 +125,11 @@ class Pieces:
         """Aliases that follow one another, each on a line of its own: their meanings, and the offset behind them."""
         found: dict[str, str] = {}
         last = at
+        if match := _ALIASES.match(self.text, at):
+            last = match.end()
+            for line in match[0].splitlines():
+                name, _, meaning = line.partition(" = ")
+                found[name] = meaning
         while match := _ALIAS.match(self.text, last):
             found[match[1]] = match[2].rstrip()
             last = match.end()

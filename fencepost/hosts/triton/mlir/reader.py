@@ -27,6 +27,7 @@ _LINE = re.compile(
     r'(?:<\{([^{}"\n]*)\}> )?(?:\{([^{}"\n]*)\} )?'
     r": \(([^()\n/]*)\) -> (?:\(([^()\n/]*)\)|([^()\n/]*[\w>]))(?: loc\(([^()\n]*)\))?(?=\n)"
 )
+_BARE_BLOCK = re.compile(r"\s*\^([\w$.-]+):(?:  // [^\n]*)?(?=\n)")
 _LABEL = re.compile(r"\^([\w$.-]+)\s*")
 _RESOURCES = re.compile(r"\{-#.*?#-\}", re.DOTALL)
 _OPEN_REGION = re.compile(r"\(\s*\{")
@@ -76,7 +77,11 @@ class _Reader:
             if first in '%"':
                 self.operation()
             elif first == "^":
-                self.block()
+                if self.scopes and (match := _BARE_BLOCK.match(text, at)):
+                    self.scopes[-1].open_block(match[1], at)
+                    self.at = match.end()
+                else:
+                    self.block()
             elif first == "}" and self.scopes:
                 self.close_region()
             elif first in "#!" and not self.scopes:
