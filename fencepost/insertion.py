@@ -274,7 +274,7 @@ def refuse_unwaited(program: Program) -> None:
             [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
             code="FP207",
             exit_code=1,
-            notes=[("written", " and ".join(written))] if written else [],
+            notes=[("written", "; ".join(written))] if written else [],
             source=program.flow.trace.source,
         )
 

@@ -4,18 +4,19 @@
 
 Judged is the text that Triton parses: membar's barriers, or fencepost's, are put into the module, and it is read
 again. Prints one line for each build that is not clean and a row for each target. With --mistakes, the kernels that
-have one are judged instead, with Triton's barriers, and those in which nothing is found are printed.
+have one are judged instead, with Triton's barriers (or without, if those repair it), and how far what is shown is
+from the line at fault is printed.
 Exits with 1 if a build is not clean with fencepost's barriers, or a mistake is not found.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
@@ -30,24 +31,31 @@ from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.translate import translations
 from fencepost.ir.source import FencepostError
+from fencepost.report.diagnostics import render
+from fencepost.report.findings import diagnostics
 
 CLEAN = "clean"
+LINE = re.compile(r"\.py:(\d+)|called from line (\d+)")
+"""Lines of a kernel's source in a report."""
 
 
 @dataclass
 class Judge:
-    """Decides as fencepost does, and judges both results."""
+    """Decides as fencepost does, and judges the module with some barriers or other."""
 
-    with_ours: bool
+    entry: Entry
     stock: str = CLEAN
     ours: str = CLEAN
     proven: bool = True
+    lines: list[int] = field(default_factory=list)
+    """Lines of the kernel's source that reports show."""
 
     def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit]:
-        """fencepost's barriers."""
-        theirs = stock_edits(before, after())
+        """fencepost's barriers, or, where there is a mistake, those that do not hide it."""
+        mistake = self.entry.mistake
+        theirs = [] if mistake and mistake.repaired_by_membar else stock_edits(before, after())
         self.stock = self.verdict(before, theirs)
-        if not self.with_ours:
+        if mistake is not None:
             return theirs
         try:
             edits = fencepost_barriers(before, after)
@@ -59,20 +67,23 @@ class Judge:
 
     def verdict(self, before: Module, edits: list[Edit]) -> str:
         """What there is to say about a module with some edits."""
-        text = apply_edits(before, edits)
-        found = translations(read_module(text))
+        found = translations(read_module(apply_edits(before, edits)))
         beyond = sorted({op.name for each in found for op in (*each.beyond, *each.unknown)})
         if beyond:
             return f"not followed: {', '.join(beyond)}"
-        reports = [check(trace) for trace in judged(found)]
-        races, hangs = sum(len(each.races) for each in reports), sum(len(each.deadlocks) for each in reports)
-        self.proven = self.proven and all(each.explored.complete for each in reports)
+        races = hangs = 0
+        for trace in judged(found):
+            report = check(trace)
+            races, hangs = races + len(report.races), hangs + len(report.deadlocks)
+            self.proven = self.proven and report.explored.complete
+            shown = "".join(render(each).plain for each in diagnostics(trace, report))
+            self.lines += [int(number) for each in LINE.findall(shown) for number in each if number]
         return CLEAN if not races and not hangs else f"{races} races, {hangs} hangs"
 
 
-def judge(entry: Entry, target: str, *, with_ours: bool) -> Judge:
+def judge(entry: Entry, target: str) -> Judge:
     """One build."""
-    made = Judge(with_ours)
+    made = Judge(entry)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with installed("replace", decide=made.decide):
@@ -89,36 +100,49 @@ def main() -> int:
     options = parser.parse_args()
     failed = 0
     for target in options.target:
-        counted: Counter[str] = Counter()
-        for entry in CORPUS.values():
-            if target not in entry.targets or (options.only and entry.name not in options.only):
-                continue
-            if bool(entry.mistake) is not options.mistakes or (
-                entry.mistake is not None and entry.mistake.repaired_by_membar
-            ):
-                continue
-            found = judge(entry, target, with_ours=not options.mistakes)
-            counted["builds"] += 1
-            counted["stock clean"] += found.stock == CLEAN
-            counted["ours clean"] += found.ours == CLEAN
-            counted["proven"] += found.proven
-            bad = found.stock == CLEAN if options.mistakes else found.ours != CLEAN
-            failed += bad and not found.ours.startswith("left to Triton")
-            if bad or (not options.mistakes and found.stock != CLEAN):
-                print(f"{entry.name:<34}{target:<9}stock: {found.stock}; fencepost: {found.ours}", flush=True)
-        print(summary(target, counted, mistakes=options.mistakes), flush=True)
+        chosen = [
+            entry
+            for entry in CORPUS.values()
+            if target in entry.targets and (entry.mistake is not None) is options.mistakes
+        ]
+        found = [judge(entry, target) for entry in chosen if not options.only or entry.name in options.only]
+        for each in found:
+            failed += each.stock == CLEAN if options.mistakes else each.ours != CLEAN
+            if options.mistakes or each.stock != CLEAN or each.ours != CLEAN:
+                print(line(each, target), flush=True)
+        print(mistakes(target, found) if options.mistakes else summary(target, found), flush=True)
     return 1 if failed else 0
 
 
-def summary(target: str, counted: Counter[str], *, mistakes: bool) -> str:
-    """The row of a target."""
-    builds = counted["builds"]
-    if mistakes:
-        return f"{target:<9}{builds:>4} builds with a mistake, {builds - counted['stock clean']:>4} reported"
-    return (
-        f"{target:<9}{builds:>4} builds, clean with stock's barriers {counted['stock clean']:>4}, "
-        f"with fencepost's {counted['ours clean']:>4}, proven {counted['proven']:>4}"
+def line(found: Judge, target: str) -> str:
+    """The row of a build."""
+    name = f"{found.entry.name:<36}{target:<9}"
+    if found.entry.mistake is None:
+        return f"{name}stock: {found.stock}; fencepost: {found.ours}"
+    at = found.entry.mistake_line()
+    near = min((abs(number - at) for number in found.lines), default=None)
+    return f"{name}{found.stock}; marked on line {at}, " + (
+        f"shown {near} lines from there" if near is not None else "not shown"
     )
+
+
+def summary(target: str, found: list[Judge]) -> str:
+    """The row of a target."""
+    stock, ours = (
+        sum(verdict == CLEAN for verdict in verdicts)
+        for verdicts in ([each.stock for each in found], [each.ours for each in found])
+    )
+    proven = sum(each.proven for each in found)
+    return (
+        f"{target:<9}{len(found):>4} builds, clean with stock's barriers {stock:>4}, with fencepost's {ours:>4}, "
+        f"proven {proven:>4}"
+    )
+
+
+def mistakes(target: str, found: list[Judge]) -> str:
+    """The same for kernels that have a mistake."""
+    reported = sum(each.stock != CLEAN for each in found)
+    return f"{target:<9}{len(found):>4} builds with a mistake, {reported:>4} reported"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from fencepost.check.balance import BARRIERS, Balance, Met
 from fencepost.check.context import Context
 from fencepost.check.environments import Env
 from fencepost.check.report import Explored
-from fencepost.check.track import Status, Tracked, Tracker, Walked
+from fencepost.check.status import Status, Tracked
+from fencepost.check.track import Tracker, Walked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
@@ -134,9 +135,9 @@ class ApartTracker(Tracker):
         for gap in range(step.gap, len(block.ops)):
             op = block.ops[gap]
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and takes_part:
-                status = self.waited(tracked, op, status)
+                status = self.rules.waited(tracked, op, status)
             if isinstance(op, ops.SharedMemoryBarrier) and takes_part and not tracked.effect.engine:
-                status = self.completed(status)
+                status = status.completed()
             standing = self.noticed(standing, status)
             if isinstance(op, BARRIERS):
                 standing = self.meeting(tracked, block, step, standing, status, takes_part)
@@ -144,7 +145,7 @@ class ApartTracker(Tracker):
                     return None
             elif isinstance(op, ops.ValueOperation) and not isinstance(op, ops.SyncOperation):
                 if takes_part and not status.complete:
-                    status = self.used(tracked, op, status)
+                    status = self.rules.used(tracked, op, status)
                     standing = self.noticed(standing, status)
                 if isinstance(op, ops.MemoryOperation):
                     compared = self.compare(tracked, op, block, step, status, standing, takes_part)
@@ -152,11 +153,11 @@ class ApartTracker(Tracker):
                         return None
                     standing = compared
                 if takes_part and not status.complete:
-                    status = self.issued(tracked, op, status)
+                    status = self.rules.issued(tracked, op, status)
             elif isinstance(op, ops.CommitGroup) and takes_part:
-                status = self.closed(tracked, op, status)
+                status = self.rules.closed(tracked, op, status)
         if block.index in self.context.environments.value_holders and takes_part and not status.complete:
-            status = self.hand_on(tracked, block, status, True)
+            status = self.rules.hand_on(tracked, block, status, True)
         return status, standing
 
     def noticed(self, standing: Standing, status: Status) -> Standing:

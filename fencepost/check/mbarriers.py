@@ -37,11 +37,10 @@ class Mbarrier:
 
     number: int
     """Which one of all that were made."""
-    count: int
-    """Arrivals that a phase needs."""
     made: int
-    """The event that made it."""
-    view: str
+    """The event that made it,"""
+    made_by: ops.MbarrierInit
+    """and its operation."""
     arrived: int = 0
     bytes: int = 0
     """Bytes that are expected and have not come."""
@@ -51,6 +50,16 @@ class Mbarrier:
     """For each phase that is complete, what is known with it."""
     looked: dict[int, list[Looked]] = field(default_factory=dict)
     """For each phase: who has waited for it; -1 is the one before the first."""
+
+    @property
+    def count(self) -> int:
+        """Arrivals that a phase needs."""
+        return self.made_by.count
+
+    @property
+    def view(self) -> str:
+        """What it is called where it is made."""
+        return str(self.made_by.view)
 
     @property
     def channel(self) -> tuple[int, str]:
@@ -118,12 +127,12 @@ class Mbarriers:
         """The object at some bytes, if it has been made."""
         return self.at.get((where.space, where.lo))
 
-    def make(self, where: Bytes, count: int, event: int, view: str) -> None:
+    def make(self, where: Bytes, op: ops.MbarrierInit, event: int) -> None:
         """Make an object; waves that make it together make one."""
         before = self.find(where)
         if before is None or before.made != event:
             self.made += 1
-            self.at[where.space, where.lo] = Mbarrier(self.made, count, event, view)
+            self.at[where.space, where.lo] = Mbarrier(self.made, event, op)
 
     def look(self, wave: int, op: ops.Operation, found: Mbarrier, phase: int) -> bool:
         """A wave has passed its wait for a phase; whether the one after it was complete already."""

@@ -44,7 +44,7 @@ class Objects:
             return True
         if isinstance(op, ops.MbarrierInit):
             self.run.issue(state, event, op)
-            self.mbarriers.make(where, op.count, event.number, str(op.view))
+            self.mbarriers.make(where, op, event.number)
             for told in self.early:
                 if told[0] == where and told[-1].is_known(state.knows):
                     # Else it is a race, and found as one.
@@ -199,13 +199,21 @@ class Objects:
         op = first.events[first.at].op
         assert isinstance(op, ops.MbarrierOperation)
         text = f"wave {first.wave} waits for {op.view} for ever: {self.missing(first)}"
+        for state in waiting:
+            made = self.awaited(state)
+            if made is not None and made.arrived:
+                found[made.made_by] = f"made here: a phase is complete after {made.count} arrivals"
         path = tuple(event.op for event in first.events[: first.at + 1])
         self.run.deadlocks.append(Deadlock("stuck", text, tuple(found.items()), path))
 
-    def missing(self, state: WaveState) -> str:
-        """What a wave waits for."""
+    def awaited(self, state: WaveState) -> Mbarrier | None:
+        """The object that a wave waits for."""
         event = state.events[state.at]
         assert isinstance(event.op, ops.MbarrierOperation)
         where = self.at(event, event.op.view, state.wave)
-        found = None if where is None else self.mbarriers.find(where)
+        return None if where is None else self.mbarriers.find(where)
+
+    def missing(self, state: WaveState) -> str:
+        """What a wave waits for."""
+        found = self.awaited(state)
         return "no mbarrier_init has made it" if found is None else found.missing()

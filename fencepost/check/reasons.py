@@ -45,6 +45,18 @@ def _in_flight(first: Touch, path: Sequence[ops.Operation], ungrouped: bool) -> 
     return f"nothing has waited for the {_work(first)}: counter {counter!r} is never brought down in between"
 
 
+def too_weak(first: Touch, path: Sequence[ops.Operation]) -> ops.Operation | None:
+    """The last wait for an engine that leaves its work outstanding, if there is one between two accesses."""
+    if not first.by_engine or not isinstance(first.op, ops.AsyncOperation):
+        return None
+    for op in reversed(path):
+        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts.get(
+            first.op.counter
+        ):
+            return op
+    return None
+
+
 def _work(touch: Touch) -> str:
     """What the engine does."""
     return "engine's read" if touch.verb == "reads" else "copy"

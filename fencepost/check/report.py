@@ -59,6 +59,8 @@ class Race:
     """A split barrier was signalled after the first access, but not waited for before the second."""
     unfenced: Operation | None = None
     """A barrier between them that lacks the fence which would order them."""
+    weak: Operation | None = None
+    """A wait between them that may leave the first one outstanding."""
     fix: Fix | None = None
 
     @property

@@ -17,6 +17,7 @@ from fencepost.check.mbarriers import Clock
 from fencepost.check.names import results_given_at
 from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
+from fencepost.check.reasons import too_weak
 from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.shifts import Made, Why, barriers_of, why_apart
 from fencepost.check.stuck import left_signalled, who_is_stuck
@@ -306,7 +307,8 @@ class Simulation:
             rounds += [loop] * max(count - counts.get(loop, count), 0)
         touches = self.touch(first), self.touch(second)
         waited = first.is_known(state.knows)
-        found = self.why(kind, first, second) or Why(why)
+        apart = self.why(kind, first, second)
+        found = apart or Why(why)
         self.races[key] = Race(
             kind,
             hazard,
@@ -316,6 +318,7 @@ class Simulation:
             path or (first.event.op,),
             waited,
             unfenced=found.unfenced,
+            weak=too_weak(touches[0], path) if apart is None and not waited else None,
         )
 
     def why(self, kind: str, first: Logged, second: Logged) -> Why | None:

@@ -15,50 +15,18 @@ from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
 
-from fencepost.check.access import Bytes, Effect, counted_on, effect_of, shown
+from fencepost.check.access import Bytes, Effect, effect_of, shown
 from fencepost.check.context import Context
 from fencepost.check.environments import Env
-from fencepost.check.names import results_given_at
-from fencepost.check.reasons import why_racing
+from fencepost.check.reasons import too_weak, why_racing
 from fencepost.check.report import Explored, OutOfRange, Race
 from fencepost.check.starts import Starts
+from fencepost.check.status import Rules, Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How far the tracked access is on its way to being visible."""
-
-    complete: bool = False
-    signalled: frozenset[int] = frozenset()
-    """Split barriers that its wave has signalled since it was complete."""
-    later: int = 0
-    """Operations of its counter that its wave has issued since.
-
-    On a counter of groups: groups that were closed since its own was, and -1 until then.
-    """
-    reads: frozenset[int] = frozenset()
-    """Reads issued since, and names that hold their results: when one is used, everything before it is complete."""
-    rounds: frozenset[int] = frozenset()
-    """For a member of a group: the loops around it that have gone round since."""
-
-
-@dataclass(slots=True)
-class Tracked:
-    """The access that is followed."""
-
-    op: ops.MemoryOperation
-    effect: Effect
-    block: Block
-    env: Env
-    wave: int
-    bytes: list[Bytes]
-    loops: set[int]
-    status: Status
 
 
 @dataclass(slots=True)
@@ -85,21 +53,7 @@ class Tracker:
         self.out_of_range: dict[int, OutOfRange] = {}
         self.places: dict[tuple[int, bool], list[int]] = {}
         self.gap_of = {op: gap for block in context.flow.blocks for gap, op in enumerate(block.ops)}
-        everything = [op for block in context.flow.blocks for op in block.ops]
-        # Where every rendezvous is fenced and nothing is asynchronous, completion decides nothing.
-        self.completion_matters = any(
-            isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
-            for op in everything
-        )
-        self.most_waited = max(
-            (
-                count
-                for op in everything
-                if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier)
-                for count in op.counts.values()
-            ),
-            default=0,
-        )
+        self.rules = Rules.of(context)
 
     def run(self) -> None:
         """Follow every access of every block that can be reached."""
@@ -173,10 +127,6 @@ class Tracker:
             return replace(status, rounds=status.rounds | {around})
         return status
 
-    def completed(self, status: Status) -> Status:
-        """The access is complete."""
-        return status if status.complete else replace(status, complete=True)
-
     def pass_block(self, tracked: Tracked, block: Block, step: Walked) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
@@ -191,26 +141,26 @@ class Tracker:
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
                 if certain:
-                    status = self.waited(tracked, op, status)
+                    status = self.rules.waited(tracked, op, status)
             elif isinstance(op, ops.SyncOperation):
-                advanced = self.synchronize(tracked, op, status)
+                advanced = self.rules.synchronize(tracked, op, status)
                 if advanced is None:
                     return None
                 status = advanced
             elif isinstance(op, ops.ValueOperation):
-                if certain and not status.complete and self.completion_matters:
-                    status = self.used(tracked, op, status)
+                if certain and not status.complete and self.rules.completion_matters:
+                    status = self.rules.used(tracked, op, status)
                 if isinstance(op, ops.MemoryOperation) and self.meets(
                     tracked, op, block, step, status, taking_part
                 ):
                     return None
-                if certain and self.completion_matters and not status.complete:
-                    status = self.issued(tracked, op, status)
+                if certain and self.rules.completion_matters and not status.complete:
+                    status = self.rules.issued(tracked, op, status)
             elif isinstance(op, ops.CommitGroup) and certain:
-                status = self.closed(tracked, op, status)
+                status = self.rules.closed(tracked, op, status)
         holders = self.context.environments.value_holders
         if holders and block.index in holders and taking_part and not status.complete:
-            status = self.hand_on(tracked, block, status, certain)
+            status = self.rules.hand_on(tracked, block, status, certain)
         return status
 
     def places_that_matter(self, block: Block, effect: Effect) -> list[int]:
@@ -225,83 +175,10 @@ class Tracker:
 
     def matters(self, op: ops.Operation, to_a_write: bool) -> bool:
         """Whether an operation can meet, complete or order an access."""
-        if isinstance(op, ops.SyncOperation) or self.completion_matters:
+        if isinstance(op, ops.SyncOperation) or self.rules.completion_matters:
             return True
         effect = effect_of(op)
         return effect is not None and (to_a_write or effect.writes)
-
-    def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
-        """What a synchronization operation does for the tracked access; None: every wave can see it now."""
-        if isinstance(op, ops.WorkgroupBarrier):
-            return None if status.complete else status
-        if isinstance(op, ops.SharedMemoryBarrier):
-            status = self.waited(tracked, op, status)
-        fenced = status.complete or not tracked.effect.engine
-        if isinstance(op, ops.SharedMemoryBarrier):
-            return None if fenced else status
-        if isinstance(op, ops.SharedMemoryBarrierSignal):
-            if not fenced:
-                return status
-            return replace(status, complete=True, signalled=status.signalled | {op.bar_id})
-        if isinstance(op, ops.SharedMemoryBarrierWait):
-            return None if op.bar_id in status.signalled else status
-        return status
-
-    def waited(
-        self, tracked: Tracked, op: ops.MemoryCounterWait | ops.SharedMemoryBarrier, status: Status
-    ) -> Status:
-        """A wait that leaves at most N outstanding completes what has N later ones on its counter.
-
-        Shared memory is stricter: what was written there, others can rely on only once nothing is outstanding.
-        """
-        if status.complete:
-            return status
-        if op.drains:
-            return replace(status, complete=True) if tracked.effect.engine else status
-        allowed = op.counts.get(tracked.effect.counter)
-        if allowed is None or status.later < allowed or (allowed and tracked.effect.needs_fence):
-            return status
-        return replace(status, complete=True)
-
-    def used(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
-        """A read whose result is used is complete, and so are the wave's reads before it: they return in order."""
-        if tracked.effect.engine or tracked.effect.needs_fence:
-            return status
-        if any(self.holds(tracked, value, status) for value in op.uses):
-            return replace(status, complete=True)
-        return status
-
-    def holds(self, tracked: Tracked, value: ops.ValueOperation, status: Status) -> bool:
-        """Whether a value is the result of the tracked read, or of a later one."""
-        return value is shown(tracked.op) or id(value) in status.reads
-
-    def issued(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
-        """The tracked access's own wave issues another operation."""
-        counter = counted_on(op)
-        if counter == tracked.effect.counter and counter not in self.context.grouped:
-            status = self.counted(status)
-        if isinstance(op, ops.Read | ops.AtomicOp) and not tracked.effect.engine:
-            result = shown(op)
-            if isinstance(result, ops.ValueOperation) and result.name:
-                status = replace(status, reads=status.reads | {id(result)})
-        return status
-
-    def closed(self, tracked: Tracked, op: ops.CommitGroup, status: Status) -> Status:
-        """The tracked access's own wave closes a group."""
-        counts = tracked.effect.engine and op.counter == tracked.effect.counter and not status.complete
-        return self.counted(status) if counts else status
-
-    def counted(self, status: Status) -> Status:
-        """One more on the counter of the tracked access; more than any wait asks about need not be told apart."""
-        return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
-
-    def hand_on(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:
-        """At the end of a block, names come to hold what was read, or something else."""
-        if tracked.effect.engine or tracked.effect.needs_fence or not self.completion_matters:
-            return status
-        handed = results_given_at(block.anchor)
-        held = {id(name) for name, value in handed if certain and self.holds(tracked, value, status)}
-        return replace(status, reads=status.reads - {id(name) for name, _ in handed} | held)
 
     # ------------------------------------------------------------ meeting another access
 
@@ -373,8 +250,19 @@ class Tracker:
         first = self.context.touch(tracked.op, tracked.block, tracked.wave, tracked.env[-1], mine)
         second = self.context.touch(op, self.context.flow.blocks[step.block], wave, step.env[-1], place)
         why = why_racing(first, second, path, status.complete, bool(status.signalled), status.later < 0)
+        # What no group takes in yet, no count waits for.
+        weak = too_weak(first, path) if not status.complete and status.later >= 0 else None
         self.races[key] = Race(
-            "race", hazard, first, second, rounds, why, tuple(path), status.complete, bool(status.signalled)
+            "race",
+            hazard,
+            first,
+            second,
+            rounds,
+            why,
+            tuple(path),
+            status.complete,
+            bool(status.signalled),
+            weak=weak,
         )
 
     def rounds(self, tracked: Tracked, step: Walked) -> tuple[int, ...]:

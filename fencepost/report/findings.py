@@ -41,10 +41,12 @@ def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
 
 
 def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
-    marks = (
+    marks = [
         Mark(spans.get(_shown(race.first.op)), _touch(race.first)),
         Mark(spans.get(_shown(race.second.op)), _touch(race.second, race)),
-    )
+    ]
+    if race.weak is not None:
+        marks.append(Mark(spans.get(race.weak), "this wait may leave it outstanding"))
     path = _lines(race.path, spans)
     if path and race.why.endswith("between them"):
         notes = [("why", f"{race.why} on the path {path}")]
@@ -56,10 +58,12 @@ def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
         )
     written = [op.origin for op in (_shown(race.first.op), _shown(race.second.op))]
     if all(written):
-        notes.append(("written", f"the first in {written[0]}, the second in {written[1]}"))
+        notes.append(("written", f"the first in {written[0]}; the second in {written[1]}"))
+    if race.weak is not None and race.weak.origin:
+        notes.append(("waited", f"in {race.weak.origin}"))
     if race.fix is not None:
         notes.append(("fix", fix_text(race.fix, spans)))
-    return Diagnostic(CODES[race.kind], _title(race), marks, tuple(notes), source)
+    return Diagnostic(CODES[race.kind], _title(race), tuple(marks), tuple(notes), source)
 
 
 def _shown(op: ops.Operation) -> ops.Operation:
@@ -164,7 +168,7 @@ def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
     notes = [("path", path)] if path else []
     written = [origin for op, _ in deadlock.ops if (origin := _shown(op).origin)]
     if written:
-        notes.append(("written", " and ".join(dict.fromkeys(written))))
+        notes.append(("written", "; ".join(dict.fromkeys(written))))
     return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source)
 
 
@@ -240,6 +244,7 @@ def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
         "distance": race.distance,
         "why": race.why,
         "path": _path_json(race.path, spans),
+        "weak_wait": op_json(race.weak, spans) if race.weak else None,
         "fix": fix_text(race.fix, spans) if race.fix else None,
     }
 

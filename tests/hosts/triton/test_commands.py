@@ -163,8 +163,8 @@ def test_check_shows_lines_of_the_module_and_of_the_users_source(
     assert ran.code == 1
     write, read = line_of(RACY, "ttg.local_store"), line_of(RACY, "%y = ttg.local_load")
     assert f"--> {path}:{write}:7 and {path}:{read}:7" in ran.out
-    assert "= written: the first in user.py:7, the second in user.py:9" in ran.out
-    assert "= written: the first in user.py:9, the second in user.py:7" in ran.out
+    assert "= written: the first in user.py:7; the second in user.py:9" in ran.out
+    assert "= written: the first in user.py:9; the second in user.py:7" in ran.out
     assert f"= fix: a barrier before line {read}" in ran.out
 
 

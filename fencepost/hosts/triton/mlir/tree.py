@@ -88,9 +88,16 @@ class Operation:
 
     @property
     def origin(self) -> str:
-        """Where it was written: `kernel.py:57`; empty if nobody says."""
+        """Where it was written: `kernel.py:57`, and from where that was called; empty if nobody says."""
         place = self.location.place()
-        return f"{place.file}:{place.line}" if place is not None else ""
+        if place is None:
+            return ""
+        words = [f"{place.file}:{place.line}"]
+        for call in self.location.calls():
+            where = f"line {call.line}" if call.file == place.file else f"{call.file}:{call.line}"
+            words.append(f"called from {where}")
+            place = call
+        return ", ".join(words)
 
     @property
     def operand_types(self) -> tuple[str, ...]:
