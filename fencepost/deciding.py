@@ -78,7 +78,7 @@ def decide(
     `coarse` makes the same kernel looked at less closely, if there is such a thing (see `choose`).
     """
     if program.shift is not None:
-        return _decide_apart(program, config, strategy, seconds)
+        return _decide_apart(program, config, strategy, seconds, 0.0 if exact else near)
     started = time.monotonic()
     name = strategy
     if strategy == AUTOMATIC:
@@ -132,7 +132,9 @@ def decide(
     return _pairs(program, decision, optimum, exposure, pace, started + limit)
 
 
-def _decide_apart(program: Program, config: TargetConfig, strategy: str, seconds: float | None) -> Decision:
+def _decide_apart(
+    program: Program, config: TargetConfig, strategy: str, seconds: float | None, enough: float
+) -> Decision:
     """The same where groups of waves run apart."""
     if strategy == Intersect.name:
         raise FencepostError(
@@ -155,7 +157,7 @@ def _decide_apart(program: Program, config: TargetConfig, strategy: str, seconds
         reason = "how long to wait for copies is not part of the optimum where waves run apart"
         return Decision(name, spaced(program, placement), f"not proven to be optimal ({reason})")
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
-    fewest = find_fewest(lean, placement, limit)
+    fewest = find_fewest(lean, placement, limit, enough)
     best = fewest.cost if fewest.proven else None
     return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)
 

@@ -200,8 +200,8 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int,
         emitter = LegacyBarrierEmitter(config)
         instruction = emitter.instruction
         emitted = emitter.emit_each(flow, added, comments)
-    if program.barrier_ids or program.shift is not None:
-        verify_barriers(flow.trace, program.held_back_at())
+    if program.barrier_ids:
+        verify_barriers(flow.trace)
     else:
         verify_places(flow, emitted)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from fencepost.analysis.splits import verify_splits
 from fencepost.flow import Block, Flow, Position, build_flow
@@ -11,17 +11,13 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 
 
-def verify_barriers(trace: CapturedTrace, known: Collection[ops.Operation] = ()) -> None:
-    """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path.
-
-    Those that are `known` may: they stood there before, and hold some waves back.
-    """
+def verify_barriers(trace: CapturedTrace) -> None:
+    """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path."""
     flow = build_flow(trace)
-    if not known:
-        verify_splits(flow)
+    verify_splits(flow)
     for block in flow.blocks:
         for op in block.ops:
-            if block.guards and op not in known and _is_met(op):
+            if block.guards and _is_met(op):
                 raise _divergent(op, block, trace)
 
 

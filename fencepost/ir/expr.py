@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -198,10 +198,8 @@ class Flag:
 
 
 Condition: TypeAlias = Compare | Flag
-LEAVES = (Const, Var, Wave, Lane, Unknown)
-"""Expressions without parts,"""
-PAIRS = (Binary, Compare)
-"""and what has two."""
+LEAVES = frozenset((Const, Var, Wave, Lane, Unknown))
+"""Expressions without parts. Kinds are compared by identity here: these are asked about more than anything else."""
 
 
 def as_expr(value: Operand) -> Expr:
@@ -244,18 +242,19 @@ def decide(condition: Condition, env: Mapping[str, int], wave: int | None = None
 
 def leaves(expr: Expr | Condition) -> list[Expr]:
     """Every constant, variable, wave and unknown in `expr`, from left to right."""
-    if isinstance(expr, LEAVES):  # much the most frequent case
-        return [expr]
-    found: list[Expr] = []
-    todo: list[Expr | Condition] = [expr]
+    if type(expr) in LEAVES:  # much the most frequent case
+        return [expr]  # type: ignore[list-item]
+    found: list[Any] = []
+    todo: list[Any] = [expr]
     while todo:
         part = todo.pop()
-        if isinstance(part, LEAVES):
+        kind = type(part)
+        if kind in LEAVES:
             found.append(part)
-        elif isinstance(part, Select):
-            todo += (part.orelse, part.then, part.condition)
-        elif isinstance(part, PAIRS):
+        elif kind is Binary or kind is Compare:
             todo += (part.rhs, part.lhs)
+        elif kind is Select:
+            todo += (part.orelse, part.then, part.condition)
     return found
 
 

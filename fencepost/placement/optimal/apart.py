@@ -54,9 +54,12 @@ class FewestApart:
         return f"not proven to be optimal ({how}; {self.reason})"
 
 
-def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApart:
-    """The cheapest placement without waits of its own; `known` is one that leaves nothing open."""
-    search = _Search(program, time.monotonic() + seconds)
+def find_fewest(program: Program, known: Placement, seconds: float, enough: float = 0.0) -> FewestApart:
+    """The cheapest placement without waits of its own; `known` is one that leaves nothing open.
+
+    If that is shown to cost at most `enough` more than the cheapest (0.02 is 2 %), it will do.
+    """
+    search = _Search(program, time.monotonic() + seconds, enough)
     return search.run(known)
 
 
@@ -64,6 +67,7 @@ def find_fewest(program: Program, known: Placement, seconds: float) -> FewestApa
 class _Search:
     program: Program
     until: float
+    enough: float
     grades: dict[Position, list[Grade]] = field(default_factory=dict)
     """What can stand at each place, from height 1 up."""
     rows: list[frozenset[Rung]] = field(default_factory=list)
@@ -84,9 +88,11 @@ class _Search:
         if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
             return FewestApart(known, paid, False, 0, "not every place was looked at")
         while True:
-            chosen, exact = self.cheapest(least)
+            chosen, exact = self.cheapest(int(least / (1 + self.enough)))
             if chosen is None:
-                return FewestApart(known, paid, exact, len(self.rows), self.why_not(exact))
+                proven = exact and not self.enough
+                reason = "near enough" if exact and self.enough else self.why_not(exact)
+                return FewestApart(known, paid, proven, len(self.rows), reason)
             if not self.is_open(chosen):
                 found = self.placement(chosen)
                 price = cost_apart(self.program, found)
