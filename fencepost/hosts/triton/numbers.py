@@ -24,6 +24,7 @@ ARITHMETIC = {
 NARROW = ("i1", "i8", "i16")
 SAME = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
 
+UNSIGNED = ("arith.extui", "arith.index_castui")
 OF_BITS = ("arith.xori", "arith.andi", "arith.muli", "arith.select", "arith.extsi", "arith.extui")
 """What is known of a single bit, 0 or 1 here: sums lose what they carry, and to a comparison 1 is below 0."""
 
@@ -115,11 +116,16 @@ class Numbers:
         """A number with more bits than before, or with less."""
         if op.results[0].type == "i1":
             return Binary("%", number, Const(2))
-        if op.operands[0].type == "i1" and op.name == "arith.extsi":
-            # Its one bit is its sign.
-            return Binary("-", Const(0), number)
-        # Bits that are cut off make another number of it.
-        return UNKNOWN if op.results[0].type in NARROW else number
+        if op.results[0].type in NARROW:
+            # Bits that are cut off make another number of it.
+            return UNKNOWN
+        if op.operands[0].type == "i1":
+            # With its sign, which is its one bit, it is 0 or -1.
+            return Binary("-", Const(0), number) if op.name == "arith.extsi" else number
+        if op.name in UNSIGNED and not is_natural(number, self.natural):
+            # Below zero, it becomes a large number.
+            return Select(Compare(">=", number, Const(0)), number, UNKNOWN)
+        return number
 
 
 def _used(op: Operation | None) -> tuple[Value, ...]:
