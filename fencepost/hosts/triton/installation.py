@@ -49,6 +49,15 @@ Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
 """What is done to a module, given it right before membar and, if asked for, as membar leaves it."""
 
 
+class HalfDone(Exception):
+    """Edits of a live module went wrong, and some may have been made: it is to be replaced by what it was."""
+
+    def __init__(self, module: Any, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.module = module
+        self.reason = reason
+
+
 @dataclass(slots=True)
 class Installation:
     """What is installed, and what has been found so far."""
@@ -96,6 +105,9 @@ class Installation:
             began = time.thread_time()
             try:
                 changed = self.changed(module, membar)
+            except HalfDone as half:
+                module = half.module
+                self.warn(half.reason)
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.warn(error)
             self.seconds.append(time.thread_time() - began)
@@ -125,10 +137,15 @@ class Installation:
         if self.mode == "audit":
             return None
         edits = self.decide(tree, after)
-        if can_be_made_live(tree, edits):
-            make_live(module, tree, edits)
+        if not edits:
             return module
-        return parse_live(apply_edits(tree, edits), module.context)
+        if not can_be_made_live(tree, edits):
+            return parse_live(apply_edits(tree, edits), module.context)
+        try:
+            make_live(module, tree, edits)
+        except Exception as error:
+            raise HalfDone(parse_live(before, module.context), error) from error
+        return module
 
     def warn(self, error: Exception) -> None:
         """Say why a kernel is compiled without fencepost."""

@@ -14,6 +14,8 @@ import pytest
 
 from fencepost.hosts.triton import Audit, install, installed, uninstall
 from fencepost.hosts.triton.audit import triton_barriers
+from fencepost.hosts.triton.edits import Insert
+from fencepost.hosts.triton.live import make_live
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS
 
@@ -99,6 +101,7 @@ def stock(build: Compile) -> Compile:
 
     def assembly_of(*arguments: Any) -> str:
         if arguments not in made:
+            assert not host._installed, "with fencepost installed it would not be Triton's alone"
             made[arguments] = assembly(build(*arguments))
         return made[arguments]
 
@@ -175,7 +178,8 @@ def test_an_audit_is_printed_to_standard_error(build: Compile, capfd: pytest.Cap
 def test_a_kernel_without_shared_memory_is_no_trouble(build: Compile, stock: Compile) -> None:
     for mode in ("audit", "replace"):
         with installed(mode, show=lambda _: None):
-            assert assembly(build("add", "sm_80")) == stock("add", "sm_80")
+            made = assembly(build("add", "sm_80"))
+        assert made == stock("add", "sm_80")
 
 
 # ---------------------------------------------------------------- replace
@@ -187,7 +191,8 @@ def test_tritons_own_barriers_give_tritons_own_assembly(
     kernel: str, gpu: str, build: Compile, stock: Compile
 ) -> None:
     with installed("replace", decide=triton_barriers):
-        assert assembly(build(kernel, gpu)) == stock(kernel, gpu)
+        made = assembly(build(kernel, gpu))
+    assert made == stock(kernel, gpu)
 
 
 @pytest.mark.parametrize("gpu", GPUS)
@@ -385,6 +390,20 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
         made = assembly(build("matmul", gpu))
     assert "a mistake of ours" in str(said[0].message)
     assert made == stock("matmul", gpu)
+
+
+def test_edits_of_a_live_module_that_are_half_done_are_undone(
+    build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_late(module: Any, tree: Any, edits: Any) -> None:
+        (store,) = [op for op in tree.walk() if op.name == "tt.store"]
+        make_live(module, tree, [*edits, Insert(store)])
+        raise RecursionError("a mistake of ours")
+
+    monkeypatch.setattr(host, "make_live", fail_late)
+    with installed("replace"), pytest.warns(RuntimeWarning, match="a mistake of ours"):
+        made = assembly(build("matmul", "sm_80"))
+    assert made == stock("matmul", "sm_80")
 
 
 def test_an_error_of_triton_is_tritons(build: Compile, tmp_path: Path) -> None:
