@@ -1,45 +1,104 @@
 """A campaign of random kernels, with a progress bar; a kernel that fails is shrunk and written to out/.
 
-python -m tests.fuzz --kernels 100000 [--seed 0] [--jobs 2]
+python -m tests.fuzz --kernels 100000 [--seed 0] [--jobs 2] [--every-strategy]
+
+What holds for every strategy is asked of one strategy for each kernel, in turn, so that a campaign can be large;
+`--every-strategy` asks all of each kernel, as the tests do.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache, partial
 from pathlib import Path
 
-from tests.campaign import EXACT, EXHAUSTIVE, SOUND, WAITS, Property
+from fencepost.ir import parser
+from tests.campaign import (
+    EXACT,
+    EXHAUSTIVE,
+    MBARRIERS,
+    PER_STRATEGY,
+    SKEW,
+    SKEW_EXACT,
+    SOUND,
+    WAITS,
+    Property,
+)
 from tests.random_kernels import Shape, random_text, shrink
+from tests.random_mbarriers import random_kernel as random_mbarriers
+from tests.shifted_kernels import ShiftedKernel
 
-PLANS: tuple[tuple[str, float, Shape, tuple[Property, ...]], ...] = (
-    ("any control flow", 0.3, Shape(), EXACT),
-    ("large", 0.05, Shape(size=40), EXACT),
-    ("rings, carried", 0.2, Shape(slots=True, handing=True), EXACT),
-    ("functions, scratch", 0.1, Shape(functions=True, scratch=True), EXACT),
-    ("waits", 0.1, Shape(slots=True, asynchronous=True, waits=False, divergent=False), WAITS),
-    ("copies in flight", 0.1, Shape(slots=True, asynchronous=True), SOUND),
+
+def skewed(seed: int, copies: bool, by_wave: bool) -> str:
+    """A kernel with one half of its waves a barrier behind."""
+    source = random.Random(seed)
+    return ShiftedKernel(source, copies, by_wave, source.choice([0.1, 0.3, 0.5, 0.7])).text()
+
+
+def mbarriers(seed: int) -> str:
+    """A tiny kernel with mbarriers, its loops of zero to three trips."""
+    return random_mbarriers(seed, rounds=seed % 4)
+
+
+def of(**shape: object) -> Callable[[int], str]:
+    """Kernels of a shape."""
+    return partial(random_text, shape=Shape(**shape))  # type: ignore[arg-type]
+
+
+PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...] = (
+    ("any control flow", 0.25, of(), EXACT),
+    ("large", 0.03, of(size=40), EXACT),
+    ("rings, carried", 0.15, of(slots=True, handing=True), EXACT),
+    ("functions, scratch", 0.08, of(functions=True, scratch=True), EXACT),
+    ("block arguments", 0.05, of(arguments=True, slots=True, size=16, waves=(2, 4)), EXACT),
+    ("waits", 0.06, of(slots=True, asynchronous=True, waits=False, divergent=False), WAITS),
+    ("copies in flight", 0.06, of(slots=True, asynchronous=True), SOUND),
     (
-        "everything", 0.05,
-        Shape(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16), SOUND,
+        "everything", 0.03,
+        of(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16), SOUND,
     ),
-    ("two checkers", 0.1, Shape(size=9, depth=2, barriers=0.3), EXHAUSTIVE),
+    ("two checkers", 0.1, of(size=9, depth=2, barriers=0.3), EXHAUSTIVE),
+    ("skewed", 0.04, partial(skewed, copies=False, by_wave=False), SKEW_EXACT),
+    ("skewed, by wave", 0.02, partial(skewed, copies=False, by_wave=True), SKEW_EXACT),
+    ("skewed, copies", 0.02, partial(skewed, copies=True, by_wave=False), SKEW_EXACT),
+    ("skewed, both", 0.01, partial(skewed, copies=True, by_wave=True), SKEW),
+    ("mbarriers", 0.1, mbarriers, MBARRIERS),
 )  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50
 
 
-def run_batch(plan: int, seeds: range) -> list[tuple[int, int, str, str]]:
+def asked(holds: Property, seed: int, every: bool) -> Property:
+    """A property, of one strategy if it is about strategies: each has its turn."""
+    strategies = PER_STRATEGY.get(holds)
+    if strategies is None or every:
+        return holds
+    one = strategies[seed % len(strategies)]
+    return partial(holds, strategies=(one,))  # type: ignore[call-arg]
+
+
+def remember_syntax() -> None:
+    """Let kernels that are parsed again keep their statements: two thirds of a campaign's time would be parsing."""
+    parse_statements = vars(parser)["read_statements"]
+    if not hasattr(parse_statements, "cache_info"):
+        vars(parser)["read_statements"] = lru_cache(64)(parse_statements)
+
+
+def run_batch(plan: int, seeds: range, every: bool) -> list[tuple[int, int, str, str]]:
     """The failures among some seeds: plan, seed, property, problem."""
-    _, _, shape, properties = PLANS[plan]
+    remember_syntax()
+    _, _, make, properties = PLANS[plan]
     failures = []
     for seed in seeds:
-        text = random_text(seed, shape)
+        text = make(seed)
         for holds in properties:
             try:
-                problem = holds(text)
+                problem = asked(holds, seed, every)(text)
             except Exception as error:  # a crash is a failure like any other: it is shrunk and kept
                 problem = f"{type(error).__name__}: {error}"
             if problem is not None:
@@ -53,6 +112,7 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=10_000_000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--every-strategy", action="store_true", help="ask every strategy of each kernel")
     options = parser.parse_args()
     batches = []
     for plan, (_, share, _, _) in enumerate(PLANS):
@@ -60,7 +120,7 @@ def main() -> int:
         last = first + max(1, int(options.kernels * share))
         batches += [(plan, range(start, min(start + BATCH, last))) for start in range(first, last, BATCH)]
     start = time.perf_counter()
-    failures = _run(batches, options.jobs)
+    failures = _run(batches, options.jobs, options.every_strategy)
     tried = Counter[str]()
     for plan, seeds in batches:
         tried[PLANS[plan][0]] += len(seeds)
@@ -68,28 +128,28 @@ def main() -> int:
         print(f"{name:<20}{count:>9} kernels")
     print(f"{'total':<20}{sum(tried.values()):>9} kernels in {time.perf_counter() - start:.0f} s")
     for plan, seed, name, problem in failures[:10]:
-        path = _keep(plan, seed, name, problem)
+        path = _keep(plan, seed, name, problem, options.every_strategy)
         print(f"FAILED {name}: seed {seed}: {problem}\n  shrunk to {path}")
     print(f"{len(failures)} failed" if failures else "all held")
     return 1 if failures else 0
 
 
-def _run(batches: list[tuple[int, range]], jobs: int) -> list[tuple[int, int, str, str]]:
+def _run(batches: list[tuple[int, range]], jobs: int, every: bool) -> list[tuple[int, int, str, str]]:
     from rich.progress import track
 
     failures = []
     with ProcessPoolExecutor(jobs) as pool:
-        running = pool.map(run_batch, *zip(*batches, strict=True))
+        running = pool.map(partial(run_batch, every=every), *zip(*batches, strict=True))
         for found in track(running, "kernels", total=len(batches)):
             failures += found
     return failures
 
 
-def _keep(plan: int, seed: int, name: str, problem: str) -> Path:
+def _keep(plan: int, seed: int, name: str, problem: str, every: bool) -> Path:
     """Shrink a failing kernel and write it down with what was wrong."""
-    _, _, shape, properties = PLANS[plan]
-    holds = next(prop for prop in properties if prop.__name__ == name)
-    small = shrink(random_text(seed, shape), lambda text: holds(text) is not None)
+    _, _, make, properties = PLANS[plan]
+    holds = asked(next(prop for prop in properties if prop.__name__ == name), seed, every)
+    small = shrink(make(seed), lambda text: holds(text) is not None)
     out = Path("out")
     out.mkdir(exist_ok=True)
     path = out / f"{name}_{seed}.fp"
