@@ -3,8 +3,9 @@
 It knows nothing of clocks and of what a wave can rely on. It reads the text by itself, writes out what each wave
 does, and follows the machine. An object is a number of phases that are complete, arrivals that are missing and bytes
 that are missing; a wait goes on while the open phase has the parity that it names. What an engine was told to do can
-be done at any later time, in any order. What a wave does to shared memory itself, its arrivals included, is done one
-after the other, at any later time, until something waits for it.
+be done at any later time; if it arrives then, whatever the wave told it before, on that counter, is done. What a wave
+does to shared memory itself, its arrivals included, is done one after the other, at any later time, until something
+waits for it.
 
 A race is a state in which an access begins while another that it conflicts with is under way. A hang is a state in
 which nobody can move and somebody has not ended. Both stop the search.
@@ -211,8 +212,8 @@ def conflict(one: Access, other: Access) -> bool:
         return False
     if one.wave == other.wave and mine.kind == "init" and its.kind == "arrive":
         return False
-    # One engine keeps the order of its own copies.
-    return not (mine.kind == its.kind == "copy" and mine.counter == its.counter)
+    # One engine keeps the order of the copies of one wave.
+    return not (mine.kind == its.kind == "copy" and mine.counter == its.counter and one.wave == other.wave)
 
 
 class Machine:
@@ -222,6 +223,10 @@ class Machine:
         found = re.search(r"waves=(\d+)", text)
         assert found is not None
         self.steps = [program(text, wave, given) for wave in range(int(found[1]))]
+        self.copies = [
+            {step.instance: step.place for step in steps if step.kind == "copy"} for steps in self.steps
+        ]
+        """For each wave: its copies, and where they go."""
         self.made = {step.place for steps in self.steps for step in steps if step.kind == "init"}
 
     def explore(self) -> int:
@@ -295,8 +300,18 @@ class Machine:
     def begin(self, state: State, access: Access) -> None:
         """An access begins: nothing that it conflicts with may be under way."""
         under_way = (*(each for own in state.own for each in own), *state.engines)
-        if any(conflict(each, access) for each in under_way):
+        if any(conflict(each, access) and not self.share(each, access) for each in under_way):
             raise Found("race")
+
+    def share(self, one: Access, other: Access) -> bool:
+        """Whether two waves share the work of two copies of one engine: both make both, each of the same bytes."""
+        if not one.step.kind == other.step.kind == "copy" or one.step.counter != other.step.counter:
+            return False
+        return all(
+            self.copies[wave].get(each.step.instance) == each.step.place
+            for each in (one, other)
+            for wave in (one.wave, other.wave)
+        )
 
     def done(self, state: State, wave: int, many: int) -> State:
         """So many of the things that a wave has told its shared memory to do are done."""
@@ -340,8 +355,10 @@ class Machine:
     # ------------------------------------------------------------ engines
 
     def can_be_done(self, state: State, access: Access) -> bool:
-        """An engine can be done at any time; one that arrives for others, once those are done."""
-        return access.step.kind != "arrive" or not any(
+        """An engine arrives in order, once what its wave told it before is done; bytes come at any time."""
+        arrives = access.step.tells is not None and not access.step.bytes
+        in_order = access.step.kind == "arrive" or arrives
+        return not in_order or not any(
             each.wave == access.wave
             and each.order < access.order
             and each.step.counter == access.step.counter

@@ -170,6 +170,11 @@ class Context:
             self.touched[key] = found
         return found
 
+    def cooperates(self, op: ops.MemoryOperation, block: Block, frame: Frame, one: int, other: int) -> bool:
+        """Whether two waves that both issue a copy share its work: it is the same bytes to both."""
+        mine, theirs = (self.places(op, block, frame, wave) for wave in (one, other))
+        return [place.bytes for place in mine] == [place.bytes for place in theirs]
+
     # ------------------------------------------------------------ where execution can go
 
     def successors(self, block: Block, env: Env) -> list[Successor]:

@@ -77,16 +77,21 @@ class Objects:
             self.arrive(state, op, found, clock, ops.Arrival(op.view, op.count))
         return True
 
-    def engine_arrives(
-        self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival, alone: str
-    ) -> None:
-        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began."""
+    def engine_arrives(self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival) -> None:
+        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began.
+
+        One that arrives does so in order: what the wave has told it before, on the same counter, is done as well.
+        Bytes tell of their own copy alone.
+        """
         self.touch(state, event, arrives)
         where = self.at(event, arrives.view, state.wave)
         if where is None:
             self.lost = True
             return
-        clock = {**state.knows, (state.wave, alone): 1}
+        copy = self.run.log[-1]
+        clock = {**state.knows, (state.wave, copy.alone): 1}
+        if arrives.count:
+            clock[state.wave, copy.effect.counter] = copy.place
         if self.is_made(where):
             self.early.append((where, state, op, clock, arrives, self.run.log[-1]))
             self.let_arrive(where)

@@ -68,12 +68,13 @@ class Simulation:
                 for state in self.waves
                 if all(admits(guard, state.wave, visit.frames[depth], unknown) for depth, guard in guards)
             ]
+            together = frozenset(state.wave for state in taking_part)
             events = list(block.ops)
             if block.anchor is not None and block.index in context.environments.value_holders:
                 events.append(block.anchor)
             for op in events:
                 number += 1
-                event = Event(op, visit, number)
+                event = Event(op, visit, number, together)
                 for state in taking_part:
                     state.events.append(event)
 
@@ -241,7 +242,7 @@ class Simulation:
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
         if arrives is not None:
-            self.objects.engine_arrives(state, event, op, arrives, alone)
+            self.objects.engine_arrives(state, event, op, arrives)
 
     def block(self, event: Event) -> Block:
         """Where an event stands."""
@@ -254,6 +255,8 @@ class Simulation:
             return
         if self.one_instance(earlier.event, now.event):
             return
+        if earlier.effect.kept_in_order(now.effect) and (same_wave or self.cooperate(earlier, now)):
+            return
         ordered = earlier.is_known(state.knows)
         if not ordered:
             first, second = (earlier, now) if earlier.event.number <= now.event.number else (now, earlier)
@@ -265,6 +268,20 @@ class Simulation:
                 f"before wave {now.wave} makes the earlier one"
             )
             self.record("wrong order", now, earlier, why)
+
+    def cooperate(self, one: Logged, other: Logged) -> bool:
+        """Whether two copies are acts of the same waves, among them the two at hand.
+
+        Each engine then keeps its wave's share of them in order. Copies that different waves issue have no order.
+        """
+        return all(
+            {one.wave, other.wave} <= event.waves
+            and isinstance(event.op, ops.MemoryOperation)
+            and self.context.cooperates(
+                event.op, self.block(event), tuple(event.visit.env.items()), one.wave, other.wave
+            )
+            for event in (one.event, other.event)
+        )
 
     def one_instance(self, one: Event, other: Event) -> bool:
         """Whether two events are parts of one cooperative act."""
