@@ -41,6 +41,10 @@ def admits(guard: Guard, wave: int, env: dict[str, int], unknown: Unknown) -> bo
     return (unknown(wave) if decided is None else decided) == guard.holds
 
 
+Sides = dict[tuple[ops.Operation, tuple[ops.Call, ...]], bool]
+"""Divergent conditionals, each with the calls that led to it, and which side of it something is on."""
+
+
 class Simulation:
     """All waves along one path."""
 
@@ -58,6 +62,10 @@ class Simulation:
         self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
         self.objects = Objects(self)
+        self.known_sides: dict[int, Sides] = {}
+        """For each block that was asked about."""
+        self.ends = not self.flow.blocks[path[-1].block].successors
+        """Whether the path goes on to the kernel's end."""
         self.waves = [WaveState(wave, []) for wave in waves]
         number = 0
         for visit in path:
@@ -91,12 +99,19 @@ class Simulation:
             self.find_deadlocks()
 
     def forget(self) -> None:
-        """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more."""
-        ahead = min((s.events[s.at].number for s in self.waves if s.at < len(s.events)), default=0)
+        """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more.
+
+        A wave on the other side of a divergent conditional never comes to what stands on this one.
+        """
+        coming = [(s, s.events[s.at]) for s in self.waves if s.at < len(s.events)]
         self.log = [
             entry
             for entry in self.log
-            if entry.event.number >= ahead or any(not entry.is_known(s.knows) for s in self.waves)
+            if any(
+                not entry.is_known(state.knows)
+                or (event.number <= entry.event.number and not self.on_opposite_sides(entry.event, event))
+                for state, event in coming
+            )
         ]
 
     def step(self, state: WaveState) -> bool:
@@ -304,11 +319,15 @@ class Simulation:
             common.get(loop, count) == count for loop, count in one.visit.iteration
         )
 
-    def sides(self, event: Event) -> dict[tuple[ops.Operation, tuple[ops.Call, ...]], bool]:
-        """The divergent conditionals around an event, each with the calls that led to it, and which side it is on."""
-        block = self.block(event)
-        guards = self.context.environments.guards(block)
-        return {(guard.branch, block.calls[:depth]): guard.holds for depth, guard in guards}
+    def sides(self, event: Event) -> Sides:
+        """The divergent conditionals around an event, and which side it is on."""
+        found = self.known_sides.get(event.visit.block)
+        if found is None:
+            block = self.block(event)
+            guards = self.context.environments.guards(block)
+            found = {(guard.branch, block.calls[:depth]): guard.holds for depth, guard in guards}
+            self.known_sides[event.visit.block] = found
+        return found
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
         """Keep the first finding for each pair of operations."""
@@ -370,6 +389,9 @@ class Simulation:
         """Every wave has run as far as it gets: report who waits, and what was left signalled."""
         # Who waits for an object keeps others at barriers waiting, seldom the other way round.
         stuck = [state for state in self.waves if state.at < len(state.events)]
+        if not self.ends and len(stuck) < len(self.waves):
+            # Somebody came to where the path was cut off, and might have let the others go.
+            return
         for_object = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
         if for_object:
             self.objects.stuck(for_object)
