@@ -141,6 +141,19 @@ class Mbarriers:
         return len(found.phases) > phase + 1
 
 
+ALONE = "alone "
+
+
+def alone_name(counter: str, event: int) -> str:
+    """Where clocks keep that one operation of an engine is complete, whatever else is."""
+    return f"{ALONE}{counter} {event}"
+
+
+def without_old(clock: Clock, under_way: set[tuple[int, str]]) -> Clock:
+    """A clock without operations of engines that nobody asks about any more."""
+    return {key: count for key, count in clock.items() if key in under_way or not key[1].startswith(ALONE)}
+
+
 def join_into(clock: Clock, other: Clock) -> None:
     """Add what another clock knows."""
     for key, count in other.items():

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, exactly, touched
-from fencepost.check.mbarriers import WAITS, Clock, Mbarrier, Mbarriers, join_into
+from fencepost.check.mbarriers import WAITS, Clock, Mbarrier, Mbarriers, alone_name, join_into, without_old
 from fencepost.check.report import Deadlock
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
@@ -30,6 +30,12 @@ class Objects:
         """An object that is not known was used: who waits for ever cannot be told."""
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
         """Engines that are done, in this run, before the object is made that they tell."""
+
+    def forget(self, under_way: set[tuple[int, str]]) -> None:
+        """Nobody asks any more about copies that are not under way."""
+        for found in self.mbarriers.at.values():
+            found.gathered = without_old(found.gathered, under_way)
+            found.phases[-2:] = [without_old(known, under_way) for known in found.phases[-2:]]
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
         """Where an object lies; None if that is not known."""
@@ -63,7 +69,7 @@ class Objects:
             # Its engine arrives, once all that the wave has told it to do is complete.
             clock[state.wave, op.counter] = state.issued.get(op.counter, 0)
             # No count tells when it does, only the object.
-            alone = f"{op.counter} {event.number}"
+            alone = alone_name(op.counter, event.number)
             clock[state.wave, alone] = 1
             engine = Effect(True, True, atomic=True, counter=op.counter)
             self.run.log.append(replace(self.run.log[-1], effect=engine, place=NEVER, alone=alone))

@@ -32,6 +32,8 @@ SETTLED = 128
 """Iterations after which a loop of labelled blocks is looked at, whether it is a long one."""
 MOST_BLOCKS = 20_000
 """Blocks of a path."""
+MOST_WORK = 400_000
+"""Blocks and operations on all paths together, each counted once for every wave."""
 
 
 Frames = tuple[dict[str, int], ...]
@@ -105,9 +107,16 @@ class Paths:
     def __iter__(self) -> Iterator[list[Visit]]:
         """Every path if there are at most `most`, else that many of them, chosen at random."""
         every = values_given(self.flow.trace, self.explored)
-        for self.given in every:
+        # Small numbers first: where there is more to do than time for it, long loops are what is left out.
+        work = 0
+        for self.given in sorted(every, key=lambda given: sum(given.values())):
             self._set_bounds()
-            yield from self._paths(max(self.most // len(every), FEWEST))
+            for path in self._paths(max(self.most // len(every), FEWEST)):
+                yield path
+                work += sum(1 + len(self.flow.blocks[visit.block].ops) for visit in path)
+                if work * self.flow.trace.waves > MOST_WORK:
+                    self.explored.cut(f"stopped after {work:,} blocks and operations on all paths")
+                    return
 
     def _set_bounds(self) -> None:
         self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
@@ -168,8 +177,9 @@ class Paths:
         rounds, values = place.rounds[loop], place.frames[-1]
         if rounds == 0:
             history[loop] = []
-        history[loop].append(values)
-        if rounds != SETTLED:
+        # A loop with several entries may be come to in its midst.
+        history.setdefault(loop, []).append(values)
+        if rounds != SETTLED or len(history[loop]) <= SETTLED:
             return place
         found = period_of_loop(self.flow.trace, history[loop])
         if found is None:

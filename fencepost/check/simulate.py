@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from fencepost.check.access import LDS, LDS_READ, counted_on, effect_of, shown
 from fencepost.check.context import Context
-from fencepost.check.mbarriers import Clock
+from fencepost.check.mbarriers import Clock, alone_name, without_old
 from fencepost.check.names import results_given_at
 from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
@@ -113,6 +113,18 @@ class Simulation:
                 for state, event in coming
             )
         ]
+        under_way = {(entry.wave, entry.alone) for entry in self.log if entry.alone}
+        for state in self.waves:
+            state.knows = without_old(state.knows, under_way)
+        self.meetings = {
+            meeting: (count, without_old(known, under_way))
+            for meeting, (count, known) in self.meetings.items()
+            if any(
+                state.waits.get(meeting[0], 0) <= meeting[1] and meets(state.wave, meeting[0])
+                for state in self.waves
+            )
+        }
+        self.objects.forget(under_way)
 
     def step(self, state: WaveState) -> bool:
         """Run one operation; False if the wave has to wait."""
@@ -245,7 +257,7 @@ class Simulation:
         block = self.block(event)
         mine: list[Logged] = []
         arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
-        alone = f"{effect.counter} {event.number}" if arrives is not None else ""
+        alone = alone_name(effect.counter, event.number) if arrives is not None else ""
         frame = tuple(event.visit.env.items())
         for found in self.context.places(op, block, frame, state.wave):
             if not found.inside and id(op) not in self.out_of_range:

@@ -166,7 +166,4 @@ class ObjectWriter:
                 nullcontext() if number.value else self.writer.kernel.cond(Compare("!=", Const(0), Const(0)))
             )
         asked = condition_of(number)
-        if asked is None:
-            # Taken to hold: who waits for what never comes is then not found, and nobody is suspected of it.
-            return nullcontext()
-        return self.writer.kernel.cond(asked)
+        return None if asked is None else self.writer.kernel.cond(asked)
