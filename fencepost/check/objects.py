@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, exactly, touched
+from fencepost.check.lifetimes import Lifetimes
 from fencepost.check.mbarriers import WAITS, Clock, Mbarrier, Mbarriers, alone_name, join_into, without_old
 from fencepost.check.report import Deadlock
 from fencepost.ir import ops
@@ -26,6 +27,7 @@ class Objects:
     def __init__(self, run: Simulation) -> None:
         self.run = run
         self.mbarriers = Mbarriers()
+        self.lifetimes = Lifetimes(self.mbarriers, run.deadlocks)
         self.lost = False
         """An object that is not known was used: who waits for ever cannot be told."""
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
@@ -36,6 +38,11 @@ class Objects:
         for found in self.mbarriers.at.values():
             found.gathered = without_old(found.gathered, under_way)
             found.phases[-2:] = [without_old(known, under_way) for known in found.phases[-2:]]
+
+    def written_over(self, entries: list[Logged]) -> None:
+        """Data is written: objects that have those bytes are none any more."""
+        if self.mbarriers.at:
+            self.lifetimes.written_over(entries)
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
         """Where an object lies; None if that is not known."""
@@ -50,6 +57,7 @@ class Objects:
             return True
         if isinstance(op, ops.MbarrierInit):
             self.run.issue(state, event, op)
+            self.lifetimes.made_again(self.run.log[-1], where)
             self.mbarriers.make(where, op, event.number)
             for told in self.early:
                 if told[0] == where and told[-1].is_known(state.knows):
@@ -61,6 +69,10 @@ class Objects:
         if found is None:
             # Nobody has made it yet. If that is only a matter of time, it is a race as well, and found as one.
             return False
+        if isinstance(op, ops.MbarrierInval) or found.ended is not None:
+            self.run.issue(state, event, op)
+            self.lifetimes.ends(found, self.run.log[-1], state)
+            return True
         if isinstance(op, ops.MbarrierWait):
             return self.wait(state, event, op, found)
         self.run.issue(state, event, op)
@@ -95,6 +107,10 @@ class Objects:
             self.lost = True
             return
         copy = self.run.log[-1]
+        found = self.mbarriers.find(where)
+        if found is not None and found.ended is not None:
+            self.lifetimes.ends(found, copy, state)
+            return
         clock = {**state.knows, (state.wave, copy.alone): 1}
         if arrives.count:
             clock[state.wave, copy.effect.counter] = copy.place

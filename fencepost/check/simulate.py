@@ -268,6 +268,8 @@ class Simulation:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
+        if effect.writes and not isinstance(op, ops.MbarrierOperation):
+            self.objects.written_over(mine)
         if arrives is not None:
             self.objects.engine_arrives(state, event, op, arrives)
 

@@ -72,12 +72,15 @@ class ObjectWriter:
                 writer.note(op, kernel.mbarrier_wait(target, phase=phase))
         elif op.name in INIT:
             with self.leader():
-                writer.note(op, kernel.mbarrier_init(target, count=op.integer("count") or 1))
+                made = kernel.mbarrier_init(
+                    target, count=op.integer("count") or 1, until_inval=op.name.startswith("ttng")
+                )
+                writer.note(op, made)
             if op.name.startswith("amdg"):
                 writer.note(op, writer.barrier())
         elif op.name in INVAL:
             with self.leader():
-                writer.note(op, kernel.write(target))
+                writer.note(op, kernel.mbarrier_inval(target))
         elif op.name == "ttng.barrier_expect":
             self.meet(op)
             with asked, self.leader():
