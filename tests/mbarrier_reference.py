@@ -281,7 +281,7 @@ class Machine:
         if step.kind == "wait_count":
             return [] if self.is_outstanding(state, wave, step) else [self.moved(state, wave)]
         self.begin(state, access)
-        if step.kind in ("wait", "init", "inval"):
+        if step.kind in ("wait", "init", "inval", "write"):
             # What a wave does to one place, it does in order.
             mine = [number for number, each in enumerate(state.own[wave], 1) if each.step.place == step.place]
             state = self.done(state, wave, mine[-1] if mine else 0)

@@ -194,6 +194,10 @@ class Objects:
             return False
         # It looks at the object before it knows anything from it: whoever made that must be known already.
         self.run.issue(state, event, op)
+        # Who has passed a wait is done with it: whoever hears of the wave from now on knows that.
+        alone = alone_name(WAITS, event.number)
+        self.run.log[-1] = replace(self.run.log[-1], alone=alone)
+        state.knows[state.wave, alone] = 1
         if parity is None:
             # Taken to wait for nothing that is not known anyway.
             self.lost = True
