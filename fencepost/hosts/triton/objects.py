@@ -14,7 +14,8 @@ from fencepost.hosts.triton.memory import tile_bytes
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import condition_of
-from fencepost.hosts.triton.table import COPY, TENSOR
+from fencepost.hosts.triton.table import COPY, TABLE, TENSOR, Does
+from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import Compare, Const, Wave
 
@@ -106,7 +107,7 @@ class ObjectWriter:
         return True
 
     def tdm(self, op: Operation) -> bool:
-        """A copy by AMD's data mover that may tell an object; False if it tells none."""
+        """A copy by AMD's data mover, in or out, that may tell an object; False if it tells none."""
         writer, kernel = self.writer, self.writer.kernel
         shared = list(writer.views.shared(op))
         objects = [value for value in shared if self.is_object(value)]
@@ -117,7 +118,11 @@ class ObjectWriter:
             writer.translation.beyond.append(op)
             return True
         tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]
-        copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
+        copy: ops.AsyncOperation
+        if TABLE[op.name].does is Does.COPIES_IN:
+            copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
+        else:
+            copy = kernel.async_mma(*tiles, counter=TENSOR)
         writer.note(op, kernel.arriving(copy, target, count=1))
         return True
 
