@@ -3,8 +3,9 @@
 It knows nothing of clocks and of what a wave can rely on. It reads the text by itself, writes out what each wave
 does, and follows the machine. An object is a number of phases that are complete, arrivals that are missing and bytes
 that are missing; a wait goes on while the open phase has the parity that it names. What an engine was told to do can
-be done at any later time, in any order. What a wave does to shared memory itself, its arrivals included, is done one
-after the other, at any later time, until something waits for it.
+be done at any later time; if it arrives then, whatever the wave told it before, on that counter, is done. What a wave
+does to shared memory itself, its arrivals included, is done one after the other, at any later time, until something
+waits for it.
 
 A race is a state in which an access begins while another that it conflicts with is under way. A hang is a state in
 which nobody can move and somebody has not ended. Both stop the search.
@@ -136,9 +137,12 @@ def _step(line: str, instance: Instance, env: dict[str, int], waves: int) -> Ste
         return Step("wait", instance, place, number=number(says["phase"], env) % 2)
     if word == "mbarrier_expect":
         return Step("arrive", instance, place, number=1, bytes=int(says["bytes"]))
+    if word == "mbarrier_inval":
+        return Step("inval", instance, place)
     if word in ("mbarrier_init", "mbarrier_arrive"):
         counter, kind = says.get("counter", ""), word.removeprefix("mbarrier_")
-        return Step(kind, instance, place, number=int(says.get("count", "1")), counter=counter)
+        count = int(says.get("count", "1"))
+        return Step(kind, instance, place, number=count, bytes="until" in says, counter=counter)
     kind, counter = ACCESSES[word]
     counter = says.get("counter", counter)
     told = re.search(r"arrives %(\w+)(?:\[([^\]]*)\])?", rest)
@@ -164,6 +168,10 @@ class Object(NamedTuple):
     """Bytes that it lacks."""
     phases: int = 0
     """How many are complete."""
+    kept: bool = False
+    """Whether only `mbarrier_inval` may end it."""
+    ended: Instance = ()
+    """What has ended it: it is none any more."""
 
 
 class Access(NamedTuple):
@@ -189,18 +197,19 @@ class State:
 
 
 class Found(Exception):
-    """A mistake: `race`, `hang`, `too many` arrivals, or a wave that `meets others` at their barrier."""
+    """A mistake: `race`, `hang`, `lifetime`, `too many` arrivals, or a wave that `meets others` at their barrier."""
 
 
-WRITES = {"write", "copy", "init"}
+WRITES = {"write", "copy", "init", "inval"}
+MAKES = {"init", "inval"}
 
 
 def conflict(one: Access, other: Access) -> bool:
     """Whether it is a mistake that the other access begins while the one is under way."""
     mine, its = one.step, other.step
-    if its.kind == "init" and mine.tells == its.place:
+    if its.kind in WRITES and mine.tells == its.place:
         return True
-    if mine.kind == "init" and its.tells == mine.place:
+    if mine.kind in WRITES and its.tells == mine.place:
         # An engine finds done what its own wave did to the object.
         return one.wave != other.wave
     if mine.place != its.place or mine.instance == its.instance:
@@ -209,10 +218,10 @@ def conflict(one: Access, other: Access) -> bool:
         return False
     if one.wave == other.wave and not (mine.counter or its.counter):
         return False
-    if one.wave == other.wave and mine.kind == "init" and its.kind == "arrive":
+    if one.wave == other.wave and mine.kind in MAKES and its.kind == "arrive":
         return False
-    # One engine keeps the order of its own copies.
-    return not (mine.kind == its.kind == "copy" and mine.counter == its.counter)
+    # One engine keeps the order of the copies of one wave.
+    return not (mine.kind == its.kind == "copy" and mine.counter == its.counter and one.wave == other.wave)
 
 
 class Machine:
@@ -222,6 +231,10 @@ class Machine:
         found = re.search(r"waves=(\d+)", text)
         assert found is not None
         self.steps = [program(text, wave, given) for wave in range(int(found[1]))]
+        self.copies = [
+            {step.instance: step.place for step in steps if step.kind == "copy"} for steps in self.steps
+        ]
+        """For each wave: its copies, and where they go."""
         self.made = {step.place for steps in self.steps for step in steps if step.kind == "init"}
 
     def explore(self) -> int:
@@ -268,13 +281,15 @@ class Machine:
         if step.kind == "wait_count":
             return [] if self.is_outstanding(state, wave, step) else [self.moved(state, wave)]
         self.begin(state, access)
-        if step.kind in ("wait", "init"):
+        if step.kind in ("wait", "init", "inval", "write"):
             # What a wave does to one place, it does in order.
             mine = [number for number, each in enumerate(state.own[wave], 1) if each.step.place == step.place]
             state = self.done(state, wave, mine[-1] if mine else 0)
         if step.kind == "wait":
             thing = self.object_at(state, step.place)
             return [self.moved(state, wave)] if thing.phases % 2 != step.number else []
+        if step.kind == "inval" or (step.kind in WRITES and step.kind != "init"):
+            state = self.end(state, step)
         if step.counter:
             return [self.moved(replace(state, engines=state.engines | {access}), wave)]
         if step.kind == "init":
@@ -295,8 +310,18 @@ class Machine:
     def begin(self, state: State, access: Access) -> None:
         """An access begins: nothing that it conflicts with may be under way."""
         under_way = (*(each for own in state.own for each in own), *state.engines)
-        if any(conflict(each, access) for each in under_way):
+        if any(conflict(each, access) and not self.share(each, access) for each in under_way):
             raise Found("race")
+
+    def share(self, one: Access, other: Access) -> bool:
+        """Whether two waves share the work of two copies of one engine: both make both, each of the same bytes."""
+        if not one.step.kind == other.step.kind == "copy" or one.step.counter != other.step.counter:
+            return False
+        return all(
+            self.copies[wave].get(each.step.instance) == each.step.place
+            for each in (one, other)
+            for wave in (one.wave, other.wave)
+        )
 
     def done(self, state: State, wave: int, many: int) -> State:
         """So many of the things that a wave has told its shared memory to do are done."""
@@ -340,8 +365,10 @@ class Machine:
     # ------------------------------------------------------------ engines
 
     def can_be_done(self, state: State, access: Access) -> bool:
-        """An engine can be done at any time; one that arrives for others, once those are done."""
-        return access.step.kind != "arrive" or not any(
+        """An engine arrives in order, once what its wave told it before is done; bytes come at any time."""
+        arrives = access.step.tells is not None and not access.step.bytes
+        in_order = access.step.kind == "arrive" or arrives
+        return not in_order or not any(
             each.wave == access.wave
             and each.order < access.order
             and each.step.counter == access.step.counter
@@ -365,20 +392,42 @@ class Machine:
         found = dict(state.objects).get(place)
         if found is None:
             raise Found("race" if place in self.made else "hang")
+        if found.ended:
+            raise Found("lifetime")
         return found
 
     def make(self, state: State, step: Step) -> State:
         """Make an object; waves that make it together make one."""
         objects = dict(state.objects)
-        if step.place not in objects or objects[step.place].made != step.instance:
-            objects[step.place] = Object(step.instance, step.number, step.number)
+        before = objects.get(step.place)
+        if before is None or before.made != step.instance:
+            if before is not None and before.kept and not before.ended:
+                raise Found("lifetime")
+            objects[step.place] = Object(step.instance, step.number, step.number, kept=bool(step.bytes))
+        return replace(state, objects=tuple(sorted(objects.items())))
+
+    def end(self, state: State, step: Step) -> State:
+        """End an object, or write over it; waves that do so together do it once."""
+        objects = dict(state.objects)
+        before = objects.get(step.place)
+        if before is None:
+            if step.kind == "inval":
+                raise Found("race" if step.place in self.made else "hang")
+            return state
+        if before.ended:
+            if step.kind == "inval" and before.ended != step.instance:
+                raise Found("lifetime")
+            return state
+        if before.kept if step.kind != "inval" else before.bytes > 0:
+            raise Found("lifetime")
+        objects[step.place] = before._replace(ended=step.instance)
         return replace(state, objects=tuple(sorted(objects.items())))
 
     def arrive(self, state: State, wave: int, place: Place, count: int, brought: int) -> State:
         """Somebody arrives, and brings bytes or says that they will come."""
         here = self.object_at(state, place)
         others = (each for number, own in enumerate(state.own) if number != wave for each in own)
-        if any(each.step.kind == "init" and each.step.place == place for each in others):
+        if any(each.step.kind in WRITES and each.step.place == place for each in others):
             raise Found("race")
         missing, lacking = here.missing - count, here.bytes - brought
         if missing < 0:

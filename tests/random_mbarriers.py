@@ -199,6 +199,59 @@ kernel @k waves=3 {
   }
 }
 """,
+    # An object that is made anew in each round, and ended when everybody is done with it.
+    """\
+kernel @k waves=2 {
+  shared %a : 2 x 64
+  shared %b : 64
+  shared %full : 8
+  shared %free : 8
+  param %n
+  loop %i in 0..%n {
+    if wave == 0 {
+      mbarrier_init %full count=1 until=inval
+    }
+    barrier
+    if wave == 1 {
+      tensor_load_to_lds %a[0]
+      tensor_load_to_lds %b arrives %full count=1
+    }
+    mbarrier_wait %full phase=0
+    read %a[0]
+    read %b
+    barrier
+    if wave == 0 {
+      mbarrier_inval %full
+    }
+    barrier
+  }
+}
+""",
+    # Two producers that take turns, each with its own engine, and memory that is used for something else at the end.
+    """\
+kernel @k waves=3 {
+  shared %a : 2 x 64
+  shared %b : 64
+  shared %full : 8
+  shared %free : 8
+  mbarrier_init %full count=1
+  mbarrier_init %free count=1
+  barrier
+  if wave == 0 {
+    tensor_load_to_lds %a[0] arrives %full count=1
+  }
+  if wave == 1 {
+    mbarrier_wait %full phase=0
+    tensor_load_to_lds %a[0] arrives %free count=1
+  }
+  if wave == 2 {
+    mbarrier_wait %free phase=0
+    read %a[0]
+  }
+  barrier
+  write %full
+}
+""",
 ]
 
 SLOTS = ["0", "1", "wave % 2"]
@@ -219,6 +272,11 @@ STATEMENTS = [
     "mbarrier_wait {object} phase={phase}",
     "mbarrier_expect {object} bytes=64",
     "mbarrier_init {object} count={count}",
+    "mbarrier_init {object} count={count} until=inval",
+    "mbarrier_inval {object}",
+    "write {object}",
+    "tensor_load_to_lds %a[{slot}]",
+    "tensor_load_to_lds %b arrives {object} count=1",
     "tensor_load_to_lds %a[{slot}] counter=tma arrives {object} bytes=64",
     "tensor_load_to_lds %b counter=tma arrives {object} count=1",
     "gather_to_lds %a[{slot}] counter=copy",

@@ -396,6 +396,11 @@ MISTAKES = {
     ),
     "fewer than no arrivals": body("mbarrier_init %b count=-1", "FP101", "a number", "-"),
     "arrivals in words": body("mbarrier_init %b count=two", "FP105", "'count' is a number", "count"),
+    "an object until never": body(
+        "mbarrier_init %b count=1 until=never", "FP105", "`inval`", "mbarrier_init %b count=1 until=never"
+    ),
+    "an object until a number": body("mbarrier_init %b count=1 until=3", "FP105", "`inval`", "until"),
+    "ending with a count": body("mbarrier_inval %b count=1", "FP105", "no attribute 'count'", "count"),
     "arrivals twice": body("mbarrier_init %b count=1 count=2", "FP105", "'count' twice", "count"),
     "an object with bytes": body("mbarrier_init %b bytes=8", "FP105", "no attribute 'bytes'", "bytes"),
     "an object with a phase": body("mbarrier_init %b phase=0", "FP101", "unexpected 'phase'", "phase"),

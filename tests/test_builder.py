@@ -527,7 +527,8 @@ class Scribbler:
     def barrier_object(self) -> None:
         k, place = self.k, self.place()
         kinds: list[Callable[[], ops.Operation]] = [
-            lambda: k.mbarrier_init(place, count=self.rng.randint(1, 4)),
+            lambda: k.mbarrier_init(place, count=self.rng.randint(1, 4), until_inval=self.rng.random() < 0.5),
+            lambda: k.mbarrier_inval(place),
             lambda: k.mbarrier_arrive(place),
             lambda: k.mbarrier_arrive(
                 place, count=self.rng.randint(1, 4), counter=self.rng.choice(["", "async"])

@@ -119,6 +119,8 @@ class Run:
         }
         self.waves = [Wave() for _ in range(trace.waves)]
         self.accesses: list[Access] = []
+        self.shared: dict[tuple[int, int], set[Space]] = {}
+        """For each operation as it is run, and each wave that takes part: the bytes."""
         self.meetings: list[tuple[int, int]] = []
         """Where all waves arrive at a rendezvous, and where they leave it."""
         self.signals: dict[int, int] = {}
@@ -306,6 +308,7 @@ class Run:
             places = {place for view in op.views for place in touched(view, known(names), wave, frame)}
             access = Access(op, wave, self.number, places, instance)
             self.accesses.append(access)
+            self.shared[self.number, wave] = places
             if isinstance(op, ops.AsyncOperation):
                 if op.counter in self.grouped:
                     state.open.setdefault(op.counter, []).append(access)
@@ -325,8 +328,23 @@ class Run:
     def races(self) -> Iterator[tuple[Access, Access]]:
         for place, first in enumerate(self.accesses):
             for second in self.accesses[place:]:
-                if conflict(first, second) and not self.ordered(first, second):
+                if (
+                    conflict(first, second)
+                    and not self.in_order(first, second)
+                    and not self.ordered(first, second)
+                ):
                     yield first, second
+
+    def in_order(self, first: Access, second: Access) -> bool:
+        """Whether an engine keeps two copies in order: each wave issues its share of both, of the same bytes."""
+        copies = isinstance(first.op, ops.AsyncCopy) and isinstance(second.op, ops.AsyncCopy)
+        if not copies or counter_of(first.op) != counter_of(second.op):
+            return False
+        return first.wave == second.wave or all(
+            self.shared.get((each.number, wave)) == each.bytes
+            for each in (first, second)
+            for wave in (first.wave, second.wave)
+        )
 
     def ordered(self, first: Access, second: Access) -> bool:
         if first.complete is None or first.complete > second.number:
@@ -346,9 +364,6 @@ def conflict(first: Access, second: Access) -> bool:
     if first.wave == second.wave and not (first.engine or second.engine):
         return False
     if isinstance(first.op, ops.AtomicOp) and isinstance(second.op, ops.AtomicOp):
-        return False
-    copies = isinstance(first.op, ops.AsyncCopy) and isinstance(second.op, ops.AsyncCopy)
-    if copies and counter_of(first.op) == counter_of(second.op):
         return False
     if first.op.group and first.op.group == second.op.group and first.instance.same_act(second.instance):
         return False

@@ -30,7 +30,7 @@ from fencepost.analysis.solver import ANY, LATER, SAME, Side, Solver
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
-from fencepost.ir.expr import Var, leaves
+from fencepost.ir.expr import Var, Wave, leaves
 
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
 """Whether a pair of accesses, the earlier one first, is to be left alone."""
@@ -62,6 +62,10 @@ class AccessClass:
     """and its bytes."""
     op: ops.MemoryOperation | None = None
     """The one operation of the class, where a filter has to tell operations apart."""
+    sharers: int = 0
+    """For a copy: the waves that are certain to issue it, as bits. They share its work."""
+    crew: int = -1
+    """Where that is not certain: a block that runs once, whose waves, whichever they are, share all copies in it."""
 
     @property
     def writes(self) -> bool:
@@ -72,35 +76,70 @@ class AccessClass:
         """Whether the order of the two matters if they touch a common byte."""
         if not (self.writes or later.writes) or (self.atomic and later.atomic):
             return False
-        # One engine keeps the order of its copies. What it reads and what it writes it may overlap.
-        return not (self.engine and self.engine == later.engine and self.writes and later.writes)
+        if not self.kept_in_order(later) or self.by_wave or later.by_wave:
+            return True
+        return bool((self.waves | later.waves) & ~self.share(later)) or self.differs(later)
+
+    def kept_in_order(self, later: AccessClass) -> bool:
+        """Whether an engine keeps the two in order, as far as one wave issues both: what it reads it may overlap.
+
+        Copies that different waves issue have no order, unless both waves share the work of both.
+        """
+        return bool(self.engine) and self.engine == later.engine and self.writes and later.writes
+
+    def share(self, later: AccessClass) -> int:
+        """The waves that share the work of two copies, as bits."""
+        if self.crew >= 0 and self.crew == later.crew:
+            return self.waves | later.waves
+        return self.sharers & later.sharers
+
+    def differs(self, later: AccessClass) -> bool:
+        """Whether the bytes of one of the two are expressions that depend on the wave."""
+        footprints = (*self.footprints, *later.footprints)
+        parts = (part for footprint in footprints for part in (footprint.lo, footprint.hi))
+        return any(isinstance(leaf, Wave) for part in parts for leaf in leaves(part))
 
     def meets(self, later: AccessClass, same_wave: bool, age: int, solver: Solver) -> bool:
         """Whether they touch a common byte in one and the same wave, or else in two different ones.
 
         `age` tells which loop has gone round since the earlier access: see the module.
         """
+        if self.kept_in_order(later) and (same_wave or not self.apart(later)):
+            return False
         if self.footprints or later.footprints:
             return self.could_meet(later, same_wave, age, solver)
         if not (self.by_wave or later.by_wave):
             # Every wave touches the same bytes, so only which waves there are decides.
-            either = self.waves | later.waves
-            two = self.waves and later.waves and either & (either - 1)
-            there = self.waves & later.waves if same_wave else two
+            there = self.waves & later.waves if same_wave else _two(self.waves, later.waves)
             return bool(there) and _overlap(self.regions, later.regions)
         mine, theirs = _numbers(self.waves), _numbers(later.waves)
         return any(
-            (one == other) is same_wave and _overlap(self.at(one), later.at(other))
+            (one == other) is same_wave
+            and _overlap(self.at(one), later.at(other))
+            and not self.cooperate(later, one, other)
             for one in mine
             for other in theirs
         )
 
+    def apart(self, later: AccessClass) -> bool:
+        """Whether two copies of one engine can be issued by two waves that do not share the work of both."""
+        if self.by_wave or later.by_wave or self.differs(later):
+            return True
+        common = self.share(later)
+        return _two(self.waves & ~common, later.waves) or _two(self.waves, later.waves & ~common)
+
+    def cooperate(self, later: AccessClass, one: int, other: int) -> bool:
+        """Whether two waves share the work of two copies of one engine: of each, both make the same bytes."""
+        both = 1 << one | 1 << other
+        return (
+            self.kept_in_order(later)
+            and both & self.share(later) == both
+            and all(made.at(one) == made.at(other) for made in (self, later))
+        )
+
     def could_meet(self, later: AccessClass, same_wave: bool, age: int, solver: Solver) -> bool:
         """The same where expressions decide: the intervals first, then the solver."""
-        either = self.waves | later.waves
-        if not (
-            self.waves & later.waves if same_wave else self.waves and later.waves and either & (either - 1)
-        ):
+        if not (self.waves & later.waves if same_wave else _two(self.waves, later.waves)):
             return False
         common = 0
         for mine, theirs in zip(self.ranges, later.ranges, strict=False):
@@ -155,6 +194,12 @@ def _overlap(one: tuple[Region, ...], other: tuple[Region, ...]) -> bool:
             return True
         (mine if mine[-1] > theirs[-1] else theirs).pop()
     return False
+
+
+def _two(some: int, others: int) -> bool:
+    """Whether there are two different waves, one of some and one of others."""
+    either = some | others
+    return bool(some and others and either & (either - 1))
 
 
 def _numbers(waves: int) -> list[int]:
@@ -243,6 +288,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 tells := _told(op),
                 () if tells is None else regions_of(tells.whole(), env, block.frame),
                 op if ignore is not None else None,
+                *(_sharers(flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)),
             )
             number = numbers.setdefault(made, len(numbers))
             classified[op, phase.block, admitted, values] = number
@@ -339,6 +385,13 @@ def _admitted(flow: Flow, block: Block, env: dict[str, int]) -> int:
         if all(guard.admits(wave, env) for guard in block.guards):
             admitted |= 1 << wave
     return admitted
+
+
+def _sharers(flow: Flow, block: Block, env: dict[str, int], admitted: int) -> tuple[int, int]:
+    """Who shares the copies in a block: the waves that are certain to, and else the block, if it runs once."""
+    waves = range(flow.trace.waves)
+    sure = sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
+    return sure, block.index if sure != admitted and block.loop < 0 else -1
 
 
 def _assign_bits(table: ClassTable) -> None:

@@ -440,6 +440,4 @@ def _ruled_out(block: Block, target: Block, env: dict[str, int]) -> bool:
     holds = decide(branch.condition, env)
     if holds is None:
         return False
-    if isinstance(branch, ops.Conditional):
-        return target.graph is not (branch.then if holds else branch.orelse)
-    return target.graph.name != (branch.then if holds else branch.orelse)
+    return target.index != block.way(holds)

@@ -58,11 +58,15 @@ class Effect:
 
     def conflicts(self, other: Effect) -> bool:
         """Whether the two must be ordered if they touch a common byte."""
-        if not (self.writes or other.writes) or (self.atomic and other.atomic):
-            return False
-        # One engine keeps the order in which it was told to copy; what it reads, it reads when it gets there.
+        return (self.writes or other.writes) and not (self.atomic and other.atomic)
+
+    def kept_in_order(self, other: Effect) -> bool:
+        """Whether one engine makes both, as copies: it keeps the order in which one wave told it to.
+
+        What it reads, it reads when it gets there.
+        """
         copies = self.engine and other.engine and not (self.reads or other.reads)
-        return not (copies and self.counter == other.counter)
+        return copies and self.counter == other.counter
 
     def hazard_with(self, later: Effect) -> str:
         """The name of the hazard when `later` follows."""

@@ -206,12 +206,15 @@ class ApartTracker(Tracker):
         if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
             return standing
         owed = set(standing.owed)
+        ordered = tracked.effect.kept_in_order(effect)
         mine = standing.met[self.waves.index(tracked.wave)]
         for wave, met in zip(self.waves, standing.met, strict=True):
             if not self.context.admits(block, step.env, wave):
                 continue
             own = wave == tracked.wave
             if own and (status.complete or not (tracked.effect.engine or effect.engine)):
+                continue
+            if ordered and (own or self.cooperate(tracked, op, block, step, wave)):
                 continue
             lead = met - mine
             if not own and standing.ahead is not None and standing.ahead <= lead:

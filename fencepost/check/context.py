@@ -119,7 +119,7 @@ class Context:
         while todo:
             block = self.flow.blocks[todo.pop()]
             for target in block.successors:
-                if target not in seen and not ruled_out(self.flow, block, target, {}):
+                if target not in seen and not ruled_out(block, target, {}):
                     seen.add(target)
                     todo.append(target)
         return seen
@@ -170,6 +170,11 @@ class Context:
             self.touched[key] = found
         return found
 
+    def cooperates(self, op: ops.MemoryOperation, block: Block, frame: Frame, one: int, other: int) -> bool:
+        """Whether two waves that both issue a copy share its work: it is the same bytes to both."""
+        mine, theirs = (self.places(op, block, frame, wave) for wave in (one, other))
+        return [place.bytes for place in mine] == [place.bytes for place in theirs]
+
     # ------------------------------------------------------------ where execution can go
 
     def successors(self, block: Block, env: Env) -> list[Successor]:
@@ -185,7 +190,7 @@ class Context:
         after = self.environments.after(block, values)
         found = []
         for edge in self._edges(block):
-            if ruled_out(self.flow, block, edge.target, values):
+            if ruled_out(block, edge.target, values):
                 continue
             if edge.plain:
                 found.append((edge.target, env, edge.around))
@@ -249,7 +254,7 @@ class Context:
         return True
 
 
-def ruled_out(flow: Flow, block: Block, target: int, values: dict[str, int]) -> bool:
+def ruled_out(block: Block, target: int, values: dict[str, int]) -> bool:
     """Whether a uniform branch on names goes the other way."""
     branch = block.anchor
     if not isinstance(branch, ops.Conditional | ops.CondBranch) or not isinstance(branch.condition, Compare):
@@ -259,7 +264,4 @@ def ruled_out(flow: Flow, block: Block, target: int, values: dict[str, int]) -> 
     holds = decide(branch.condition, values)
     if holds is None:
         return False
-    if isinstance(branch, ops.Conditional):
-        taken = branch.then if holds else branch.orelse
-        return flow.blocks[target].graph is not taken
-    return flow.blocks[target].graph.name != (branch.then if holds else branch.orelse)
+    return target != block.way(holds)

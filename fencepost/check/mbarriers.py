@@ -13,9 +13,13 @@ that follows what the wave knows, or nothing. Three things have to hold for this
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fencepost.check.access import Bytes
 from fencepost.ir import ops
+
+if TYPE_CHECKING:
+    from fencepost.check.waves import Logged
 
 Clock = dict[tuple[int, str], int]
 Key = tuple[object, int]
@@ -50,6 +54,9 @@ class Mbarrier:
     """For each phase that is complete, what is known with it."""
     looked: dict[int, list[Looked]] = field(default_factory=dict)
     """For each phase: who has waited for it; -1 is the one before the first."""
+    where: Bytes | None = None
+    ended: Logged | None = None
+    """What has ended it: it is none any more."""
 
     @property
     def count(self) -> int:
@@ -132,13 +139,34 @@ class Mbarriers:
         before = self.find(where)
         if before is None or before.made != event:
             self.made += 1
-            self.at[where.space, where.lo] = Mbarrier(self.made, event, op)
+            self.at[where.space, where.lo] = Mbarrier(self.made, event, op, where=where)
+
+    def over(self, where: Bytes) -> list[Mbarrier]:
+        """The objects that have some bytes, as far as they have not ended."""
+        return [
+            each
+            for each in self.at.values()
+            if each.ended is None and each.where is not None and each.where.meets(where)
+        ]
 
     def look(self, wave: int, op: ops.Operation, found: Mbarrier, phase: int) -> bool:
         """A wave has passed its wait for a phase; whether the one after it was complete already."""
         self.passed[wave] = self.passed.get(wave, 0) + 1
         found.looked.setdefault(phase, []).append(Looked(wave, self.passed[wave], op))
         return len(found.phases) > phase + 1
+
+
+ALONE = "alone "
+
+
+def alone_name(counter: str, event: int) -> str:
+    """Where clocks keep that one operation of an engine is complete, whatever else is."""
+    return f"{ALONE}{counter} {event}"
+
+
+def without_old(clock: Clock, under_way: set[tuple[int, str]]) -> Clock:
+    """A clock without operations of engines that nobody asks about any more."""
+    return {key: count for key, count in clock.items() if key in under_way or not key[1].startswith(ALONE)}
 
 
 def join_into(clock: Clock, other: Clock) -> None:

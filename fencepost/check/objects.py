@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.check.access import LDS, LDS_READ, Bytes, Effect, exactly, touched
-from fencepost.check.mbarriers import WAITS, Clock, Mbarrier, Mbarriers, join_into
+from fencepost.check.lifetimes import Lifetimes
+from fencepost.check.mbarriers import WAITS, Clock, Mbarrier, Mbarriers, alone_name, join_into, without_old
 from fencepost.check.report import Deadlock
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
@@ -26,10 +27,22 @@ class Objects:
     def __init__(self, run: Simulation) -> None:
         self.run = run
         self.mbarriers = Mbarriers()
+        self.lifetimes = Lifetimes(self.mbarriers, run.deadlocks)
         self.lost = False
         """An object that is not known was used: who waits for ever cannot be told."""
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
         """Engines that are done, in this run, before the object is made that they tell."""
+
+    def forget(self, under_way: set[tuple[int, str]]) -> None:
+        """Nobody asks any more about copies that are not under way."""
+        for found in self.mbarriers.at.values():
+            found.gathered = without_old(found.gathered, under_way)
+            found.phases[-2:] = [without_old(known, under_way) for known in found.phases[-2:]]
+
+    def written_over(self, entries: list[Logged]) -> None:
+        """Data is written: objects that have those bytes are none any more."""
+        if self.mbarriers.at:
+            self.lifetimes.written_over(entries)
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
         """Where an object lies; None if that is not known."""
@@ -44,6 +57,7 @@ class Objects:
             return True
         if isinstance(op, ops.MbarrierInit):
             self.run.issue(state, event, op)
+            self.lifetimes.made_again(self.run.log[-1], where)
             self.mbarriers.make(where, op, event.number)
             for told in self.early:
                 if told[0] == where and told[-1].is_known(state.knows):
@@ -55,6 +69,10 @@ class Objects:
         if found is None:
             # Nobody has made it yet. If that is only a matter of time, it is a race as well, and found as one.
             return False
+        if isinstance(op, ops.MbarrierInval) or found.ended is not None:
+            self.run.issue(state, event, op)
+            self.lifetimes.ends(found, self.run.log[-1], state)
+            return True
         if isinstance(op, ops.MbarrierWait):
             return self.wait(state, event, op, found)
         self.run.issue(state, event, op)
@@ -63,7 +81,7 @@ class Objects:
             # Its engine arrives, once all that the wave has told it to do is complete.
             clock[state.wave, op.counter] = state.issued.get(op.counter, 0)
             # No count tells when it does, only the object.
-            alone = f"{op.counter} {event.number}"
+            alone = alone_name(op.counter, event.number)
             clock[state.wave, alone] = 1
             engine = Effect(True, True, atomic=True, counter=op.counter)
             self.run.log.append(replace(self.run.log[-1], effect=engine, place=NEVER, alone=alone))
@@ -77,16 +95,25 @@ class Objects:
             self.arrive(state, op, found, clock, ops.Arrival(op.view, op.count))
         return True
 
-    def engine_arrives(
-        self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival, alone: str
-    ) -> None:
-        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began."""
+    def engine_arrives(self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival) -> None:
+        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began.
+
+        One that arrives does so in order: what the wave has told it before, on the same counter, is done as well.
+        Bytes tell of their own copy alone.
+        """
         self.touch(state, event, arrives)
         where = self.at(event, arrives.view, state.wave)
         if where is None:
             self.lost = True
             return
-        clock = {**state.knows, (state.wave, alone): 1}
+        copy = self.run.log[-1]
+        found = self.mbarriers.find(where)
+        if found is not None and found.ended is not None:
+            self.lifetimes.ends(found, copy, state)
+            return
+        clock = {**state.knows, (state.wave, copy.alone): 1}
+        if arrives.count:
+            clock[state.wave, copy.effect.counter] = copy.place
         if self.is_made(where):
             self.early.append((where, state, op, clock, arrives, self.run.log[-1]))
             self.let_arrive(where)
@@ -167,6 +194,10 @@ class Objects:
             return False
         # It looks at the object before it knows anything from it: whoever made that must be known already.
         self.run.issue(state, event, op)
+        # Who has passed a wait is done with it: whoever hears of the wave from now on knows that.
+        alone = alone_name(WAITS, event.number)
+        self.run.log[-1] = replace(self.run.log[-1], alone=alone)
+        state.knows[state.wave, alone] = 1
         if parity is None:
             # Taken to wait for nothing that is not known anyway.
             self.lost = True

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
 from fencepost.check.context import Context, ruled_out
 from fencepost.check.folds import loop_period, orbit_of
 from fencepost.check.given import Given, values_given
 from fencepost.check.report import Explored
+from fencepost.check.skips import Values, iterations_left, moved, period_of_loop
 from fencepost.flow import Block, Loop
 from fencepost.ir import ops
 
@@ -27,6 +28,12 @@ FEWEST = 4
 """Paths that are looked at for each combination of given numbers at least."""
 HANDED_ROUNDS = 8
 """The same for a loop of labelled blocks that hand on numbers."""
+SETTLED = 128
+"""Iterations after which a loop of labelled blocks is looked at, whether it is a long one."""
+MOST_BLOCKS = 20_000
+"""Blocks of a path."""
+MOST_WORK = 400_000
+"""Blocks and operations on all paths together, each counted once for every wave."""
 
 
 Frames = tuple[dict[str, int], ...]
@@ -83,20 +90,36 @@ class Paths:
             if loop.op is None and self.context.names(self.flow.blocks[loop.header]).handed:
                 # Numbers that blocks hand on: slots come round, after how many iterations is not worked out.
                 rounds = max(rounds, HANDED_ROUNDS)
-            self.explored.cut(f"loops of unknown length run 0 to {rounds} times")
             return rounds
-        most = ROUNDS
-        if trip <= most:
+        if trip <= ROUNDS:
             return trip
         self.explored.cut("long loops are cut short")
-        return most - (most - trip) % self.period
+        return self._shortened(trip)
+
+    def _shortened(self, trip: int) -> int:
+        """How often a long loop runs: it ends where it would."""
+        return ROUNDS - (ROUNDS - trip) % self.period
+
+    def _stop(self, loop: int) -> None:
+        """A loop that could go on is left."""
+        self.explored.cut(f"loops of unknown length run 0 to {self.bound[loop]} times")
 
     def __iter__(self) -> Iterator[list[Visit]]:
         """Every path if there are at most `most`, else that many of them, chosen at random."""
         every = values_given(self.flow.trace, self.explored)
-        for self.given in every:
-            self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
-            yield from self._paths(max(self.most // len(every), FEWEST))
+        # Small numbers first: where there is more to do than time for it, long loops are what is left out.
+        work = 0
+        for self.given in sorted(every, key=lambda given: sum(given.values())):
+            self._set_bounds()
+            for path in self._paths(max(self.most // len(every), FEWEST)):
+                yield path
+                work += sum(1 + len(self.flow.blocks[visit.block].ops) for visit in path)
+                if work * self.flow.trace.waves > MOST_WORK:
+                    self.explored.cut(f"stopped after {work:,} blocks and operations on all paths")
+                    return
+
+    def _set_bounds(self) -> None:
+        self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
 
     def _paths(self, most: int) -> Iterator[list[Visit]]:
         """The paths with the numbers at hand."""
@@ -116,16 +139,17 @@ class Paths:
 
     def walk(self, script: list[int] | None) -> tuple[list[Visit], list[tuple[int, int]]]:
         """One path: the scripted choices, then the first one each time; or, without a script, random ones."""
-        place = _Place(0, {}, (dict(self.given),))
+        place = self._start()
         path: list[Visit] = []
         taken: list[tuple[int, int]] = []
+        history: dict[int, list[Values]] = {}
         while True:
             path.append(Visit(place.block, tuple(sorted(place.rounds.items())), place.frames))
             ways = self._ways(place)
             if not ways:
                 return path, taken
-            if len(path) > 20_000:
-                self.explored.cut("a path of more than 20,000 blocks")
+            if len(path) > MOST_BLOCKS:
+                self.explored.cut(f"a path of more than {MOST_BLOCKS:,} blocks")
                 return path, taken
             choice = 0
             if len(ways) > 1:
@@ -135,20 +159,75 @@ class Paths:
                     choice = script[len(taken)]
                 taken.append((choice, len(ways)))
             place = ways[choice]
+            period = self.period
+            place = self._skipped(place, history)
+            if self.period != period:
+                # All loops of a path are cut short by the same measure, so that those of one length stay so.
+                self._set_bounds()
+                place, path, taken, history = self._start(), [], [], {}
+
+    def _start(self) -> _Place:
+        return _Place(0, {}, (dict(self.given),))
+
+    def _skipped(self, place: _Place, history: dict[int, list[Values]]) -> _Place:
+        """A place at the beginning of an iteration, some iterations on if the loop is a long one: see `skips`."""
+        loop = self.flow.blocks[place.block].loop
+        if loop < 0 or self.flow.loops[loop].header != place.block or self.flow.loops[loop].op is not None:
+            return place
+        rounds, values = place.rounds[loop], place.frames[-1]
+        if rounds == 0:
+            history[loop] = []
+        # A loop with several entries may be come to in its midst.
+        history.setdefault(loop, []).append(values)
+        if rounds != SETTLED or len(history[loop]) <= SETTLED:
+            return place
+        found = period_of_loop(self.flow.trace, history[loop])
+        if found is None:
+            return place
+        period, steps = found
+        left = iterations_left(values, steps, period, lambda at, most: self._left(place, at, most))
+        if left is None or rounds + left <= ROUNDS:
+            return place
+        every = lcm(self.period, period)
+        if every > ROUNDS - SETTLED:
+            return place
+        self.period = every
+        self.explored.cut("long loops are cut short")
+        skipped = rounds + left - self._shortened(rounds + left)
+        return replace(place, frames=(*place.frames[:-1], moved(values, steps, skipped // period)))
+
+    def _left(self, place: _Place, values: Values, most: int) -> int | None:
+        """After how many iterations a loop is left that begins one with some numbers, if it is within so many."""
+        loop = self.flow.blocks[place.block].loop
+        here = replace(place, frames=(*place.frames[:-1], values))
+        for number in range(1, most + 1):
+            for _ in range(MOST_BLOCKS):
+                ways = self._ways(here)
+                if len(ways) != 1:
+                    # Nobody knows.
+                    return None
+                here = ways[0]
+                if loop not in here.rounds:
+                    return number
+                if here.block == place.block:
+                    break
+        return None
 
     def _ways(self, place: _Place) -> list[_Place]:
         """Where a path can go on; leaving a loop comes first, so that scripted paths end."""
         flow, block = self.flow, self.flow.blocks[place.block]
         ways: list[tuple[int, _Place]] = []
+        over: dict[int, int] = {}
+        """Ways that go round a loop of labelled blocks once too often, and which loop that is."""
         for target in block.successors:
             around = flow.crossed_loop(block.index, target)
             inside = {loop.index for loop in flow.loops_around(target)}
             rounds = {loop: count for loop, count in place.rounds.items() if loop in inside}
             if around >= 0:
                 rounds[around] += 1
-                # A loop of labelled blocks may ask at its beginning whether to go on: it gets there once more.
-                labelled = flow.loops[around].op is None
-                if rounds[around] >= self.bound[around] + labelled and not self._goes_on(around, place):
+                if flow.loops[around].op is not None and rounds[around] >= self.bound[around]:
+                    if self._trip(flow.loops[around]) is None:
+                        self._stop(around)
                     continue
             if any(
                 self._trip(loop) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
@@ -161,12 +240,20 @@ class Paths:
                 entered = next(loop for loop in flow.loops if loop.op is block.anchor)
                 if (target == entered.header) is not bool(self.bound[entered.index]):
                     continue
-            if ruled_out(flow, block, target, place.frames[-1]):
+            if ruled_out(block, target, place.frames[-1]):
                 continue
+            # A loop of labelled blocks may ask at its beginning whether to go on: it gets there once more.
+            if around >= 0 and flow.loops[around].op is None and rounds[around] > self.bound[around]:
+                over[len(ways)] = around
             for loop in inside:
                 rounds.setdefault(loop, 0)
             frames = self._frames(place, block, flow.blocks[target], rounds)
             ways.append((len(rounds), _Place(target, rounds, frames)))
+        if over and (len(ways) > len(over) or not all(map(self._can_be_left, over.values()))):
+            # Where numbers, or the shape of the kernel, leave no choice, the loop goes on.
+            ways = [way for number, way in enumerate(ways) if number not in over]
+            for loop in over.values():
+                self._stop(loop)
         spent = {
             loop.index
             for loop in flow.loops_around(block.index)
@@ -174,6 +261,9 @@ class Paths:
         }
         if spent:
             leaving = [way for way in ways if spent - way[1].rounds.keys()]
+            if leaving and len(leaving) < len(ways):
+                for loop in spent:
+                    self._stop(loop)
             ways = leaving or ways
         if not ways:
             # Only the way round is left, in a loop without exit: the path ends here.
@@ -181,16 +271,15 @@ class Paths:
         ways.sort(key=lambda way: way[0])
         return [way for _, way in ways]
 
-    def _goes_on(self, loop: int, place: _Place) -> bool:
-        """Whether the numbers say that a loop of labelled blocks goes round again: it is not cut short then."""
-        flow, around = self.flow, self.flow.loops[loop]
-        if around.op is not None or place.rounds[loop] > ROUNDS:
-            return False
-        header = flow.blocks[around.header]
-        values = self._frames(place, flow.blocks[place.block], header, place.rounds)[-1]
-        inside = {block.index for block in flow.blocks if around in flow.loops_around(block.index)}
-        leaving = [target for target in header.successors if target not in inside]
-        return bool(leaving) and all(ruled_out(flow, header, target, values) for target in leaving)
+    def _can_be_left(self, loop: int) -> bool:
+        """Whether a loop has a way out."""
+        flow = self.flow
+        inside = {
+            block.index
+            for block in flow.blocks
+            if loop in {each.index for each in flow.loops_around(block.index)}
+        }
+        return any(target not in inside for index in inside for target in flow.blocks[index].successors)
 
     def _frames(self, place: _Place, block: Block, target: Block, rounds: dict[int, int]) -> Frames:
         """The values of names at `target`: what the block's end hands on, and the variables of loops."""

@@ -74,7 +74,8 @@ class Deadlock:
     """A wave that waits for something that never happens, or a split barrier out of step."""
 
     kind: str
-    """`stuck`, `wait without signal`, `signalled twice`, `left signalled`, `early arrival` or `missed phase`."""
+    """`stuck`, `wait without signal`, `signalled twice`, `left signalled`; for barrier objects `early arrival`,
+    `missed phase`, `lifetime`."""
     message: str
     ops: tuple[tuple[Operation, str], ...]
     """The operations concerned, each with what to say about it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from fencepost.check.access import LDS, LDS_READ, counted_on, effect_of, shown
 from fencepost.check.context import Context
-from fencepost.check.mbarriers import Clock
+from fencepost.check.mbarriers import Clock, alone_name, without_old
 from fencepost.check.names import results_given_at
 from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
@@ -41,6 +41,10 @@ def admits(guard: Guard, wave: int, env: dict[str, int], unknown: Unknown) -> bo
     return (unknown(wave) if decided is None else decided) == guard.holds
 
 
+Sides = dict[tuple[ops.Operation, tuple[ops.Call, ...]], bool]
+"""Divergent conditionals, each with the calls that led to it, and which side of it something is on."""
+
+
 class Simulation:
     """All waves along one path."""
 
@@ -58,6 +62,10 @@ class Simulation:
         self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
         self.objects = Objects(self)
+        self.known_sides: dict[int, Sides] = {}
+        """For each block that was asked about."""
+        self.ends = not self.flow.blocks[path[-1].block].successors
+        """Whether the path goes on to the kernel's end."""
         self.waves = [WaveState(wave, []) for wave in waves]
         number = 0
         for visit in path:
@@ -68,12 +76,13 @@ class Simulation:
                 for state in self.waves
                 if all(admits(guard, state.wave, visit.frames[depth], unknown) for depth, guard in guards)
             ]
+            together = frozenset(state.wave for state in taking_part)
             events = list(block.ops)
             if block.anchor is not None and block.index in context.environments.value_holders:
                 events.append(block.anchor)
             for op in events:
                 number += 1
-                event = Event(op, visit, number)
+                event = Event(op, visit, number, together)
                 for state in taking_part:
                     state.events.append(event)
 
@@ -90,13 +99,32 @@ class Simulation:
             self.find_deadlocks()
 
     def forget(self) -> None:
-        """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more."""
-        ahead = min((s.events[s.at].number for s in self.waves if s.at < len(s.events)), default=0)
+        """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more.
+
+        A wave on the other side of a divergent conditional never comes to what stands on this one.
+        """
+        coming = [(s, s.events[s.at]) for s in self.waves if s.at < len(s.events)]
         self.log = [
             entry
             for entry in self.log
-            if entry.event.number >= ahead or any(not entry.is_known(s.knows) for s in self.waves)
+            if any(
+                not entry.is_known(state.knows)
+                or (event.number <= entry.event.number and not self.on_opposite_sides(entry.event, event))
+                for state, event in coming
+            )
         ]
+        under_way = {(entry.wave, entry.alone) for entry in self.log if entry.alone}
+        for state in self.waves:
+            state.knows = without_old(state.knows, under_way)
+        self.meetings = {
+            meeting: (count, without_old(known, under_way))
+            for meeting, (count, known) in self.meetings.items()
+            if any(
+                state.waits.get(meeting[0], 0) <= meeting[1] and meets(state.wave, meeting[0])
+                for state in self.waves
+            )
+        }
+        self.objects.forget(under_way)
 
     def step(self, state: WaveState) -> bool:
         """Run one operation; False if the wave has to wait."""
@@ -229,7 +257,7 @@ class Simulation:
         block = self.block(event)
         mine: list[Logged] = []
         arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
-        alone = f"{effect.counter} {event.number}" if arrives is not None else ""
+        alone = alone_name(effect.counter, event.number) if arrives is not None else ""
         frame = tuple(event.visit.env.items())
         for found in self.context.places(op, block, frame, state.wave):
             if not found.inside and id(op) not in self.out_of_range:
@@ -240,8 +268,10 @@ class Simulation:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
+        if effect.writes and not isinstance(op, ops.MbarrierOperation):
+            self.objects.written_over(mine)
         if arrives is not None:
-            self.objects.engine_arrives(state, event, op, arrives, alone)
+            self.objects.engine_arrives(state, event, op, arrives)
 
     def block(self, event: Event) -> Block:
         """Where an event stands."""
@@ -254,6 +284,8 @@ class Simulation:
             return
         if self.one_instance(earlier.event, now.event):
             return
+        if earlier.effect.kept_in_order(now.effect) and (same_wave or self.cooperate(earlier, now)):
+            return
         ordered = earlier.is_known(state.knows)
         if not ordered:
             first, second = (earlier, now) if earlier.event.number <= now.event.number else (now, earlier)
@@ -265,6 +297,20 @@ class Simulation:
                 f"before wave {now.wave} makes the earlier one"
             )
             self.record("wrong order", now, earlier, why)
+
+    def cooperate(self, one: Logged, other: Logged) -> bool:
+        """Whether two copies are acts of the same waves, among them the two at hand.
+
+        Each engine then keeps its wave's share of them in order. Copies that different waves issue have no order.
+        """
+        return all(
+            {one.wave, other.wave} <= event.waves
+            and isinstance(event.op, ops.MemoryOperation)
+            and self.context.cooperates(
+                event.op, self.block(event), tuple(event.visit.env.items()), one.wave, other.wave
+            )
+            for event in (one.event, other.event)
+        )
 
     def one_instance(self, one: Event, other: Event) -> bool:
         """Whether two events are parts of one cooperative act."""
@@ -287,11 +333,15 @@ class Simulation:
             common.get(loop, count) == count for loop, count in one.visit.iteration
         )
 
-    def sides(self, event: Event) -> dict[tuple[ops.Operation, tuple[ops.Call, ...]], bool]:
-        """The divergent conditionals around an event, each with the calls that led to it, and which side it is on."""
-        block = self.block(event)
-        guards = self.context.environments.guards(block)
-        return {(guard.branch, block.calls[:depth]): guard.holds for depth, guard in guards}
+    def sides(self, event: Event) -> Sides:
+        """The divergent conditionals around an event, and which side it is on."""
+        found = self.known_sides.get(event.visit.block)
+        if found is None:
+            block = self.block(event)
+            guards = self.context.environments.guards(block)
+            found = {(guard.branch, block.calls[:depth]): guard.holds for depth, guard in guards}
+            self.known_sides[event.visit.block] = found
+        return found
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
         """Keep the first finding for each pair of operations."""
@@ -353,6 +403,9 @@ class Simulation:
         """Every wave has run as far as it gets: report who waits, and what was left signalled."""
         # Who waits for an object keeps others at barriers waiting, seldom the other way round.
         stuck = [state for state in self.waves if state.at < len(state.events)]
+        if not self.ends and len(stuck) < len(self.waves):
+            # Somebody came to where the path was cut off, and might have let the others go.
+            return
         for_object = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
         if for_object:
             self.objects.stuck(for_object)

@@ -197,7 +197,9 @@ class Tracker:
             return False
         if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
             return False
-        if taking_part and not status.complete and (tracked.effect.engine or effect.engine):
+        ordered = tracked.effect.kept_in_order(effect)
+        by_engine = not ordered and (tracked.effect.engine or effect.engine)
+        if taking_part and not status.complete and by_engine:
             place = self.overlap(tracked, op, block, step.env, tracked.wave)
             if place is not None:
                 self.record(tracked, op, effect, tracked.wave, place, step, status)
@@ -207,11 +209,29 @@ class Tracker:
         for wave in others:
             if not self.context.admits(block, step.env, wave):
                 continue
+            if ordered and self.cooperate(tracked, op, block, step, wave):
+                continue
             place = self.overlap(tracked, op, block, step.env, wave)
             if place is not None:
                 self.record(tracked, op, effect, wave, place, step, status)
                 return True
         return False
+
+    def cooperate(
+        self, tracked: Tracked, op: ops.MemoryOperation, block: Block, step: Walked, wave: int
+    ) -> bool:
+        """Whether two copies are acts of the same waves, among them `wave` and the tracked access's own.
+
+        Each engine then keeps its wave's share of them in order. Copies that different waves issue have no order.
+        """
+        context, own = self.context, tracked.wave
+        certain = context.demands(tracked.block, tracked.env, wave) and context.demands(block, step.env, own)
+        # Who takes part in one run of a block takes part in all of it, whoever that is.
+        if not certain and not (block is tracked.block and step.came_from is None):
+            return False
+        return context.cooperates(
+            tracked.op, tracked.block, tracked.env[-1], own, wave
+        ) and context.cooperates(op, block, step.env[-1], own, wave)
 
     def one_instance(self, tracked: Tracked, block: Block, status: Status) -> bool:
         """Whether both are made in one run of their function, and no loop around both has gone round in between."""

@@ -20,6 +20,8 @@ class Event:
     op: ops.Operation
     visit: Visit
     number: int
+    waves: frozenset[int] = frozenset()
+    """The waves that run it."""
 
 
 @dataclass(slots=True)

@@ -119,7 +119,12 @@ class Block:
     anchor: Operation | None = None
     """What the block's end stands before: a loop, a conditional, a call, a branch, what ends a region, or nothing."""
     successors: list[int] = field(default_factory=list)
+    """For a uniform branch: where it leads if its condition holds, then where if not."""
     predecessors: list[int] = field(default_factory=list)
+
+    def way(self, holds: bool) -> int:
+        """Where a uniform branch at the block's end leads; `divergence` may have put another block in between."""
+        return self.successors[0 if holds else 1]
 
 
 @dataclass(slots=True, eq=False)

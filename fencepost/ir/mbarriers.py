@@ -11,7 +11,8 @@ from fencepost.ir.source import FencepostError, Mark, Span
 Settings = list[tuple[str, Expr | str, Span]]
 
 TAKES = {
-    "mbarrier_init": ("count",),
+    "mbarrier_init": ("count", "until"),
+    "mbarrier_inval": (),
     "mbarrier_arrive": ("count", "counter"),
     "mbarrier_expect": ("bytes",),
     "mbarrier_wait": ("phase",),
@@ -19,6 +20,10 @@ TAKES = {
 """What each statement says about the object."""
 MUST = {"mbarrier_init": "count", "mbarrier_expect": "bytes", "mbarrier_wait": "phase"}
 """What it has to say."""
+
+
+NAMES = {"counter": "a name such as load", "until": "`inval`, and nothing else"}
+"""What is said by a name."""
 
 
 def mbarrier(mnemonic: str, view: View, settings: Settings, span: Span | None) -> ops.MbarrierOperation:
@@ -29,8 +34,8 @@ def mbarrier(mnemonic: str, view: View, settings: Settings, span: Span | None) -
             raise FencepostError(f"attribute {key!r} twice", [Mark(at)], code="FP105")
         if key not in TAKES[mnemonic]:
             raise FencepostError(f"{mnemonic} has no attribute {key!r}", [Mark(at)], code="FP105")
-        if isinstance(value, str) is not (key == "counter"):
-            wanted = "a name such as load" if key == "counter" else "a number"
+        if isinstance(value, str) is not (key in NAMES):
+            wanted = NAMES.get(key, "a number")
             raise FencepostError(f"{key!r} is {wanted}", [Mark(at)], code="FP105")
         given[key] = value
     missing = MUST.get(mnemonic)
@@ -43,9 +48,14 @@ def mbarrier(mnemonic: str, view: View, settings: Settings, span: Span | None) -
         return ops.MbarrierWait((view,), phase=phase, span=span)
     if mnemonic == "mbarrier_expect":
         return ops.MbarrierExpect((view,), bytes=_whole("bytes", given["bytes"], span), span=span)
+    if mnemonic == "mbarrier_inval":
+        return ops.MbarrierInval((view,), span=span)
     count = _whole("count", given.get("count", Const(1)), span)
     if mnemonic == "mbarrier_init":
-        return ops.MbarrierInit((view,), count=count, span=span)
+        until = given.get("until", "inval")
+        if until != "inval":
+            raise FencepostError(f"'until' is {NAMES['until']}", [Mark(span)], code="FP105")
+        return ops.MbarrierInit((view,), count=count, until_inval="until" in given, span=span)
     counter = given.get("counter", "")
     assert isinstance(counter, str)
     if counter:
@@ -72,7 +82,10 @@ def _whole(key: str, value: Expr | str, span: Span | None) -> int:
 def spelled_mbarrier(op: ops.MbarrierOperation) -> str:
     """The statement, without its result."""
     if isinstance(op, ops.MbarrierInit):
-        return f"{op.mnemonic} {op.view} count={op.count}"
+        until = " until=inval" if op.until_inval else ""
+        return f"{op.mnemonic} {op.view} count={op.count}{until}"
+    if isinstance(op, ops.MbarrierInval):
+        return f"{op.mnemonic} {op.view}"
     if isinstance(op, ops.MbarrierExpect):
         return f"{op.mnemonic} {op.view} bytes={op.bytes}"
     if isinstance(op, ops.MbarrierWait):

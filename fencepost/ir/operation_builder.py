@@ -84,9 +84,17 @@ class OperationBuilder(BodyWriter):
 
     # ------------------------------------------------------------ barrier objects
 
-    def mbarrier_init(self, place: Place, *, count: int) -> ops.MbarrierInit:
-        """Makes a barrier object whose phases are complete after `count` arrivals."""
-        return self._access(ops.MbarrierInit(_views(place), count=check_count("count", count)), ())
+    def mbarrier_init(self, place: Place, *, count: int, until_inval: bool = False) -> ops.MbarrierInit:
+        """Makes a barrier object whose phases are complete after `count` arrivals.
+
+        With `until_inval`, its bytes are for nothing else until `mbarrier_inval`.
+        """
+        count = check_count("count", count)
+        return self._access(ops.MbarrierInit(_views(place), count=count, until_inval=until_inval), ())
+
+    def mbarrier_inval(self, place: Place) -> ops.MbarrierInval:
+        """Ends a barrier object."""
+        return self._access(ops.MbarrierInval(_views(place)), ())
 
     def mbarrier_arrive(self, place: Place, *, count: int = 1, counter: str = "") -> ops.MbarrierArrive:
         """Every wave arrives `count` times; with a `counter`, its engine does once that is drained."""

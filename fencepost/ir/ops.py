@@ -199,6 +199,15 @@ class MbarrierInit(Write):
 
     mnemonic: ClassVar[str] = "mbarrier_init"
     count: int = field(default=1, kw_only=True)
+    until_inval: bool = field(default=False, kw_only=True)
+    """Whether its bytes are an object's until `mbarrier_inval` (NVIDIA). Else what is written there ends it (AMD)."""
+
+
+@dataclass(slots=True, eq=False)
+class MbarrierInval(Write):
+    """Ends a barrier object: its bytes are memory like any other again."""
+
+    mnemonic: ClassVar[str] = "mbarrier_inval"
 
 
 @dataclass(slots=True, eq=False)
@@ -232,7 +241,7 @@ class MbarrierWait(AtomicOp):
     phase: Expr = field(kw_only=True)
 
 
-MbarrierOperation = MbarrierInit | MbarrierArrive | MbarrierExpect | MbarrierWait
+MbarrierOperation = MbarrierInit | MbarrierInval | MbarrierArrive | MbarrierExpect | MbarrierWait
 
 
 # ---------------------------------------------------------------- everything else that computes

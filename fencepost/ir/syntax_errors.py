@@ -19,7 +19,7 @@ MEMORY_WORDS = (
 )
 COMPUTE_WORDS = ("global_read", "global_write", "mma", "compute", "null_async_dep")
 SYNC_WORDS = ("barrier", "workgroup_barrier", "signal", "wait", "wait_count", "commit")
-MBARRIER_WORDS = ("mbarrier_init", "mbarrier_arrive", "mbarrier_expect", "mbarrier_wait")
+MBARRIER_WORDS = ("mbarrier_init", "mbarrier_inval", "mbarrier_arrive", "mbarrier_expect", "mbarrier_wait")
 ORDER_WORDS = ("sched_barrier", "set_wave_prio")
 STATEMENT_WORDS = (
     *(*MEMORY_WORDS, *COMPUTE_WORDS, *SYNC_WORDS, *MBARRIER_WORDS, *ORDER_WORDS),

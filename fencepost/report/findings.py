@@ -16,7 +16,7 @@ from fencepost.report.words import NAMES, access, noun, place
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
     "left signalled": "FP003", "too many barriers": "FP003", "wrong order": "FP004", "out of range": "FP005",
-    "early arrival": "FP006", "missed phase": "FP006",
+    "early arrival": "FP006", "missed phase": "FP006", "lifetime": "FP006",
 }  # fmt: skip
 
 Spans = dict[ops.Operation, Span]

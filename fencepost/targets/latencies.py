@@ -76,6 +76,7 @@ _CDNA3 = {
     "wait_count": Latency("", 0, 0, "passes as soon as its counters allow"),
     "commit": Latency("", 0, 0, "takes its turn and no more"),
     "mbarrier_init": Latency("lds", 4, 64, "the write of one lane"),
+    "mbarrier_inval": Latency("lds", 4, 64, "as mbarrier_init"),
     "mbarrier_arrive": Latency("lds", 4, 96, "an atomic, of one address for all lanes"),
     "mbarrier_expect": Latency("lds", 4, 96, "as mbarrier_arrive"),
     "mbarrier_wait": Latency("lds", 4, 96, "one look at the object; how long others take is not estimated"),

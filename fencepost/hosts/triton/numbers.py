@@ -21,11 +21,19 @@ ARITHMETIC = {
     "arith.divui": "//",
     "arith.xori": "^",
 }
+ROUNDED = {"arith.ceildivsi": True, "arith.floordivsi": False}
+"""Divisions that do not round towards zero, and whether they round up."""
+CHOSEN = {"arith.maxsi": ">=", "arith.minsi": "<="}
+"""The first of two numbers, if it compares to the second like this, or else the second."""
+READ = ("arith.andi", "arith.ori", "arith.cmpi", "arith.select")
 NARROW = ("i1", "i8", "i16")
 SAME = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
 
 UNSIGNED = ("arith.extui", "arith.index_castui")
-OF_BITS = ("arith.xori", "arith.andi", "arith.muli", "arith.select", "arith.extsi", "arith.extui")
+OF_BITS = (
+    *("arith.xori", "arith.andi", "arith.ori", "arith.muli", "arith.select"),
+    *("arith.extsi", "arith.extui"),
+)
 """What is known of a single bit, 0 or 1 here: sums lose what they carry, and to a comparison 1 is below 0."""
 
 THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
@@ -92,6 +100,14 @@ class Numbers:
             return UNKNOWN
         if any(isinstance(number, Unknown) for number in numbers) or not numbers:
             return UNKNOWN
+        if op.name in ("arith.andi", "arith.ori") and op.results[0].type == "i1":
+            both = Compare("!=", numbers[0], Const(0))
+            holds = (numbers[1], Const(0)) if op.name == "arith.andi" else (Const(1), numbers[1])
+            return Select(both, *holds)
+        if op.name in ROUNDED and isinstance(numbers[1], Const) and numbers[1].value > 0:
+            return _rounded(numbers[0], numbers[1], up=ROUNDED[op.name])
+        if op.name in CHOSEN:
+            return Select(Compare(CHOSEN[op.name], numbers[0], numbers[1]), numbers[0], numbers[1])
         if op.name in ARITHMETIC:
             return _arithmetic(ARITHMETIC[op.name], numbers[0], numbers[1], self.natural)
         if op.name == "arith.andi" and isinstance(numbers[1], Const):
@@ -132,7 +148,8 @@ def _used(op: Operation | None) -> tuple[Value, ...]:
     """The operands that decide the result, for operations that are read at all."""
     if op is None:
         return ()
-    if op.name in ARITHMETIC or op.name in SAME or op.name in ("arith.andi", "arith.cmpi", "arith.select"):
+    known = op.name in ARITHMETIC or op.name in SAME or op.name in ROUNDED or op.name in CHOSEN
+    if known or op.name in READ:
         return op.operands if not op.results[0].type.startswith("tensor") else ()
     return ()
 
@@ -155,6 +172,13 @@ def _arithmetic(sign: str, one: Expr, other: Expr, natural: set[str]) -> Expr:
         # Below zero, the machine rounds the other way.
         return Select(Compare(">=", one, Const(0)), made, UNKNOWN)
     return made
+
+
+def _rounded(number: Expr, divisor: Const, *, up: bool) -> Expr:
+    """A quotient that is rounded down, or up."""
+    if not up:
+        return Binary("//", number, divisor)
+    return Binary("-", Const(0), Binary("//", Binary("-", Const(0), number), divisor))
 
 
 def is_natural(expr: Expr, natural: set[str]) -> bool:
@@ -190,8 +214,10 @@ def _least(expr: Expr, natural: set[str]) -> int | None:
 
 def condition_of(number: Expr) -> Compare | None:
     """The comparison that a number of one bit is, if it is the same for all waves."""
+    if isinstance(number, Unknown):
+        return None
+    asked = Compare("!=", number, Const(0))
     if isinstance(number, Select) and number.then == Const(1) and number.orelse == Const(0):
         asked = number.condition
-        known = not any(isinstance(side, Unknown) for side in (asked.lhs, asked.rhs))
-        return asked if known and not is_divergent(asked) else None
-    return None
+    known = not any(isinstance(side, Unknown) for side in (asked.lhs, asked.rhs))
+    return asked if known and not is_divergent(asked) else None

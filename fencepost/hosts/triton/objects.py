@@ -14,7 +14,8 @@ from fencepost.hosts.triton.memory import tile_bytes
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import condition_of
-from fencepost.hosts.triton.table import COPY, TENSOR
+from fencepost.hosts.triton.table import COPY, TABLE, TENSOR, Does
+from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import Compare, Const, Wave
 
@@ -72,12 +73,15 @@ class ObjectWriter:
                 writer.note(op, kernel.mbarrier_wait(target, phase=phase))
         elif op.name in INIT:
             with self.leader():
-                writer.note(op, kernel.mbarrier_init(target, count=op.integer("count") or 1))
+                made = kernel.mbarrier_init(
+                    target, count=op.integer("count") or 1, until_inval=op.name.startswith("ttng")
+                )
+                writer.note(op, made)
             if op.name.startswith("amdg"):
                 writer.note(op, writer.barrier())
         elif op.name in INVAL:
             with self.leader():
-                writer.note(op, kernel.write(target))
+                writer.note(op, kernel.mbarrier_inval(target))
         elif op.name == "ttng.barrier_expect":
             self.meet(op)
             with asked, self.leader():
@@ -103,7 +107,7 @@ class ObjectWriter:
         return True
 
     def tdm(self, op: Operation) -> bool:
-        """A copy by AMD's data mover that may tell an object; False if it tells none."""
+        """A copy by AMD's data mover, in or out, that may tell an object; False if it tells none."""
         writer, kernel = self.writer, self.writer.kernel
         shared = list(writer.views.shared(op))
         objects = [value for value in shared if self.is_object(value)]
@@ -114,7 +118,11 @@ class ObjectWriter:
             writer.translation.beyond.append(op)
             return True
         tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]
-        copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
+        copy: ops.AsyncOperation
+        if TABLE[op.name].does is Does.COPIES_IN:
+            copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
+        else:
+            copy = kernel.async_mma(*tiles, counter=TENSOR)
         writer.note(op, kernel.arriving(copy, target, count=1))
         return True
 
@@ -166,7 +174,4 @@ class ObjectWriter:
                 nullcontext() if number.value else self.writer.kernel.cond(Compare("!=", Const(0), Const(0)))
             )
         asked = condition_of(number)
-        if asked is None:
-            # Taken to hold: who waits for what never comes is then not found, and nobody is suspected of it.
-            return nullcontext()
-        return self.writer.kernel.cond(asked)
+        return None if asked is None else self.writer.kernel.cond(asked)

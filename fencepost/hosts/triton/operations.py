@@ -197,6 +197,8 @@ class OperationWriter:
             else:
                 self.each(op, kernel.gather_to_lds, found, row.counter)
         elif does is Does.COPIES_OUT:
+            if row.counter == TENSOR and self.objects.tdm(op):
+                return
             found = self.stretches(self.views.shared(op))
             if len(found) > 1:
                 self.note(op, kernel.async_mma(*found, counter=row.counter))

@@ -134,7 +134,7 @@ class _BlockWriter:
             self.buffers[allocation] = kernel.shared(
                 allocation.name, bytes=allocation.size, offset=allocation.offset
             )
-        for name in views.given.values():
+        for name in dict.fromkeys(views.given.values()):
             if name in views.asked:
                 kernel.param(name)
         self.operations = OperationWriter(
@@ -151,7 +151,21 @@ class _BlockWriter:
                 self.operations.note(block.joins, self.kernel.barrier())
             for op in block.operations:
                 self.operations.put(op)
+                for value in op.results:
+                    if value in self.views.tried:
+                        self.try_both(self.views.tried[value])
             self.leave(block)
+
+    def try_both(self, name: str) -> None:
+        """A condition that is not followed: 1 on one way, 0 on the other."""
+        kernel = self.kernel
+        self.splits += 1
+        stem = f"try{self.splits}"
+        kernel.cond_br(f"c{self.splits}", f"{stem}.holds", f"{stem}.fails")
+        for side, number in (("holds", 1), ("fails", 0)):
+            kernel.block(f"{stem}.{side}")
+            kernel.br(f"{stem}.known", number)
+        kernel.block(f"{stem}.known", name)
 
     def stretches(self, values: Iterable[Value]) -> list[View]:
         """The bytes of some views."""

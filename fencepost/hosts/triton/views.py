@@ -14,6 +14,7 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
 from fencepost.hosts.triton.objects import object_numbers
+from fencepost.hosts.triton.opaque import PROGRAM, computed_once, conditions_in, name_of
 from fencepost.hosts.triton.table import TABLE, Does
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
@@ -45,6 +46,8 @@ class Views:
     """Numbers that the kernel is given, where they are followed,"""
     asked: set[str] = field(default_factory=set)
     """and those of them that decide something."""
+    tried: dict[Value, str] = field(default_factory=dict)
+    """Conditions that are not followed, and are tried both ways where they are computed: see `opaque`."""
 
     def __post_init__(self) -> None:
         lanes = self.module.operation.integer("ttg.threads-per-warp") or 64
@@ -54,6 +57,8 @@ class Views:
         self.find_natural()
         if self.follow:
             self.name_given()
+            self.name_once()
+            self.find_tried()
         self.find_needed()
 
     def name_given(self) -> None:
@@ -66,6 +71,36 @@ class Views:
                 good = NAME.fullmatch(own) and not own[-1].isdigit() and own not in taken
                 name = own if good else f"given.{place}"
                 self.given[value] = self.names[value] = name
+
+    def name_once(self) -> None:
+        """Numbers that are computed once, nobody knows how, are taken as given."""
+        for number, (op, value) in enumerate(computed_once(self.flat.blocks)):
+            if value not in self.names:
+                self.given[value] = self.names[value] = name_of(op, number)
+                if op.name in PROGRAM:
+                    self.numbers.natural.add(self.names[value])
+        self.numbers.known.clear()
+
+    def find_tried(self) -> None:
+        """Conditions of operations on barrier objects that are not followed."""
+        todo = [
+            value for block in self.flat.blocks for op in block.operations for value in object_numbers(op)
+        ]
+        seen: set[Value] = set()
+        while todo:
+            value = todo.pop()
+            while value in self.flat.same:
+                value = self.flat.same[value]
+            if value in seen or value.type != "i1":
+                continue
+            seen.add(value)
+            todo += [each for each in self.incoming.get(value, ()) if not isinstance(each, Sum)]
+            for condition in conditions_in(value):
+                op = condition.defining_operation
+                todo += [used for used in op.operands if used.type == "i1"] if op is not None else []
+                if condition not in self.names and isinstance(self.number(condition), Unknown):
+                    self.tried[condition] = self.names[condition] = f"tried.{len(self.tried)}"
+                    self.numbers.known.clear()
 
     # ------------------------------------------------------------ numbers that matter
 
@@ -111,7 +146,7 @@ class Views:
             name = todo.pop()
             if name in self.given.values():
                 self.asked.add(name)
-            elif name not in self.needed:
+            elif name not in self.needed and name not in self.tried.values():
                 self.needed.add(name)
                 for argument in self.incoming.get(by_name[name], ()):
                     todo += _names(self.handed(by_name[name], argument))
