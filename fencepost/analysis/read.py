@@ -48,7 +48,7 @@ def read_program(
         if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
     ]
     if split:
-        verify_splits(flow)
+        verify_splits(flow, phases)
     table = classify(flow, phases, ignore, slots=slots)
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))

@@ -38,8 +38,8 @@ def completed_by_use(flow: Flow, phases: Phases, table: ClassTable) -> list[dict
         return found
     used = _used(flow)
     told = {index: _told(flow.blocks[index], used) for index in {node.block for node in phases.nodes}}
-    starts: dict[int, Since] = {0: dict.fromkeys(used, 0)}
-    todo = deque([0])
+    starts: dict[int, Since] = {entry: dict.fromkeys(used, 0) for entry in range(phases.entries)}
+    todo = deque(starts)
     while todo:
         phase = todo.popleft()
         index = phases.nodes[phase].block

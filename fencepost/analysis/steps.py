@@ -46,7 +46,8 @@ def _certain(program: Program, phase: int, block: Block) -> int:
     table = program.table
     env = values_in(program.phases.nodes[phase], program.flow)
     waves = range(program.flow.trace.waves)
-    here = sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
+    demands = program.phases.demands
+    here = sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
     certain = 0
     for number, made in enumerate(table.classes):
         if made.engine and not made.waves & ~here:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from fencepost.check.access import view_names
 from fencepost.check.names import Names, Value, condition_of, given_at, results_given_at, variables
+from fencepost.check.parameters import Parameters
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
@@ -22,7 +23,6 @@ Frame = tuple[tuple[str, int], ...]
 """Names and their values: variables of the loops that are followed, and numbers and buffers that are handed on."""
 Env = tuple[Frame, ...]
 """One frame for the kernel and one for each function that is being run, outermost first."""
-START: Env = ((),)
 
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: no address is that large."""
@@ -57,6 +57,7 @@ class Environments:
 
     flow: Flow
     names: dict[Body, Names]
+    parameters: Parameters = field(default_factory=Parameters)
     given: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     """What the end of each block hands on."""
     live: list[set[tuple[int, str]]] = field(default_factory=list)
@@ -68,13 +69,20 @@ class Environments:
     """Numbers that are handed on between blocks of one side of a divergent branch, and which side that is."""
 
     @classmethod
-    def of(cls, flow: Flow, names: dict[Body, Names], *, in_step: bool = True) -> Environments:
+    def of(
+        cls,
+        flow: Flow,
+        names: dict[Body, Names],
+        parameters: Parameters | None = None,
+        *,
+        in_step: bool = True,
+    ) -> Environments:
         """Read the kernel.
 
         Where all waves meet the same barriers, what is handed on within one side of a divergent branch is taken as
         not known, as the placement of barriers takes it. Where sides run on their own, it decides too much for that.
         """
-        found = cls(flow, names)
+        found = cls(flow, names, parameters or Parameters())
         found.value_holders = {block.index for block in flow.blocks if results_given_at(block.anchor)}
         if found.hands_on:
             starts: dict[str, Block] = {}
@@ -98,8 +106,15 @@ class Environments:
 
     @property
     def hands_on(self) -> bool:
-        """Whether any name that decides something is handed on."""
-        return any(names.handed for names in self.names.values())
+        """Whether any name that decides something is handed on, or is a parameter that is followed."""
+        return bool(self.parameters.followed) or any(names.handed for names in self.names.values())
+
+    def starts(self) -> list[Env]:
+        """What is known where the kernel begins: the values of parameters, each combination that there is."""
+        if not self.parameters.followed:
+            return [((),)]
+        first = self.flow.blocks[0]
+        return list(dict.fromkeys((self.frame(values, first, 0),) for values in self.parameters.starts))
 
     def after(self, block: Block, values: dict[str, int]) -> dict[str, int]:
         """The names of the block's body behind its end."""
@@ -107,9 +122,9 @@ class Environments:
         if given is None:
             return values
         modulus = self.names[body_of(self.flow, block)].modulus
-        after = dict(values)
+        after, seen = dict(values), self.parameters.seen(block.anchor, values)
         for name, value in given:
-            number = value_of(value, values, modulus.get(name))
+            number = value_of(value, seen, modulus.get(name))
             if number is None:
                 after.pop(name, None)
             else:
@@ -128,17 +143,18 @@ class Environments:
     def frame(self, values: dict[str, int], target: Block, depth: int) -> Frame:
         """The names that matter from `target` on, in the order of the text."""
         body = target.calls[depth - 1].function if depth else self.flow.trace
-        handed = self.names[body].handed
-        if not handed:
+        handed, parameters = self.names[body].handed, set() if depth else self.parameters.followed
+        if not (handed or parameters):
             return tuple(values.items())
         live = self.live[target.index]
         kept = [
             item
             for item in values.items()
-            if item[0] not in handed or ((depth, item[0]) in live and self.knows(target, item[0]))
+            if not (item[0] in handed or item[0] in parameters)
+            or ((depth, item[0]) in live and self.knows(target, item[0]))
         ]
         order = self.names[body].order
-        return tuple(sorted(kept, key=lambda item: order[item[0]]))
+        return tuple(sorted(kept, key=lambda item: (order.get(item[0], -1), item[0])))
 
     # ------------------------------------------------------------ divergent conditionals
 
@@ -207,6 +223,7 @@ def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     condition = None if block.anchor is None else condition_of(block.anchor)
     if condition is not None:
         names |= variables(condition)
+    names |= found.parameters.asked_at(block.anchor)
     asked = {(depth, name) for name in names}
     for at, guard in found.guards(block):
         asked |= {(at, name) for name in variables(guard.condition)}
