@@ -66,9 +66,9 @@ def regions_of(
     view: View, env: Mapping[str, int], frame: int = 0, wave: int | None = None
 ) -> tuple[Region, ...]:
     """Every byte that `view` can stand for, given what is known; in one wave, or else in any."""
-    each = in_each_slot(view, env, wave)
-    if len(each) > 1:
-        return merged(region for part in each for region in regions_of(part, env, frame, wave))
+    parts = in_each_slot(view, env, wave)
+    if len(parts) > 1:
+        return merged(region for part in parts for region in regions_of(part, env, frame, wave))
     lanes = lanes_in((view.slot, view.lo, view.hi))
     if lanes:
         each = (dict(env) | {LANE: lane} for lane in range(lanes))

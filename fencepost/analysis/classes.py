@@ -173,6 +173,8 @@ class ClassTable:
     """For each class, the bits of pending accesses that it must not overtake."""
     flying: list[int] = field(default_factory=list)
     """For each class, the bits of copies in flight that it must not overtake."""
+    own: list[int] = field(default_factory=list)
+    """For each class, the bits that concern a wave and its own engine alone: nobody else touches the same bytes."""
     accesses: list[list[tuple[int, int]]] = field(default_factory=list)
     """For each phase, the place and class of each access."""
     engines: dict[str, int] = field(default_factory=dict)
@@ -381,6 +383,7 @@ def all_ages(table: ClassTable, number: int) -> int:
 def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
+    table.own = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
     for other, later in enumerate(table.classes):
@@ -438,6 +441,8 @@ def _note_conflict(table: ClassTable, one: int, other: int, bits: int, age: int)
     earlier, later, solver = table.classes[one], table.classes[other], table.solver
     others = earlier.meets(later, False, age, solver)
     own = (earlier.engine or later.engine) and earlier.meets(later, True, age, solver)
+    if own and not others:
+        table.own[other] |= bits
     # Pending: a copy has been waited for, so its own wave knows. What a wave did itself may still be
     # outstanding when it tells an engine to copy.
     if others or (own and not earlier.engine):

@@ -78,6 +78,11 @@ def find_groups(flow: Flow, phases: Phases) -> Groups | None:
     return Groups(masks, _extras(flow, phases, masks, arrivals), arrivals)
 
 
+def one_group(flow: Flow, phases: Phases) -> Groups:
+    """All waves of a kernel as one group, which is never apart from itself."""
+    return Groups(((1 << flow.trace.waves) - 1,), ((0,),) * len(phases.nodes), {})
+
+
 def _refuse_some_waves(flow: Flow) -> None:
     """A barrier for some waves orders nothing for the others, and is not followed."""
     for block in flow.blocks:

@@ -93,9 +93,9 @@ class Parameters:
                 breaks = _Repeats(1, frozenset((at, at + 1)))
                 repeats[total.name] = repeats.get(total.name, _Repeats()).joined(breaks)
         room = MOST_VALUES
-        for name in sorted(repeats, key=lambda name: repeats[name].count):
-            if repeats[name].count <= room:
-                room //= repeats[name].count
+        for name in sorted(repeats, key=lambda name: repeats[name].size):
+            if repeats[name].size <= room:
+                room //= repeats[name].size
                 found.values[name] = repeats[name].values()
         if found.values:
             found.asked = [found.asked_in(block) for block in flow.blocks]
@@ -244,7 +244,7 @@ class _Repeats(NamedTuple):
         return _Repeats(lcm(self.period, other.period), self.breaks | other.breaks)
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many values stand for all."""
         return (
             len(self.values()) if self.period <= MOST_VALUES and len(self.breaks) <= MOST_VALUES else 1 << 30

@@ -328,8 +328,8 @@ class _Exploration:
 
     def run(self) -> Phases | Name:
         """All phases, or the name that has too many values."""
-        for env in self.parameters.forked(self.flow.blocks[0], {}):
-            self.enter(Phase(0, tuple(sorted((0, name, value) for name, value in env.items()))))
+        for begun in self.parameters.forked(self.flow.blocks[0], {}):
+            self.enter(Phase(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
         self.found.entries = len(self.found.nodes)
         for number, phase in enumerate(self.found.nodes):  # grows on the way
             for target, env, loop in self.successors(phase):

@@ -130,9 +130,9 @@ def touched(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> li
 
     What cannot be evaluated counts as every byte that it could stand for; what lies outside is where it lies.
     """
-    each = _in_each_slot(view, env, wave)
-    if each:
-        return [place._replace(view=view) for part in each for place in touched(part, env, wave, frame)]
+    parts = _in_each_slot(view, env, wave)
+    if parts:
+        return [place._replace(view=view) for part in parts for place in touched(part, env, wave, frame)]
     places: list[Place] = []
     for buffer in view.buffers(env):
         place = _touched(view, buffer, env, wave, frame)
