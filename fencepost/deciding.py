@@ -156,6 +156,8 @@ def _decide_apart(
     placement = choose_apart(lean, STRATEGIES[name], config.widest_waits())
     if not looked_for:
         return Decision(name, placement if name in AS_WRITTEN else spaced(program, placement))
+    if in_step and placement == program.standing:
+        return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
     if program.table.engines and not program.waits_fixed:
         apart = "completion matters" if in_step else "waves run apart"
         reason = f"how long to wait for copies is not part of the optimum where {apart}"

@@ -12,7 +12,7 @@ from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from tests.test_check_corpus import CORPUS, expectations
 
-EXACT = ("parameters", "ranges")
+EXACT = ("parameters", "ranges", "uses", "one_wave")
 """Folders of the corpus in which the analysis is as exact as `check`."""
 FILES = sorted(
     path
