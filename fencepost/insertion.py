@@ -226,6 +226,11 @@ def _wait_inside(program: Program, placement: Placement, most: int, commented: b
         for at, consumer in consumers.items():
             if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < most:
                 why[at].append(hazard)
+    # What an mbarrier has settled needs no other wait.
+    objects = OrderedByObjects(program.flow.trace)
+    for at, told in why.items():
+        if told and all(objects.orders(hazard.producer, hazard.consumer) for hazard in told):
+            del found[at]
     reasons = Reasons(program, placement, list(found), most, why)
     comments = {at: comment_for(why[at]) if commented else "" for at in found}
     emitted = {
