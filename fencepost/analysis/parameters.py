@@ -12,11 +12,12 @@ that sum, as if it were one more parameter.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import NamedTuple
 
 from fencepost.flow import Block, Flow
@@ -38,7 +39,7 @@ from fencepost.ir.expr import (
 from fencepost.ir.trace import CapturedTrace
 
 MOST_VALUES = 32
-"""Values of one parameter, or combinations of all of them: with more, a parameter is not followed."""
+"""Values of one parameter, or combinations of those that matter in one place: with more, one is not followed."""
 MOST_TRIED = 256
 """Loop variables and waves that a comparison with a parameter is tried with."""
 
@@ -92,15 +93,22 @@ class Parameters:
                 at = total.sign * total.number
                 breaks = _Repeats(1, frozenset((at, at + 1)))
                 repeats[total.name] = repeats.get(total.name, _Repeats()).joined(breaks)
-        room = MOST_VALUES
-        for name in sorted(repeats, key=lambda name: repeats[name].size):
-            if repeats[name].size <= room:
-                room //= repeats[name].size
-                found.values[name] = repeats[name].values()
+        found.values = {name: each.values() for name, each in repeats.items() if each.size <= MOST_VALUES}
         if found.values:
             found.asked = [found.asked_in(block) for block in flow.blocks]
-            found.live = _live(flow, found.asked)
+            found.live = _spread(flow, found.asked, forwards=False)
+            found.keep_few(_spread(flow, found.asked, forwards=True))
         return found
+
+    def keep_few(self, asked_before: list[set[str]]) -> None:
+        """Follow no more than there is room for where several matter, those with few values first."""
+        active = [before & after for before, after in zip(asked_before, self.live, strict=True)]
+        kept: dict[str, list[int]] = {}
+        for name in sorted(self.values, key=lambda name: len(self.values[name])):
+            tried = {**kept, name: self.values[name]}
+            if all(prod(len(tried[each]) for each in here & tried.keys()) <= MOST_VALUES for here in active):
+                kept = tried
+        self.values = kept
 
     def without(self, name: str) -> None:
         """Do not follow one of them after all."""
@@ -174,17 +182,17 @@ def _parts(op: ops.Operation) -> Iterator[Expr | Condition]:
         yield from op.args
 
 
-def _live(flow: Flow, asked: list[set[str]]) -> list[set[str]]:
-    """For each block, what it or something that can follow it asks for."""
-    live = [set(names) for names in asked]
-    todo = list(reversed(flow.order))
+def _spread(flow: Flow, asked: list[set[str]], *, forwards: bool) -> list[set[str]]:
+    """For each block, what it, or something that can come before it (or else after it), asks for."""
+    found = [set(names) for names in asked]
+    todo = deque(flow.order if forwards else reversed(flow.order))
     while todo:
-        block = flow.blocks[todo.pop(0)]
-        for source in block.predecessors:
-            if not live[block.index] <= live[source]:
-                live[source] |= live[block.index]
-                todo.append(source)
-    return live
+        block = flow.blocks[todo.popleft()]
+        for other in block.successors if forwards else block.predecessors:
+            if not found[block.index] <= found[other]:
+                found[other] |= found[block.index]
+                todo.append(other)
+    return found
 
 
 def _sum_of(op: ops.Operation, trace: CapturedTrace) -> Sum | None:

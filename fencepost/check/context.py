@@ -201,7 +201,10 @@ class Context:
             here = dict(after)
             if self._pass(edge, here):
                 target = self.flow.blocks[edge.target]
-                found.append((edge.target, self.environments.enter(env, here, block, target), edge.around))
+                entered = self.environments.enter(env, here, block, target)
+                found += [
+                    (edge.target, forked, edge.around) for forked in self.environments.forked(entered, target)
+                ]
         return found
 
     def _ruled_out(self, block: Block, target: int, values: dict[str, int]) -> bool:

@@ -6,8 +6,10 @@ that is being run. Names that nothing asks for any more are left out: states tha
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from fencepost.check.access import view_names
 from fencepost.check.names import Names, Value, condition_of, given_at, results_given_at, variables
@@ -62,6 +64,8 @@ class Environments:
     """What the end of each block hands on."""
     live: list[set[tuple[int, str]]] = field(default_factory=list)
     """For each block: the handed-on names, with their depth, that may still be asked for."""
+    asked: list[set[tuple[int, str]]] = field(default_factory=list)
+    """For each block: the names, with their depth, that it asks for itself."""
     value_holders: set[int] = field(default_factory=set)
     """Blocks whose end hands on results of operations."""
     guards_at: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
@@ -101,7 +105,9 @@ class Environments:
                         given = [(name, Unknown()) for name, _ in given]
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given
+            found.asked = [_asked(found, block) for block in flow.blocks]
             found.live = _liveness(found)
+            found.parameters.keep_few(_active(found))
         return found
 
     @property
@@ -110,11 +116,25 @@ class Environments:
         return bool(self.parameters.followed) or any(names.handed for names in self.names.values())
 
     def starts(self) -> list[Env]:
-        """What is known where the kernel begins: the values of parameters, each combination that there is."""
-        if not self.parameters.followed:
-            return [((),)]
-        first = self.flow.blocks[0]
-        return list(dict.fromkeys((self.frame(values, first, 0),) for values in self.parameters.starts))
+        """What is known where the kernel begins."""
+        return self.forked(((),), self.flow.blocks[0])
+
+    def forked(self, env: Env, block: Block) -> list[Env]:
+        """What is known in a block, for each value of the parameters that it is the first to ask for."""
+        choices = self.parameters.choices
+        known = {name for name, _ in env[0]}
+        asked = self.asked[block.index] if choices else set()
+        new = [name for name in choices if (0, name) in asked and name not in known]
+        if not new:
+            return [env]
+        order = self.names[self.flow.trace].order
+        frames = [
+            sorted(
+                [*env[0], *zip(new, values, strict=True)], key=lambda item: (order.get(item[0], -1), item[0])
+            )
+            for values in product(*(choices[name] for name in new))
+        ]
+        return [(tuple(frame), *env[1:]) for frame in frames]
 
     def after(self, block: Block, values: dict[str, int]) -> dict[str, int]:
         """The names of the block's body behind its end."""
@@ -198,7 +218,7 @@ def _depths(flow: Flow, block: Block) -> dict[Graph | None, int]:
 def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
     """Which names can still be asked for at the start of each block."""
     flow = found.flow
-    asked = [_asked(found, block) for block in flow.blocks]
+    asked = found.asked
     live = [set(names) for names in asked]
     changed = True
     while changed:
@@ -216,6 +236,22 @@ def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
     return live
 
 
+def _active(found: Environments) -> list[set[str]]:
+    """For each block, the parameters that were asked for on some way to it and may be asked for again."""
+    flow, followed = found.flow, found.parameters.followed
+    so_far = [{name for depth, name in asked if not depth and name in followed} for asked in found.asked]
+    todo = deque(flow.order)
+    while todo:
+        block = flow.blocks[todo.popleft()]
+        for target in block.successors:
+            if not so_far[block.index] <= so_far[target]:
+                so_far[target] |= so_far[block.index]
+                todo.append(target)
+    return [
+        {name for name in names if (0, name) in live} for names, live in zip(so_far, found.live, strict=True)
+    ]
+
+
 def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     """The names that a block itself asks for."""
     depth = len(block.calls)
@@ -224,6 +260,8 @@ def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     if condition is not None:
         names |= variables(condition)
     names |= found.parameters.asked_at(block.anchor)
+    for _, value in found.given.get(block.index, ()):
+        names |= variables(value) & found.parameters.followed
     asked = {(depth, name) for name in names}
     for at, guard in found.guards(block):
         asked |= {(at, name) for name in variables(guard.condition)}

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from math import gcd, lcm
+from math import gcd, lcm, prod
 
 from fencepost.check.access import view_parts
 from fencepost.check.names import Names, condition_of, given_at, variables
@@ -37,7 +37,7 @@ from fencepost.ir.trace import CapturedTrace
 
 LONGEST_PERIOD = 64
 MOST_COMBINATIONS = 64
-"""Values of all parameters together; a parameter that would make them more is not followed."""
+"""Values of all parameters that matter in one place; a parameter that would make them more is not followed."""
 
 Values = dict[str, int]
 
@@ -71,8 +71,8 @@ class Difference:
 class Parameters:
     """The parameters of a kernel that are followed."""
 
-    starts: list[Values] = field(default_factory=lambda: [{}])
-    """The combinations of values that stand for all."""
+    choices: dict[str, list[int]] = field(default_factory=dict)
+    """For each, the values that stand for all."""
     hidden: dict[ops.Operation, frozenset[str]] = field(default_factory=dict)
     """Parameters that an operation does not see: what it makes of them follows no rule."""
     differences: dict[ops.Operation, Difference] = field(default_factory=dict)
@@ -107,23 +107,25 @@ class Parameters:
             if difference is not None:
                 found.differences[op] = difference
                 stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
-        found._combine({name: each.values() for name, each in stretches.items()})
+        values = {name: each.values() for name, each in stretches.items()}
+        found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
         return found
 
-    def _combine(self, choices: dict[str, list[int]]) -> None:
-        """Every combination of the values of as many names as there is room for, those with few values first."""
-        room = MOST_COMBINATIONS
+    def keep_few(self, active: list[set[str]]) -> None:
+        """Follow no more than there is room for: `active` are those that each block would have values of."""
         kept: dict[str, list[int]] = {}
-        for name in sorted(choices, key=lambda name: len(choices[name])):
-            if len(choices[name]) <= room:
-                kept[name] = choices[name]
-                room //= len(choices[name])
-        self.starts = [dict(zip(kept, values, strict=True)) for values in product(*kept.values())]
+        for name in sorted(self.choices, key=lambda name: len(self.choices[name])):
+            tried = {**kept, name: self.choices[name]}
+            if all(
+                prod(len(tried[each]) for each in here & tried.keys()) <= MOST_COMBINATIONS for here in active
+            ):
+                kept = tried
+        self.choices = kept
 
     @property
     def followed(self) -> set[str]:
         """The names that have values."""
-        return set(self.starts[0])
+        return set(self.choices)
 
     def asked_at(self, op: ops.Operation | None) -> set[str]:
         """The names that an operation asks for beside those in its expressions."""
