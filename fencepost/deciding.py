@@ -135,8 +135,10 @@ def decide(
 def _decide_apart(
     program: Program, config: TargetConfig, strategy: str, seconds: float | None, enough: float
 ) -> Decision:
-    """The same where groups of waves run apart."""
-    if strategy == Intersect.name:
+    """The same where groups of waves run apart, or it matters when each wave's accesses are complete."""
+    assert program.shift is not None
+    in_step = len(program.shift.groups.masks) == 1
+    if strategy == Intersect.name and not in_step:
         raise FencepostError(
             "barriers cannot be split in a kernel whose waves run apart",
             [Mark(op.span, "some waves are held back here") for op in program.held_back_at()][:1],
@@ -147,17 +149,23 @@ def _decide_apart(
             source=program.flow.trace.source,
         )
     looked_for = strategy == Optimal.name or (strategy == AUTOMATIC and is_quick(program))
-    name = "minimize" if strategy in (AUTOMATIC, Optimal.name) else strategy
+    # A barrier that is split says nothing about what is complete: here, whole ones are used.
+    name = "minimize" if strategy in (AUTOMATIC, Optimal.name, Intersect.name) else strategy
     # What stands for an algorithm of someone else may put barriers anywhere.
     lean = program if name in AS_WRITTEN else without_repeats(program)
     placement = choose_apart(lean, STRATEGIES[name], config.widest_waits())
     if not looked_for:
         return Decision(name, placement if name in AS_WRITTEN else spaced(program, placement))
+    if in_step and placement == program.standing:
+        return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
     if program.table.engines and not program.waits_fixed:
-        reason = "how long to wait for copies is not part of the optimum where waves run apart"
+        apart = "completion matters" if in_step else "waves run apart"
+        reason = f"how long to wait for copies is not part of the optimum where {apart}"
         return Decision(name, spaced(program, placement), f"not proven to be optimal ({reason})")
     limit = seconds if seconds is not None else QUICK_SECONDS if strategy == AUTOMATIC else ASKED_SECONDS
     fewest = find_fewest(lean, placement, limit, enough)
+    if in_step:
+        fewest = replace(fewest, apart="")
     best = fewest.cost if fewest.proven else None
     return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)
 

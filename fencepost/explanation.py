@@ -14,6 +14,7 @@ from fencepost.deciding import pace_of
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
+from fencepost.objects import OrderedByObjects
 from fencepost.placement.intersect import pull_apart
 from fencepost.placement.prune import Pruning
 from fencepost.reasons import reasons_for
@@ -90,6 +91,8 @@ def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = Tr
         places = {op: number for number, op in enumerate(trace.preorder_walk())}
         found.sort(key=lambda entry: places.get(entry.op, len(places)))
     apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if slots else ()
+    objects = OrderedByObjects(trace)
+    uncovered = tuple(hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer))
     solver = program.table.solver
     return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fencepost.analysis.classes import Filter
@@ -19,8 +19,10 @@ from fencepost.flow import DEFAULT_ESTIMATES, Assumed, Estimates, Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
+from fencepost.objects import OrderedByObjects
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
+from fencepost.placement.inside import waits_inside
 from fencepost.reasons import Reasons
 from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, target_named
@@ -103,11 +105,37 @@ def insert_barriers(
     nearest first. Without `comments`, the new operations do not say what they are there for, and that is not looked
     up before it is asked for.
     """
+    inside: list[Barrier] = []
     with collection_paused():
-        program, decision, config = _decide(
-            trace, target, strategy, ignore, slots, estimates, seconds, whole, waits, latencies, near, exact
-        )
-        return _emit(program, decision, config, reasons, comments)
+        try:
+            while True:
+                program, decision, config = _decide(
+                    trace,
+                    target,
+                    strategy,
+                    ignore,
+                    slots,
+                    estimates,
+                    seconds,
+                    whole,
+                    waits,
+                    latencies,
+                    near,
+                    exact,
+                )
+                more = _wait_inside(program, decision.placement, reasons, comments) if waits else []
+                inside += more
+                if not more:
+                    break
+            _refuse_hopeless(program, decision.placement, OrderedByObjects(trace))
+        except FencepostError:
+            for wait in inside:
+                assert wait.op.graph is not None
+                wait.op.graph.remove(wait.op)
+            raise
+        done = _emit(program, decision, config, reasons, comments)
+    executed = done.executed + sum(wait.executed for wait in inside)
+    return replace(done, barriers=(*inside, *done.barriers), executed=executed)
 
 
 def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
@@ -151,7 +179,14 @@ def _decide(
     wanted = strategy == "intersect" or (config.prefers_split and strategy in (AUTOMATIC, "optimal"))
     splits = wanted and config.split_barriers and trace.waves > 1 and not whole
     ids = [ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())] if splits else []
-    program = read_program(trace, slots=slots, ignore=ignore, barrier_ids=ids, estimates=estimates)
+
+    def read(slots: bool) -> Program:
+        # Where waits are not ours to put in, when accesses complete is not followed.
+        return read_program(
+            trace, slots=slots, ignore=ignore, barrier_ids=ids, estimates=estimates, completion=waits
+        )
+
+    program = read(slots)
     if not waits:
         refuse_unwaited(program)
         program = with_fixed_waits(program)
@@ -159,9 +194,13 @@ def _decide(
     def coarse() -> Program | None:
         if len(program.phases.nodes) <= len(program.flow.blocks):
             return None
-        rough = read_program(trace, slots=False, ignore=ignore, barrier_ids=ids, estimates=estimates)
+        rough = read(slots=False)
         return rough if waits else with_fixed_waits(rough)
 
+    objects = OrderedByObjects(trace)
+    if waits and objects.waited_for() and conflicts_left(program, program.standing) and objects.all():
+        words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
+        return program, Decision(strategy, program.standing, words), config
     decision = decide(
         program,
         coarse,
@@ -173,8 +212,33 @@ def _decide(
         near=near,
         exact=exact,
     )
-    _refuse_hopeless(program, decision.placement)
     return program, decision, config
+
+
+def _wait_inside(program: Program, placement: Placement, most: int, commented: bool) -> list[Barrier]:
+    """Put waits into divergent conditionals, where a wave needs them for itself."""
+    found = waits_inside(program, placement)
+    if not found:
+        return []
+    consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
+    why: dict[Position, list[Hazard]] = {at: [] for at in found}
+    for hazard in hazards(program, placement):
+        for at, consumer in consumers.items():
+            if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < most:
+                why[at].append(hazard)
+    # What an mbarrier has settled needs no other wait.
+    objects = OrderedByObjects(program.flow.trace)
+    for at, told in why.items():
+        if told and all(objects.orders(hazard.producer, hazard.consumer) for hazard in told):
+            del found[at]
+    reasons = Reasons(program, placement, list(found), most, why)
+    comments = {at: comment_for(why[at]) if commented else "" for at in found}
+    emitted = {
+        at: ops.MemoryCounterWait(dict(cover.counts), comment=comments[at]) for at, cover in found.items()
+    }
+    for at, wait in emitted.items():
+        program.flow.insert(at, wait)
+    return [Barrier(wait, at, program.flow.frequency(at), reasons) for at, wait in sorted(emitted.items())]
 
 
 def _emit(program: Program, decision: Decision, config: TargetConfig, most: int, commented: bool) -> Inserted:
@@ -300,16 +364,21 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
         yield producer, consumer
 
 
-def _refuse_hopeless(program: Program, placement: Placement) -> None:
-    """Some accesses stand where no barrier can come between them: say so before anything is changed."""
+def _refuse_hopeless(program: Program, placement: Placement, objects: OrderedByObjects) -> None:
+    """Some accesses stand where no barrier can come between them: say so before anything is changed.
+
+    Mbarriers may order them all the same.
+    """
     if not (program.flow.sealed or program.held):
         return
     for position, _, _ in conflicts_left(program, placement):
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        open_hazards = hazards(program, placement)
-        producer = next((hazard.producer for hazard in open_hazards if hazard.consumer is consumer), consumer)
+        producers = [each.producer for each in hazards(program, placement) if each.consumer is consumer]
+        if producers and all(objects.orders(each, consumer) for each in producers):
+            continue
+        producer = next((each for each in producers if not objects.orders(each, consumer)), consumer)
         if position in program.held:
             raise FencepostError(
                 "no barrier can order these accesses: it would stand between a signal and its wait",

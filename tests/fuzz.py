@@ -19,6 +19,7 @@ from pathlib import Path
 
 from fencepost.ir import parser
 from tests.campaign import (
+    AGREEING,
     EXACT,
     EXHAUSTIVE,
     MBARRIERS,
@@ -68,6 +69,13 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
     ("skewed, copies", 0.02, partial(skewed, copies=True, by_wave=False), SKEW_EXACT),
     ("skewed, both", 0.01, partial(skewed, copies=True, by_wave=True), SKEW),
     ("mbarriers", 0.1, mbarriers, MBARRIERS),
+    ("uses of reads", 0.04, of(uses=True, divergent=False, handing=True), AGREEING),
+    ("parameters", 0.04, of(parameters=True, slots=True), EXACT),
+    ("unknown slots", 0.02, of(unknown=True, slots=True, handing=True), EXACT),
+    (
+        "copies of one wave", 0.04,
+        of(uses=True, slots=True, asynchronous=True, parameters=True, unknown=True), SOUND,
+    ),
 )  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50

@@ -45,6 +45,12 @@ class Shape:
     """How many of the loops, conditionals and branches that can have an `expect` do; else kernels are the same."""
     arguments: bool = False
     """Kernels of labelled blocks that have arguments, and nothing else."""
+    uses: bool = False
+    """Results of reads that are used, barriers and waits that fence, and barriers that do not."""
+    parameters: bool = False
+    """Parameters in conditions, bounds of loops and slots."""
+    unknown: bool = False
+    """Slots that are not known, and parts of them."""
 
 
 ANY = Shape()
@@ -75,6 +81,9 @@ class _Writer:
         self.numbers: list[tuple[str, int]] = []
         """Carried numbers in scope, and a number that they stay below."""
         self.functions: list[str] = []
+        self.parameters: list[str] = []
+        self.results: list[str] = []
+        """What reads have returned, in scope."""
         self.names = 0
         self.left = rng.randint(3, shape.size)
 
@@ -85,6 +94,9 @@ class _Writer:
         self.lines.append(f"kernel @random waves={self.waves} {{")
         for number in range(self.rng.randint(1, 3)):
             self.buffer("abc"[number])
+        if self.shape.parameters:
+            self.parameters = ["n", "m"][: self.rng.choice([1, 1, 2])]
+            self.lines += [f"  param %{name}" for name in self.parameters]
         self.top()
         self.lines.append("}")
         return "\n".join(self.lines) + "\n"
@@ -141,6 +153,8 @@ class _Writer:
         if roll < self.shape.barriers and not guarded:
             self.left -= 1
             kinds = ["barrier"]
+            if self.shape.uses:
+                kinds += ["workgroup_barrier"] * 3
             if self.shape.asynchronous:
                 kinds += ["barrier async", "workgroup_barrier"]
                 if self.shape.waits:
@@ -161,15 +175,18 @@ class _Writer:
             self.put(indent, self.access(guarded))
 
     def body(self, indent: int, depth: int, guarded: bool) -> None:
-        numbers = len(self.numbers)
+        numbers, results = len(self.numbers), len(self.results)
         for _ in range(self.rng.randint(1, 4)):
             if self.left > 0:
                 self.statement(indent, depth, guarded)
         del self.numbers[numbers:]
+        del self.results[results:]
 
     def loop(self, indent: int, depth: int, guarded: bool) -> None:
         name = self.fresh("i")
         bound = self.rng.choice(["0", "1", "2", "3", "8", "?", "?"])
+        if self.parameters and self.rng.random() < 0.4:
+            bound = f"%{self.rng.choice(self.parameters)}"
         around, buffers = len(self.numbers), list(self.buffers)
         carried, following = self.carried() if self.shape.handing else ([], [])
         carry = f" carry {', '.join(carried)}" if carried else ""
@@ -216,6 +233,9 @@ class _Writer:
         if self.shape.divergent and self.rng.random() < 0.4:
             guarded = True
             condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
+        if self.parameters and self.rng.random() < 0.7:
+            condition = self.on_parameters()
+            guarded = guarded or "wave" in condition
         expect = "" if "wave" in condition else self.expect(*PROBABILITIES)
         self.put(indent, f"if {condition}{expect} {{")
         self.body(indent + 1, depth + 1, guarded)
@@ -223,6 +243,21 @@ class _Writer:
             self.put(indent, "} else {")
             self.body(indent + 1, depth + 1, guarded)
         self.put(indent, "}")
+
+    def on_parameters(self) -> str:
+        """A condition on parameters, the same ones again and again."""
+        name = self.rng.choice(self.parameters)
+        forms = [
+            f"%{name} % 2 == {self.rng.randrange(2)}",
+            f"%{name} % 3 == {self.rng.randrange(3)}",
+            f"%{name} {self.rng.choice(['<', '>=', '==', '!='])} {self.rng.choice([0, 1, 2])}",
+            f"%{name} // 2 > {self.rng.randrange(2)}",
+        ]
+        if len(self.parameters) > 1:
+            forms.append(f"%n {self.rng.choice(['<', '>=', '=='])} %m")
+        if self.shape.divergent:
+            forms.append(f"wave {self.rng.choice(['<', '==', '>='])} %{name}")
+        return self.rng.choice(forms)
 
     def blocks(self) -> None:
         """A few blocks with any branches between them, loops entered in two places included."""
@@ -245,7 +280,13 @@ class _Writer:
                 self.put(1, f"br ^{labels[number]}")
 
     def access(self, guarded: bool = False) -> str:
+        if self.results and self.rng.random() < 0.35:
+            user = self.rng.choice(["compute", "mma", "global_write", "write"])
+            what = f" {self.view()}," if user == "write" else ""
+            return f"{user}{what} %{self.rng.choice(self.results)}"
         kinds = ["read", "read", "write", "write"]
+        if self.shape.uses and self.rng.random() < 0.08:
+            return "wait_count lds=0"
         if self.shape.atomics:
             kinds.append("atomic")
         if self.shape.asynchronous:
@@ -265,7 +306,14 @@ class _Writer:
         group = ""
         if kind != "exchange" and self.shape.groups and self.rng.random() < 0.15:
             group = f" group=g{self.rng.randint(0, 1)}"
-        return f"{kind} {self.view()}{group}"
+        named = ""
+        if self.shape.uses and kind in ("read", "atomic"):
+            name = self.fresh("r")
+            named = f"%{name} = "
+        text = f"{named}{kind} {self.view()}{group}"
+        if named:
+            self.results.append(name)
+        return text
 
     def view(self) -> str:
         name, slots, size = self.rng.choice(self.buffers)
@@ -291,6 +339,11 @@ class _Writer:
         return f"[{lo}..{lo} + {part}]"
 
     def slot(self, slots: int) -> str:
+        if self.shape.unknown and self.rng.random() < 0.4:
+            return self.rng.choice(["?", "? + 1", "? % 2"])
+        if self.parameters and self.rng.random() < 0.5:
+            name, ahead = self.rng.choice(self.parameters), self.rng.randint(0, slots)
+            return f"%{name} % {slots}" if not ahead else f"(%{name} + {ahead}) % {slots}"
         if self.numbers and self.rng.random() < 0.5:
             name, below = self.rng.choice(self.numbers)
             return f"%{name}" if below <= slots else f"%{name} % {slots}"

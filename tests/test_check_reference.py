@@ -378,15 +378,19 @@ def touched(view: View, names: dict[str, int], wave: int, frame: int) -> Iterato
     for buffer in view.buffers(names):
         space, base = (buffer, 0) if buffer.offset is None else (None, buffer.offset + frame)
         slot = None if view.slot is None else evaluate(view.slot, names, wave)
-        lo, hi = 0, buffer.size
-        if slot is not None:
-            lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
-        if view.lo is not None and view.hi is not None and (view.slot is None or slot is not None):
+        # A slot that is not known is any of them.
+        slots = range(buffer.slots) if slot is None else range(slot, slot + 1)
+        size = buffer.slot_bytes
+        if view.slot is None:
+            slots, size = range(1), buffer.size
+        lo, hi = 0, size
+        if view.lo is not None and view.hi is not None:
             first, last = evaluate(view.lo, names, wave), evaluate(view.hi, names, wave)
             if first is not None and last is not None:
-                lo, hi = lo + first, lo + last
-        for byte in range(lo, hi):
-            yield space, base + byte
+                lo, hi = first, last
+        for each in slots:
+            for byte in range(each * size + lo, each * size + hi):
+                yield space, base + byte
 
 
 Pair = tuple[int, int]

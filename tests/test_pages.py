@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.check import check
+from fencepost.explanation import explain_barriers
+from fencepost.insertion import insert_barriers
 from fencepost.ir.parser import parse, parse_all
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
 from tests.conftest import CommandLine
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -77,3 +82,45 @@ def test_three_dots_stand_for_any_lines() -> None:
     assert shown("a\n...\nc\n", "a\nc\n")
     assert not shown("a\n...\nc\n", "a\nb\n")
     assert not shown("a\n", "a\nb\n")
+
+
+KERNELS_OF_THE_DOCS = [
+    pytest.param(trace, id=f"{page.name}-{trace.name}")
+    for page in sorted(DOCS.glob("*.md"))
+    for _, language, body in blocks(page.name)
+    if language == "fp" and body.lstrip().startswith(("kernel @", "#", "func @")) and "kernel @" in body
+    for trace in parse_all(body)
+]
+
+
+@pytest.mark.parametrize("trace", KERNELS_OF_THE_DOCS)
+def test_insert_and_explain_agree_with_check_about_the_kernels_of_the_docs(trace: CapturedTrace) -> None:
+    kernel = parse(str(trace))
+    clean = check(kernel).ok
+    if clean:
+        assert not explain_barriers(kernel).uncovered
+    try:
+        done = insert_barriers(kernel)
+    except FencepostError as refused:
+        # What is not followed is refused by name, right or wrong; what is out of step is wrong.
+        assert refused.code == "FP201" or not clean
+        return
+    assert check(kernel).ok
+    if clean:
+        assert not (done.barriers or done.upgraded or done.fenced), str(kernel)
+
+
+def test_the_ring_of_the_docs_is_accepted_as_it_stands_and_refused_without_its_waits() -> None:
+    rings = [param.values[0] for param in KERNELS_OF_THE_DOCS if param.id == "text-form.md-ring"]
+    (text,) = [str(ring) for ring in rings if "mbarrier_init" in str(ring)]
+    assert str(parse(text)) == text
+    kernel = parse(text)
+    assert not insert_barriers(kernel).barriers
+    assert str(kernel) == text
+    lines = text.splitlines()
+    (wait,) = [number for number, line in enumerate(lines) if "mbarrier_wait %empty" in line]
+    without = parse("\n".join(lines[:wait] + lines[wait + 1 :]) + "\n")
+    assert not check(without).ok
+    with pytest.raises(FencepostError) as refused:
+        insert_barriers(without)
+    assert refused.value.code == "FP203"

@@ -12,7 +12,7 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.read import read_program
 from fencepost.flow import Position
 from fencepost.placement import STRATEGIES
-from tests.campaign import EXACT, EXHAUSTIVE, SOUND, WAITS
+from tests.campaign import AGREEING, EXACT, EXHAUSTIVE, SOUND, WAITS
 from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 
 CHUNK = 100
@@ -73,6 +73,16 @@ def test_copies_in_flight(chunk: int) -> None:
 def test_everything_at_once(chunk: int) -> None:
     _hold(SOUND, chunk, EVERYTHING, 8_000_000, CHUNK // 4)
     _hold(SOUND, chunk, Shape(asynchronous=True, groups_of_copies=True), 9_000_000, CHUNK // 4)
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_what_the_kernel_tells_is_used(chunk: int) -> None:
+    """Results of reads in front of barriers without a fence, parameters, parts of unknown slots: exact, too."""
+    _hold(AGREEING, chunk, Shape(uses=True, divergent=False, handing=True), 14_000_000, CHUNK // 4)
+    _hold(EXACT, chunk, Shape(parameters=True, slots=True), 15_000_000, CHUNK // 5)
+    _hold(EXACT, chunk, Shape(unknown=True, slots=True, handing=True), 16_000_000, CHUNK // 5)
+    copies = Shape(uses=True, slots=True, asynchronous=True, parameters=True, unknown=True)
+    _hold(SOUND, chunk, copies, 17_000_000, CHUNK // 5)
 
 
 @pytest.mark.parametrize("chunk", range(6))

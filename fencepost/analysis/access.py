@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
-from fencepost.ir.expr import LANE, Wave, evaluate, lanes_in, leaves
+from fencepost.ir.expr import LANE, Const, Wave, evaluate, lanes_in, leaves
+
+MOST_REGIONS = 256
+"""A part of a slot that is not known is that part of each slot, unless these are more regions than this."""
 
 
 class MemoryAccessType(Enum):
@@ -63,11 +66,27 @@ def regions_of(
     view: View, env: Mapping[str, int], frame: int = 0, wave: int | None = None
 ) -> tuple[Region, ...]:
     """Every byte that `view` can stand for, given what is known; in one wave, or else in any."""
+    parts = in_each_slot(view, env, wave)
+    if len(parts) > 1:
+        return merged(region for part in parts for region in regions_of(part, env, frame, wave))
     lanes = lanes_in((view.slot, view.lo, view.hi))
     if lanes:
         each = (dict(env) | {LANE: lane} for lane in range(lanes))
         return merged(_region(view, buffer, one, frame, wave) for one in each for buffer in view.buffers(one))
     return tuple(_region(view, buffer, env, frame, wave) for buffer in view.buffers(env))
+
+
+def in_each_slot(view: View, env: Mapping[str, int], wave: int | None = None) -> list[View]:
+    """The view itself; a part of a slot that is not known as that part of each slot."""
+    if view.slot is None or view.lo is None or view.hi is None:
+        return [view]
+    lanes = lanes_in((view.slot, view.lo, view.hi))
+    if evaluate(view.slot, dict(env) | {LANE: 0}, wave) is not None:
+        return [view]
+    buffers = view.buffers(env)
+    if sum(buffer.slots for buffer in buffers) * max(lanes, 1) > MOST_REGIONS:
+        return [view]
+    return [View(buffer, Const(slot), view.lo, view.hi) for buffer in buffers for slot in range(buffer.slots)]
 
 
 def merged(regions: Iterable[Region]) -> tuple[Region, ...]:

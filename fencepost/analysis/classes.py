@@ -21,6 +21,7 @@ from fencepost.analysis.access import (
     Region,
     access_type,
     depends_on_wave,
+    in_each_slot,
     merged,
     regions_of,
 )
@@ -217,6 +218,8 @@ class ClassTable:
     """For each class, the bits of pending accesses that it must not overtake."""
     flying: list[int] = field(default_factory=list)
     """For each class, the bits of copies in flight that it must not overtake."""
+    own: list[int] = field(default_factory=list)
+    """For each class, the bits that concern a wave and its own engine alone: nobody else touches the same bytes."""
     accesses: list[list[tuple[int, int]]] = field(default_factory=list)
     """For each phase, the place and class of each access."""
     engines: dict[str, int] = field(default_factory=dict)
@@ -251,7 +254,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
         if block.guards:
             key = (*block.guards, *phase.env)
             if key not in waves:
-                waves[key] = _admitted(flow, block, env)
+                waves[key] = _admitted(flow, phases, block, env)
             admitted = waves[key]
         found: list[tuple[int, int]] = []
         for gap, op in enumerate(block.ops):
@@ -259,15 +262,16 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 continue
             if op not in names:
                 names[op] = _names_in(op.views)
+            seen = phases.parameters.seen(op, env)
             # What else is known there says nothing about this access.
-            values = tuple([env.get(name) for name in names[op]])
+            values = tuple([seen.get(name) for name in names[op]])
             number = classified.get((op, phase.block, admitted, values))
             if number is not None:
                 found.append((gap, number))
                 continue
             place = known.get((op.views, block.loop, block.frame, values))
             if place is None:
-                place = _places(flow, block, op.views, env, slots)
+                place = _places(flow, block, op.views, seen, slots)
                 known[op.views, block.loop, block.frame, values] = place
             loops = tuple(range_.loop for range_ in place.ranges)
             if op.group:
@@ -286,7 +290,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 place.footprints,
                 place.ranges,
                 tells := _told(op),
-                () if tells is None else regions_of(tells.whole(), env, block.frame),
+                () if tells is None else regions_of(tells.whole(), seen, block.frame),
                 op if ignore is not None else None,
                 *(_sharers(flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)),
             )
@@ -324,6 +328,8 @@ def _places(flow: Flow, block: Block, views: tuple[View, ...], env: dict[str, in
         footprints, ranges = _footprints(flow, block, views, env)
         if footprints:
             return Places(tuple(footprint.within for footprint in footprints), (), footprints, ranges)
+    if not slots:
+        views = tuple(view.buffer.whole() if _slot_moves(view, env) else view for view in views)
     if not any(depends_on_wave(view) for view in views):
         return Places(tuple(region for view in views for region in regions_of(view, env, block.frame)))
     by_wave = tuple(
@@ -337,6 +343,11 @@ def _moves_with_a_loop(view: View, env: dict[str, int]) -> bool:
     """Whether its bytes depend on a number that is not known."""
     parts = (part for part in (view.slot, view.lo, view.hi) if part is not None)
     return any(isinstance(leaf, Var) and leaf.name not in env for part in parts for leaf in leaves(part))
+
+
+def _slot_moves(view: View, env: dict[str, int]) -> bool:
+    """Whether its slot depends on a number that is not known."""
+    return view.slot is not None and _moves_with_a_loop(View(view.buffer, view.slot), env)
 
 
 def _footprints(
@@ -354,11 +365,16 @@ def _footprints(
     # A function's loops stand inside those of whoever calls it, and have names of their own.
     depth = len(block.calls)
     by_name = {r.name: r for r in chain if r.name and _depth_of(flow, r.loop) == depth}
-    found = [footprint_of(view, env, block.frame, by_name) for view in views]
+    found: list[Footprint | None] = []
+    for view in views:
+        footprint = footprint_of(view, env, block.frame, by_name)
+        # A slot that is unknown altogether: that part of each slot.
+        parts = in_each_slot(view, env) if footprint is None else []
+        found += [footprint_of(part, env, block.frame, by_name) for part in parts] or [footprint]
     footprints = tuple(
         narrowed(footprint, by_name, flow.trace.waves) for footprint in found if footprint is not None
     )
-    if len(footprints) != len(views):
+    if len(footprints) != len(found):
         return (), ()
     used = {
         leaf.name
@@ -367,6 +383,8 @@ def _footprints(
         for leaf in leaves(part)
         if isinstance(leaf, Var)
     }
+    if not used:
+        return (), ()
     last = max(place for place, r in enumerate(chain) if r.name in used and by_name.get(r.name) is r)
     return footprints, tuple(
         r if by_name.get(r.name) is r else r._replace(name="") for r in chain[: last + 1]
@@ -378,11 +396,11 @@ def _depth_of(flow: Flow, loop: int) -> int:
     return len(flow.blocks[flow.loops[loop].header].calls)
 
 
-def _admitted(flow: Flow, block: Block, env: dict[str, int]) -> int:
+def _admitted(flow: Flow, phases: Phases, block: Block, env: dict[str, int]) -> int:
     """The waves that can take part in a block."""
     admitted = 0
     for wave in range(flow.trace.waves):
-        if all(guard.admits(wave, env) for guard in block.guards):
+        if all(phases.admits(guard, wave, env) for guard in block.guards):
             admitted |= 1 << wave
     return admitted
 
@@ -418,6 +436,7 @@ def all_ages(table: ClassTable, number: int) -> int:
 def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
+    table.own = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
     for other, later in enumerate(table.classes):
@@ -475,6 +494,8 @@ def _note_conflict(table: ClassTable, one: int, other: int, bits: int, age: int)
     earlier, later, solver = table.classes[one], table.classes[other], table.solver
     others = earlier.meets(later, False, age, solver)
     own = (earlier.engine or later.engine) and earlier.meets(later, True, age, solver)
+    if own and not others:
+        table.own[other] |= bits
     # Pending: a copy has been waited for, so its own wave knows. What a wave did itself may still be
     # outstanding when it tells an engine to copy.
     if others or (own and not earlier.engine):

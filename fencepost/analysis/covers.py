@@ -19,7 +19,9 @@ class Cover(NamedTuple):
     rendezvous: bool = True
     """Whether all waves meet: what is pending, and what has just been completed, is ordered."""
     counts: tuple[tuple[str, int], ...] = ()
-    """What it waits for: counters, and how many operations of each may be outstanding. Draining has no counts."""
+    """What it waits for: counters, and how many operations of each may be outstanding.
+
+    One that drains every engine has no counts, except of the LDS counter."""
     wait: int = 0
     """The split barrier, by its number among those of the program, that is waited for here; 0 for none."""
     signal: int = 0
@@ -59,7 +61,8 @@ class Cover(NamedTuple):
         meets = self.rendezvous or other.rendezvous
         times = max(self.times, other.times)
         if self.drains or other.drains:
-            return Cover(ALL, meets, times=times)
+            fenced = not meets and (self.fences or other.fences)
+            return Cover(ALL, meets, ((LDS_COUNTER, 0),) if fenced else (), times=times)
         counts = dict(self.counts)
         for counter, count in other.counts:
             counts[counter] = min(count, counts.get(counter, count))

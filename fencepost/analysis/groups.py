@@ -64,7 +64,7 @@ def find_groups(flow: Flow, phases: Phases) -> Groups | None:
     for phase in phases.order:
         block = flow.blocks[phases.nodes[phase].block]
         if block.index in guarded:
-            here[phase] = _waves_in(flow, block, values_in(phases.nodes[phase], flow))
+            here[phase] = _waves_in(flow, phases, block, values_in(phases.nodes[phase], flow))
     kinds: dict[tuple[bool, ...], int] = {}
     for wave in waves:
         kind = tuple(bool(met >> wave & 1) for met in here.values())
@@ -76,6 +76,11 @@ def find_groups(flow: Flow, phases: Phases) -> Groups | None:
         for phase, met in here.items()
     }
     return Groups(masks, _extras(flow, phases, masks, arrivals), arrivals)
+
+
+def one_group(flow: Flow, phases: Phases) -> Groups:
+    """All waves of a kernel as one group, which is never apart from itself."""
+    return Groups(((1 << flow.trace.waves) - 1,), ((0,),) * len(phases.nodes), {})
 
 
 def _refuse_some_waves(flow: Flow) -> None:
@@ -145,13 +150,13 @@ def _first_barrier(flow: Flow, guarded: set[int]) -> list[Mark]:
     return [Mark(next(op for op in block.ops if is_rendezvous(op)).span, "only some waves meet this one")]
 
 
-def _waves_in(flow: Flow, block: Block, env: dict[str, int]) -> int:
+def _waves_in(flow: Flow, phases: Phases, block: Block, env: dict[str, int]) -> int:
     """The waves that run a block, as bits; refused if that is not known."""
     met = 0
     for wave in range(flow.trace.waves):
-        if all(guard.demands(wave, env) for guard in block.guards):
+        if all(phases.demands(guard, wave, env) for guard in block.guards):
             met |= 1 << wave
-        elif all(guard.admits(wave, env) for guard in block.guards):
+        elif all(phases.admits(guard, wave, env) for guard in block.guards):
             op = next(op for op in block.ops if is_rendezvous(op))
             raise FencepostError(
                 f"{op.mnemonic} inside a divergent conditional: which waves meet it is not known",
@@ -171,8 +176,8 @@ def _extras(
 ) -> tuple[Extras, ...]:
     """How far the groups are apart where each phase begins."""
     none = (0,) * len(masks)
-    found: dict[int, Extras] = {0: none}
-    todo = deque([0])
+    found: dict[int, Extras] = dict.fromkeys(range(phases.entries), none)
+    todo = deque(found)
     while todo:
         phase = todo.popleft()
         block = flow.blocks[phases.nodes[phase].block]

@@ -3,7 +3,8 @@
 In a loop over a ring of three slots every third iteration touches the same slot. So the loop's body is looked at
 three times, as three *phases* that follow each other round and round; in each of them every slot is a plain
 number. The same goes for numbers and buffers that loops carry (`carry %x = 0`, rotated buffers): they are
-followed from what they begin as. Numbers with too many values are not followed, and what depends on them is
+followed from what they begin as. Of a parameter, a few values stand for all (see `parameters`); a block that is the
+first to ask for it is there once for each. Numbers with too many values are not followed, and what depends on them is
 unknown. Placement does not see phases: a barrier stands in all of them.
 """
 
@@ -15,15 +16,16 @@ from math import lcm
 from typing import NamedTuple
 
 from fencepost.analysis.liveness import live_numbers
+from fencepost.analysis.parameters import Asked, Parameters
 from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of, shift_in
-from fencepost.flow import Block, Flow
+from fencepost.flow import Block, Flow, Guard
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Compare, Condition, Expr, Unknown, Var, decide, evaluate, is_divergent, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import names_of
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, CapturedTrace
 
 Name = tuple[str, str]
 """A function (or "" for the kernel) and a name in it."""
@@ -48,12 +50,22 @@ class Phase(NamedTuple):
 
 @dataclass(slots=True)
 class Phases:
-    """The phases of a kernel and the edges between them. Phase 0 is where execution starts."""
+    """The phases of a kernel and the edges between them. Execution starts in one of the first `entries`."""
 
     nodes: list[Phase] = field(default_factory=list)
     edges: list[list[tuple[int, int]]] = field(default_factory=list)
     """For each phase: where execution can go, and the loop that goes round or -1."""
     order: list[int] = field(default_factory=list)
+    entries: int = 1
+    parameters: Parameters = field(default_factory=Parameters)
+
+    def admits(self, guard: Guard, wave: int, env: dict[str, int]) -> bool:
+        """Whether a wave can take part in what is guarded."""
+        return guard.admits(wave, self.parameters.seen(guard.branch, env))
+
+    def demands(self, guard: Guard, wave: int, env: dict[str, int]) -> bool:
+        """Whether a wave is certain to take part."""
+        return guard.demands(wave, self.parameters.seen(guard.branch, env))
 
 
 def values_in(phase: Phase, flow: Flow) -> dict[str, int]:
@@ -71,6 +83,7 @@ def find_phases(flow: Flow, slots: bool = True) -> Phases:
             return found
         # Too much to follow: without the number that has most values it is less.
         names.followed.discard(found)
+        names.parameters.without(found[1])
     return _one_for_each_block(flow)
 
 
@@ -97,6 +110,7 @@ class _Names:
     """For the numbers of labelled blocks: the blocks in which each may still be asked for."""
     modulus: dict[Name, int] = field(default_factory=dict)
     """For numbers that grow and of which only a remainder matters: by what."""
+    parameters: Parameters = field(default_factory=Parameters)
 
     @classmethod
     def of(cls, flow: Flow) -> _Names:
@@ -107,7 +121,21 @@ class _Names:
         for function, body in bodies:
             names.read(function, body, asynchronous)
         names.live = live_numbers(flow, {name for function, name in names.followed if not function})
+        if flow.trace.numbers:
+            names.parameters = Parameters.of(flow, list(names.asked(flow.trace)))
+            names.followed |= {("", name) for name in names.parameters.values}
         return names
+
+    def asked(self, trace: CapturedTrace) -> Iterator[Asked]:
+        """Everything that decides which bytes are touched or which way a branch goes, itself or through a name."""
+        for op in trace.preorder_walk():
+            for part in _decisive(op):
+                if isinstance(part, Expr | Compare):
+                    yield op, part
+            for name, value in _given_at(op):
+                if isinstance(value, Expr) and ("", name.name) in self.followed:
+                    modulus = self.modulus.get(("", name.name))
+                    yield op, value if modulus is None else value % modulus
 
     @staticmethod
     def loops_that_issue(body: Body, loops: list[ops.Iterate]) -> set[ops.Iterate]:
@@ -252,6 +280,18 @@ def _named(value: ops.Handed | Condition) -> list[str]:
     return []
 
 
+def _given_at(op: ops.Operation) -> Iterator[tuple[ops.Carried, ops.Handed | None]]:
+    """The names that are given something at an operation, and what."""
+    if isinstance(op, ops.Iterate):
+        yield from ((name, name.init) for name in op.carried)
+    elif isinstance(op, ops.Branch):
+        yield from zip(op.names, op.args, strict=True)
+    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+        owner = op.graph.owner
+        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        yield from zip(names_of(owner), op.values, strict=True)
+
+
 def _handed_on(
     op: ops.Iterate | ops.Conditional, carried: ops.Carried, number: int
 ) -> Iterator[tuple[ops.Handed, Graph]]:
@@ -280,20 +320,26 @@ class _Exploration:
     def __init__(self, flow: Flow, names: _Names) -> None:
         self.flow = flow
         self.names = names
-        self.found = Phases()
+        self.parameters = names.parameters
+        self.found = Phases(parameters=names.parameters)
         self.number: dict[Phase, int] = {}
         self.values: dict[Name, set[int]] = {}
         self.most = max(MOST_PHASES, 4 * len(flow.blocks))
 
     def run(self) -> Phases | Name:
         """All phases, or the name that has too many values."""
-        self.enter(Phase(0, ()))
+        for begun in self.parameters.forked(self.flow.blocks[0], {}):
+            self.enter(Phase(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
+        self.found.entries = len(self.found.nodes)
         for number, phase in enumerate(self.found.nodes):  # grows on the way
             for target, env, loop in self.successors(phase):
                 self.found.edges[number].append((self.enter(Phase(target, env)), loop))
             if len(self.found.nodes) > self.most or self.overgrown():
                 return max(self.values, key=lambda name: len(self.values[name]))
-        self.found.order = reverse_postorder([[target for target, _ in edges] for edges in self.found.edges])
+        # Phases are numbered from 1 on here: 0 leads to all entries.
+        edges = [[1 + target for target, _ in edges] for edges in self.found.edges]
+        order = reverse_postorder([list(range(1, 1 + self.found.entries)), *edges])
+        self.found.order = [phase - 1 for phase in order[1:]]
         return self.found
 
     def enter(self, phase: Phase) -> int:
@@ -318,12 +364,29 @@ class _Exploration:
         for target in block.successors:
             around = self.flow.crossed_loop(block.index, target)
             following = self.flow.blocks[target]
-            if _ruled_out(block, following, here):
+            if self.ruled_out(block, following, here):
                 continue
             for after in self.step(block, following, around, dict(here)):
                 known = {(deep, name): value for deep, name, value in phase.env if deep < depth}
                 known.update({(depth, name): value for name, value in after.items()})
-                yield target, self.kept(known, following), around
+                for env in self.entered(self.kept(known, following), following):
+                    yield target, env, around
+
+    def entered(self, known: Env, block: Block) -> Iterator[Env]:
+        """What is known where a block begins, for each value of the parameters that it is the first to ask for."""
+        own = {name: value for deep, name, value in known if not deep}
+        for env in self.parameters.forked(block, own):
+            new = ((0, name, value) for name, value in env.items() if name not in own)
+            yield tuple(sorted((*known, *new))) if len(env) > len(own) else known
+
+    def ruled_out(self, block: Block, target: Block, env: dict[str, int]) -> bool:
+        """Whether a branch on known numbers goes another way, or a loop up to a parameter runs or does not."""
+        anchor = block.anchor
+        if isinstance(anchor, ops.Iterate) and anchor.upto in env:
+            return (anchor.start < env[anchor.upto]) is not (target.graph is anchor.body)
+        if isinstance(anchor, ops.Conditional | ops.CondBranch) and anchor in self.parameters.sums:
+            return _goes_elsewhere(block, target, self.parameters.holds(anchor, env))
+        return _ruled_out(block, target, self.parameters.seen(anchor, env))
 
     def step(self, block: Block, target: Block, around: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
         """What the names stand for behind an edge."""
@@ -332,12 +395,13 @@ class _Exploration:
         if isinstance(anchor, ops.Branch):
             # What only some waves hand on is not the same for all.
             args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
-            self.give(function, anchor.names, args, env)
+            self.give(function, anchor, anchor.names, args, env)
         elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
             owner = anchor.graph.owner
             assert isinstance(owner, ops.Iterate | ops.Conditional)
             second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
-            self.hand_on(function, owner, anchor.values, env, merge=second and _is_divergent(owner))
+            merge = second and _is_divergent(owner)
+            self.give(function, anchor, names_of(owner), anchor.values, env, merge)
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
         if loop is not None and (function, loop.var) in self.names.followed:
             rounds = self.names.rounds[loop]
@@ -351,7 +415,8 @@ class _Exploration:
                 return
         if isinstance(anchor, ops.Iterate):
             inits = (carried.init for carried in anchor.carried)
-            self.hand_on(function, anchor, tuple(init for init in inits if init is not None), env)
+            given = tuple(init for init in inits if init is not None)
+            self.give(function, anchor, names_of(anchor), given, env)
             if target.graph is anchor.body and (function, anchor.var) in self.names.followed:
                 env[anchor.var] = anchor.start
         yield env
@@ -364,30 +429,21 @@ class _Exploration:
             return None
         return self.flow.loops[block.loop].op
 
-    def hand_on(
-        self,
-        function: str,
-        owner: ops.Iterate | ops.Conditional,
-        values: tuple[ops.Handed, ...],
-        env: dict[str, int],
-        merge: bool = False,
-    ) -> None:
-        """Give the names of a region their new values, all at once; what is not known is forgotten.
-
-        With `merge` other waves have given them values before: only what is the same for all is known.
-        """
-        self.give(function, names_of(owner), values, env, merge)
-
     def give(
         self,
         function: str,
+        at: ops.Operation,
         names: tuple[ops.Carried, ...],
         values: tuple[ops.Handed, ...],
         env: dict[str, int],
         merge: bool = False,
     ) -> None:
-        """The same for some names."""
-        numbers = [_value(value, env) for value in values]
+        """Give names their new values, all at once; what is not known is forgotten.
+
+        With `merge` other waves have given them values before: only what is the same for all is known.
+        """
+        seen = self.parameters.seen(at, env)
+        numbers = [_value(value, seen) for value in values]
         for carried, number in zip(names, numbers, strict=True):
             if (function, carried.name) not in self.names.followed:
                 continue
@@ -409,7 +465,10 @@ class _Exploration:
                 continue
             home = self.names.home.get((_function(target.calls, deep), name))
             graph = target.graph if deep == depth else target.calls[deep].graph
-            if (home is not None and _is_inside(graph, home)) or self.names.is_live(name, deep, graph):
+            known_here = (home is not None and _is_inside(graph, home)) or self.names.is_live(
+                name, deep, graph
+            )
+            if known_here or (not deep and self.parameters.is_live(name, target)):
                 found.append((deep, name, value))
         return tuple(sorted(found))
 
@@ -437,7 +496,11 @@ def _ruled_out(block: Block, target: Block, env: dict[str, int]) -> bool:
         return False
     if is_divergent(branch.condition):
         return False
-    holds = decide(branch.condition, env)
-    if holds is None:
+    return _goes_elsewhere(block, target, decide(branch.condition, env))
+
+
+def _goes_elsewhere(block: Block, target: Block, holds: bool | None) -> bool:
+    """Whether a branch whose condition holds, or does not, goes to another block."""
+    if holds is None or len(block.successors) < 2:
         return False
     return target.index != block.way(holds)

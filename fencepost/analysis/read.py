@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from fencepost.analysis.classes import ClassTable, Filter, classify, width
 from fencepost.analysis.covers import ALL, Cover
-from fencepost.analysis.groups import find_groups
+from fencepost.analysis.groups import find_groups, one_group
 from fencepost.analysis.objects import settled_by
-from fencepost.analysis.phases import find_phases
+from fencepost.analysis.phases import Phases, find_phases
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.returns import completed_by_use
 from fencepost.analysis.shift import shift_of
 from fencepost.analysis.shifted_steps import ShiftedSteps
 from fencepost.analysis.splits import positions_held, verify_splits
-from fencepost.analysis.steps import edge_to, steps_of
+from fencepost.analysis.steps import certain_classes, edge_to, steps_of
 from fencepost.analysis.units import add_entries
 from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
 from fencepost.ir import ops
@@ -30,17 +32,17 @@ def read_program(
     ignore: Filter | None = None,
     barrier_ids: Collection[int] = (),
     estimates: Estimates = DEFAULT_ESTIMATES,
+    completion: bool = True,
 ) -> Program:
     """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
 
     `barrier_ids` are split barriers that may be put in; those that are there already are known. `estimates` say how
-    often positions run where the kernel does not.
+    often positions run where the kernel does not. Without `completion`, a rendezvous without a fence orders nothing,
+    and what a wave's own engine must not overtake needs a barrier.
     """
     flow = build_flow(trace, estimates)
     phases = find_phases(flow, slots)
     groups_apart = find_groups(flow, phases)
-    if groups_apart is not None:
-        barrier_ids = ()
     split = [
         op.bar_id
         for block in flow.blocks
@@ -48,8 +50,12 @@ def read_program(
         if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
     ]
     if split:
-        verify_splits(flow)
+        verify_splits(flow, phases)
     table = classify(flow, phases, ignore, slots=slots)
+    if groups_apart is None and completion and not split and completion_matters(flow, phases, table):
+        groups_apart = one_group(flow, phases)
+    if groups_apart is not None:
+        barrier_ids = ()
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
     held = positions_held(flow) if split else frozenset()
@@ -60,7 +66,7 @@ def read_program(
     if groups_apart is not None:
         program.shift = shift_of(groups_apart, table, ignore)
         program.width = program.shift.width * program.shift.layers
-        returned = completed_by_use(flow, phases, table)
+        returned = completed_by_use(flow, phases, table, lambda phase: certain_classes(program, phase))
         shifted = ShiftedSteps(program, program.shift)
     program.objects = settled_by(flow, table) if table.engines else {}
     _find_standing(program)
@@ -141,7 +147,7 @@ def _find_standing(program: Program) -> None:
                 cover = Cover(raw=program.shift is not None)
             elif isinstance(op, ops.MemoryCounterWait):
                 # For a single wave, nothing outstanding is as good as a barrier.
-                fence = alone and op.counts.get(ops.LDS_COUNTER) == 0
+                fence = alone and program.shift is None and op.counts.get(ops.LDS_COUNTER) == 0
                 cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
                 does = cover.lands or fence or (program.shift is not None and cover.fences)
                 if not does and block.index in reachable:
@@ -151,6 +157,30 @@ def _find_standing(program: Program) -> None:
             position = Position(block.index, gap)
             program.standing[position] = cover
             program.standing_ops[position] = op
+
+
+def completion_matters(flow: Flow, phases: Phases, table: ClassTable) -> bool:
+    """Whether it decides anything when a wave knows its own accesses to be complete.
+
+    So it does at a rendezvous without a fence, and where a wave's engine must not overtake the wave itself (or the
+    other way round) while nobody else is concerned: a fence or wait is enough then, even where no barrier can stand.
+    """
+    if flow.trace.waves > 1 and any(
+        isinstance(op, ops.WorkgroupBarrier) and not block.guards and not _fenced_before(block, gap)
+        for block in flow.blocks
+        for gap, op in enumerate(block.ops)
+    ):
+        return True
+    if not table.engines or not any(table.own):
+        return False
+    sealed = {
+        number
+        for phase in phases.order
+        if flow.blocks[phases.nodes[phase].block].origin in flow.sealed
+        for _, number in table.accesses[phase]
+    }
+    engines = reduce(or_, table.engines.values(), 0)
+    return any(own & ~engines or number in sealed for number, own in enumerate(table.own) if own)
 
 
 def _fenced_before(block: Block, gap: int) -> bool:

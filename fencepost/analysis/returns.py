@@ -9,6 +9,7 @@ a rendezvous has no fence.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -26,8 +27,14 @@ Since = dict[int, int]
 As long as there was none, since the kernel's beginning: then nothing that was issued is complete by using it."""
 
 
-def completed_by_use(flow: Flow, phases: Phases, table: ClassTable) -> list[dict[int, int]]:
-    """For each phase, by the place of an operation in its block: the bits of reads that are complete from then on."""
+def completed_by_use(
+    flow: Flow, phases: Phases, table: ClassTable, certain: Callable[[int], int]
+) -> list[dict[int, int]]:
+    """For each phase, by the place of an operation in its block: the bits of reads that are complete from then on.
+
+    `certain` are the bits of accesses all of whose waves come by a phase. Of the others, some waves may not have read
+    or not used what is used there.
+    """
     ages = [
         all_ages(table, number) if made.type is MemoryAccessType.READ and not made.engine else 0
         for number, made in enumerate(table.classes)
@@ -38,14 +45,17 @@ def completed_by_use(flow: Flow, phases: Phases, table: ClassTable) -> list[dict
         return found
     used = _used(flow)
     told = {index: _told(flow.blocks[index], used) for index in {node.block for node in phases.nodes}}
-    starts: dict[int, Since] = {0: dict.fromkeys(used, 0)}
-    todo = deque([0])
+    starts: dict[int, Since] = {entry: dict.fromkeys(used, 0) for entry in range(phases.entries)}
+    todo = deque(starts)
     while todo:
         phase = todo.popleft()
         index = phases.nodes[phase].block
         issued = {gap: ages[number] for gap, number in table.accesses[phase]}
+        elsewhere = reads & ~certain(phase) if flow.blocks[index].guards else 0
         # What may have been issued only ever gets more, so the last round through a phase is the one that counts.
-        found[phase], after = _through(flow.blocks[index], told[index], issued, reads, starts[phase])
+        found[phase], after = _through(
+            flow.blocks[index], told[index], issued, reads, elsewhere, starts[phase]
+        )
         for target, _ in phases.edges[phase]:
             before = starts.get(target)
             joined = after if before is None else {value: before[value] | after[value] for value in before}
@@ -110,8 +120,9 @@ class _Issued:
 
 
 def _through(
-    block: Block, told: list[_Told], issued: dict[int, int], reads: int, since: Since
+    block: Block, told: list[_Told], issued: dict[int, int], reads: int, elsewhere: int, since: Since
 ) -> tuple[dict[int, int], Since]:
+    """`elsewhere`: reads of waves that may not come by here."""
     done: dict[int, int] = {}
     so_far = _Issued()
     made: dict[int, tuple[int, int]] = {}
@@ -120,20 +131,19 @@ def _through(
         complete = 0
         for value in uses:
             later, begun = made.get(value) or (since[value], -1)
-            complete |= reads & ~(later | so_far.since(begun))
-        if complete and not block.guards:
-            # Under a guard, only some waves have come so far.
+            complete |= reads & ~(later | so_far.since(begun) | elsewhere)
+        if complete:
             done[gap] = complete
         if issued.get(gap):
             so_far.latest[issued[gap]] = gap
         if result is not None:
-            made[result] = (0 if is_read and not block.guards else reads, gap)
+            made[result] = (elsewhere if is_read else reads, gap)
     everything = so_far.since(-1)
     after = {value: later | everything for value, later in since.items()}
     after.update((value, later | so_far.since(begun)) for value, (later, begun) in made.items())
     handed = [(id(name), after[id(value)]) for name, value in _handed(block.anchor)]
     for name, later in handed:
-        after[name] = reads if block.guards else later
+        after[name] = later | elsewhere
     return done, after
 
 

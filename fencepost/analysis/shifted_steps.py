@@ -79,7 +79,8 @@ class ShiftedSteps:
             return everyone
         env = values_in(self.program.phases.nodes[phase], self.program.flow)
         waves = range(self.program.flow.trace.waves)
-        return sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
+        demands = self.program.phases.demands
+        return sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
 
     def _here(self, waves: int) -> _Here:
         if waves in self.here:

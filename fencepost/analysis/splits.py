@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fencepost.analysis.phases import Phases
 from fencepost.flow import Block, Flow, Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -19,18 +20,19 @@ CLOSED, OPEN = 1, 2
 
 @dataclass(slots=True)
 class _Step:
-    """A block with a state, and how it was reached."""
+    """A phase with a state, and how it was reached."""
 
+    phase: int
     block: int
     state: frozenset[int]
     """The barriers that are signalled."""
     came_from: _Step | None
 
 
-def verify_splits(flow: Flow) -> None:
+def verify_splits(flow: Flow, phases: Phases) -> None:
     """Raise if a split barrier is out of step on some path; the error shows that path."""
-    start = _Step(0, frozenset(), None)
-    todo, seen = [start], {(0, start.state)}
+    todo = [_Step(entry, 0, frozenset(), None) for entry in reversed(range(phases.entries))]
+    seen = {(step.phase, step.state) for step in todo}
     while todo:
         step = todo.pop()
         block = flow.blocks[step.block]
@@ -39,11 +41,11 @@ def verify_splits(flow: Flow) -> None:
             _pass(flow, step, op, signalled)
         if not block.successors and signalled:
             raise _out_of_step(flow, step, None, f"{_name(min(signalled))} is signalled, and the kernel ends")
-        for target in block.successors:
+        for target, _ in phases.edges[step.phase]:
             key = (target, frozenset(signalled))
             if key not in seen:
                 seen.add(key)
-                todo.append(_Step(target, key[1], step))
+                todo.append(_Step(target, phases.nodes[target].block, key[1], step))
 
 
 def _pass(flow: Flow, step: _Step, op: ops.Operation, signalled: set[int]) -> None:

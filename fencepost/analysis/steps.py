@@ -32,7 +32,7 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
             )
             steps = sorted([*steps, *clears], key=lambda step: step.gap)
         return steps
-    certain = _certain(program, phase, block)
+    certain = certain_classes(program, phase)
     number_at = dict(accesses)
     found = (
         _step(program, gap, op, number_at.get(gap, -1), certain, block.origin in program.flow.sealed)
@@ -41,15 +41,17 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
     return [step for step in found if step is not None]
 
 
-def _certain(program: Program, phase: int, block: Block) -> int:
-    """The bits of copies all of whose waves are certain to come by a block."""
+def certain_classes(program: Program, phase: int) -> int:
+    """The bits of accesses all of whose waves are certain to come by the block of a phase."""
     table = program.table
+    block = program.flow.blocks[program.phases.nodes[phase].block]
     env = values_in(program.phases.nodes[phase], program.flow)
     waves = range(program.flow.trace.waves)
-    here = sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
+    demands = program.phases.demands
+    here = sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
     certain = 0
     for number, made in enumerate(table.classes):
-        if made.engine and not made.waves & ~here:
+        if not made.waves & ~here:
             certain |= all_ages(table, number)
     return certain
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fencepost.analysis.program import Program, Step
+from fencepost.analysis.steps import certain_classes
 from fencepost.flow import Block
 from fencepost.ir import ops
 
@@ -66,12 +67,15 @@ def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int
         if here in seen or not program.flow.blocks[program.phases.nodes[here].block].guards:
             continue
         seen.add(here)
+        inside = 0
+        if program.shift is not None:
+            # What only concerns a wave's own engine, the wave can wait for inside.
+            inside = certain_classes(program, here)
+            conflicts |= _due(program, here)
         for step in program.steps[here]:
             if step.number >= 0:
-                conflicts |= step.conflicts
-                flying |= step.flying
-        if program.shift is not None:
-            conflicts |= _due(program, here)
+                conflicts |= step.conflicts & ~inside
+                flying |= step.flying & ~program.on_levels(inside)
         todo += [edge.target for edge in program.edges[here]]
     return conflicts, flying
 

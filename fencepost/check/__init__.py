@@ -15,6 +15,8 @@ bytes, and its own ways of looking.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fencepost.check.apart import ApartTracker
 from fencepost.check.balance import Balance, has_split_barriers, waves_for_all
 from fencepost.check.context import Context
@@ -49,21 +51,22 @@ def check(
     barriers with a number the hardware has; more are reported.
     """
     flow = build_flow(trace)
-    context = Context.of(flow)
     named = method
     method = method or ("track" if in_step(flow) else "simulate")
     explored = Explored(method)
     if method == "track":
         if not in_step(flow):
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
-        tracker = Tracker(context, explored, budget)
-        tracker.run()
-        races, deadlocks = list(tracker.races.values()), split_errors(context, explored)
-        out_of_range = list(tracker.out_of_range.values())
+        found = _fewest_limits(Context.of(flow, parameters=True), lambda context: _track(context, budget))
+        races, deadlocks, out_of_range = found.races, found.deadlocks, found.out_of_range
+        explored = found.explored
     elif method == "simulate":
-        races, deadlocks, out_of_range = _simulate(context, explored, paths, seed)
+        races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, paths, seed)
         if not named and not explored.complete and not deadlocks and not has_objects(flow):
-            found = _follow(context, explored, budget)
+            simulated = explored
+            found = _fewest_limits(
+                Context.of(flow, parameters=True), lambda context: _follow(context, simulated, budget)
+            )
             known = {(id(race.first.op), id(race.second.op)) for race in races}
             races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
             outside = {id(finding.op) for finding in out_of_range}
@@ -74,6 +77,24 @@ def check(
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
+
+
+def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Report:
+    """What is found with values for parameters; or without, where so many of them are the reason to stop early."""
+    found = look(context)
+    if found.explored.complete or not context.environments.parameters.followed:
+        return found
+    without = look(Context.of(context.flow))
+    return without if len(without.explored.limits) < len(found.explored.limits) else found
+
+
+def _track(context: Context, budget: int) -> Report:
+    """All accesses, where all waves meet the same barriers."""
+    explored = Explored("track")
+    tracker = Tracker(context, explored, budget)
+    tracker.run()
+    deadlocks = split_errors(context, explored)
+    return Report(list(tracker.races.values()), deadlocks, list(tracker.out_of_range.values()), explored)
 
 
 def _follow(context: Context, simulated: Explored, budget: int) -> Report:

@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
-from fencepost.ir.expr import LANE, Expr, Var, Wave, evaluate, lanes_in, leaves
+from fencepost.ir.expr import LANE, Const, Expr, Var, Wave, evaluate, lanes_in, leaves
 
 LDS = "lds"
 """The counter of plain shared-memory operations."""
 LDS_READ = "lds read"
 """Reads among them, which are complete without a fence once their result has arrived."""
+
+MOST_PLACES = 256
+"""A part of a slot that is not known is that part of each slot, unless these are more places than this."""
 
 
 class Bytes(NamedTuple):
@@ -131,6 +134,9 @@ def touched(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> li
 
     What cannot be evaluated counts as every byte that it could stand for; what lies outside is where it lies.
     """
+    parts = _in_each_slot(view, env, wave)
+    if parts:
+        return [place._replace(view=view) for part in parts for place in touched(part, env, wave, frame)]
     places: list[Place] = []
     for buffer in view.buffers(env):
         place = _touched(view, buffer, env, wave, frame)
@@ -144,6 +150,21 @@ def touched(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> li
         # Unknown: any slot, or any bytes of a slot that is known.
         places.append(place or _whole(view, buffer, env, wave, frame))
     return places
+
+
+def _in_each_slot(view: View, env: Mapping[str, int], wave: int) -> list[View]:
+    """A part of a slot that is not known, in each slot that it can be; nothing if that says no more."""
+    if view.slot is None or view.lo is None or view.hi is None:
+        return []
+    lanes = lanes_in((view.slot, view.lo, view.hi))
+    here = {**env, LANE: 0} if lanes else env
+    if evaluate(view.slot, here, wave) is not None:
+        return []
+    start, stop = evaluate(view.lo, here, wave), evaluate(view.hi, here, wave)
+    buffers = view.buffers(env)
+    if start is None or stop is None or sum(buffer.slots for buffer in buffers) * max(lanes, 1) > MOST_PLACES:
+        return []
+    return [View(buffer, Const(slot), view.lo, view.hi) for buffer in buffers for slot in range(buffer.slots)]
 
 
 def exactly(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> Bytes | None:

@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from fencepost.check.context import Context
-from fencepost.check.environments import START, Env
+from fencepost.check.environments import Env
 from fencepost.check.report import Deadlock, Explored
 from fencepost.flow import Block
 from fencepost.ir import ops
@@ -50,9 +50,9 @@ class Balance:
 
     def run(self) -> None:
         """Find every state, and where the kernel can end with waves apart."""
-        start = State(0, START, (0,) * len(self.waves))
-        seen = {(start.block, start.env, start.met)}
-        todo = deque([start])
+        level = (0,) * len(self.waves)
+        todo = deque(State(0, env, level) for env in self.context.environments.starts())
+        seen = {(start.block, start.env, start.met) for start in todo}
         while todo:
             state = todo.popleft()
             self.states.append(state)

@@ -15,6 +15,7 @@ from fencepost.check.access import LDS, Bytes, Place, depends_on_wave, effect_of
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.folds import Fold, carries, fold_of, patience
 from fencepost.check.names import Names
+from fencepost.check.parameters import Parameters, runs
 from fencepost.check.report import Iteration, OutOfRange, Touch
 from fencepost.check.step import in_step
 from fencepost.flow import Block, Flow, Loop
@@ -61,8 +62,8 @@ class Context:
     touched: dict[tuple[int, int, Frame, int], list[Place]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, flow: Flow) -> Context:
-        """Read the kernel."""
+    def of(cls, flow: Flow, *, parameters: bool = False) -> Context:
+        """Read the kernel. With `parameters`, a few values of each stand for all; else whoever asks has values."""
         names = {body: Names.of(body) for body in bodies_of(flow)}
         rounds = patience(flow)
         followed: set[int] = set()
@@ -83,9 +84,9 @@ class Context:
         waves = list(range(flow.trace.waves)) if differs else [0]
         everything = (op for block in flow.blocks for op in block.ops)
         grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
-        return cls(
-            flow, Environments.of(flow, names, in_step=in_step(flow)), followed, waves, folded, grouped
-        )
+        given = Parameters.of(flow.trace, names[flow.trace]) if parameters else None
+        environments = Environments.of(flow, names, given, in_step=in_step(flow))
+        return cls(flow, environments, followed, waves, folded, grouped)
 
     @property
     def hands_on(self) -> bool:
@@ -128,22 +129,29 @@ class Context:
         """Whether `wave` can take part in `block`."""
         if not block.guards:
             return True
-        guards = self.environments.guards(block)
-        return all(guard.admits(wave, dict(env[depth])) for depth, guard in guards)
+        guards, parameters = self.environments.guards(block), self.environments.parameters
+        return all(
+            guard.admits(wave, parameters.seen(guard.branch, dict(env[depth]))) for depth, guard in guards
+        )
 
     def demands(self, block: Block, env: Env, wave: int) -> bool:
         """Whether `wave` is certain to take part in `block`."""
         if not block.guards:
             return True
-        guards = self.environments.guards(block)
-        return all(guard.demands(wave, dict(env[depth])) for depth, guard in guards)
+        guards, parameters = self.environments.guards(block), self.environments.parameters
+        return all(
+            guard.demands(wave, parameters.seen(guard.branch, dict(env[depth]))) for depth, guard in guards
+        )
 
     def iteration(self, block: Block, frame: Frame) -> Iteration:
         """The names of a block's body and their values, for people: buffers have names again."""
         handed, buffers = self.names(block).handed, body_of(self.flow, block).buffers
         numbers = {buffer.number: f"%{name}" for name, buffer in buffers.items()}
         shown: list[tuple[str, int | str]] = []
+        differences = {each.name for each in self.environments.parameters.differences.values()}
         for name, value in frame:
+            if name in differences:
+                continue
             is_buffer = name in handed and handed[name].kind == ops.BUFFER
             shown.append((name, numbers.get(value, value) if is_buffer else value))
         return tuple(shown)
@@ -165,7 +173,7 @@ class Context:
         key = (id(op), block.frame, frame, wave)
         found = self.touched.get(key)
         if found is None:
-            values = dict(frame)
+            values = self.environments.parameters.seen(op, dict(frame))
             found = [place for view in op.views for place in touched(view, values, wave, block.frame)]
             self.touched[key] = found
         return found
@@ -190,7 +198,7 @@ class Context:
         after = self.environments.after(block, values)
         found = []
         for edge in self._edges(block):
-            if ruled_out(block, edge.target, values):
+            if self._ruled_out(block, edge.target, values):
                 continue
             if edge.plain:
                 found.append((edge.target, env, edge.around))
@@ -198,8 +206,23 @@ class Context:
             here = dict(after)
             if self._pass(edge, here):
                 target = self.flow.blocks[edge.target]
-                found.append((edge.target, self.environments.enter(env, here, block, target), edge.around))
+                entered = self.environments.enter(env, here, block, target)
+                found += [
+                    (edge.target, forked, edge.around) for forked in self.environments.forked(entered, target)
+                ]
         return found
+
+    def _ruled_out(self, block: Block, target: int, values: dict[str, int]) -> bool:
+        """Whether a branch goes another way, or a loop up to a parameter runs or does not."""
+        parameters, anchor = self.environments.parameters, block.anchor
+        difference = parameters.differences.get(anchor) if anchor is not None else None
+        if difference is not None:
+            holds = difference.holds(values)
+            return holds is not None and _goes_elsewhere(block, target, holds)
+        if isinstance(anchor, ops.Iterate):
+            enters = self.flow.blocks[target].graph is anchor.body
+            return runs(anchor, values) is not None and runs(anchor, values) is not enters
+        return ruled_out(block, target, parameters.seen(anchor, values))
 
     def _edges(self, block: Block) -> list[Edge]:
         found = self.edges.get(block.index)
@@ -262,6 +285,11 @@ def ruled_out(block: Block, target: int, values: dict[str, int]) -> bool:
     if is_divergent(branch.condition) or len(block.successors) < 2:
         return False
     holds = decide(branch.condition, values)
-    if holds is None:
+    return holds is not None and _goes_elsewhere(block, target, holds)
+
+
+def _goes_elsewhere(block: Block, target: int, holds: bool) -> bool:
+    """Whether a branch whose condition does or does not hold goes to another block."""
+    if not isinstance(block.anchor, ops.Conditional | ops.CondBranch) or len(block.successors) < 2:
         return False
     return target != block.way(holds)

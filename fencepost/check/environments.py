@@ -6,11 +6,14 @@ that is being run. Names that nothing asks for any more are left out: states tha
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from fencepost.check.access import view_names
 from fencepost.check.names import Names, Value, condition_of, given_at, results_given_at, variables
+from fencepost.check.parameters import Parameters
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
@@ -22,7 +25,6 @@ Frame = tuple[tuple[str, int], ...]
 """Names and their values: variables of the loops that are followed, and numbers and buffers that are handed on."""
 Env = tuple[Frame, ...]
 """One frame for the kernel and one for each function that is being run, outermost first."""
-START: Env = ((),)
 
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: no address is that large."""
@@ -57,10 +59,13 @@ class Environments:
 
     flow: Flow
     names: dict[Body, Names]
+    parameters: Parameters = field(default_factory=Parameters)
     given: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     """What the end of each block hands on."""
     live: list[set[tuple[int, str]]] = field(default_factory=list)
     """For each block: the handed-on names, with their depth, that may still be asked for."""
+    asked: list[set[tuple[int, str]]] = field(default_factory=list)
+    """For each block: the names, with their depth, that it asks for itself."""
     value_holders: set[int] = field(default_factory=set)
     """Blocks whose end hands on results of operations."""
     guards_at: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
@@ -68,13 +73,20 @@ class Environments:
     """Numbers that are handed on between blocks of one side of a divergent branch, and which side that is."""
 
     @classmethod
-    def of(cls, flow: Flow, names: dict[Body, Names], *, in_step: bool = True) -> Environments:
+    def of(
+        cls,
+        flow: Flow,
+        names: dict[Body, Names],
+        parameters: Parameters | None = None,
+        *,
+        in_step: bool = True,
+    ) -> Environments:
         """Read the kernel.
 
         Where all waves meet the same barriers, what is handed on within one side of a divergent branch is taken as
         not known, as the placement of barriers takes it. Where sides run on their own, it decides too much for that.
         """
-        found = cls(flow, names)
+        found = cls(flow, names, parameters or Parameters())
         found.value_holders = {block.index for block in flow.blocks if results_given_at(block.anchor)}
         if found.hands_on:
             starts: dict[str, Block] = {}
@@ -93,13 +105,36 @@ class Environments:
                         given = [(name, Unknown()) for name, _ in given]
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given
+            found.asked = [_asked(found, block) for block in flow.blocks]
             found.live = _liveness(found)
+            found.parameters.keep_few(_active(found))
         return found
 
     @property
     def hands_on(self) -> bool:
-        """Whether any name that decides something is handed on."""
-        return any(names.handed for names in self.names.values())
+        """Whether any name that decides something is handed on, or is a parameter that is followed."""
+        return bool(self.parameters.followed) or any(names.handed for names in self.names.values())
+
+    def starts(self) -> list[Env]:
+        """What is known where the kernel begins."""
+        return self.forked(((),), self.flow.blocks[0])
+
+    def forked(self, env: Env, block: Block) -> list[Env]:
+        """What is known in a block, for each value of the parameters that it is the first to ask for."""
+        choices = self.parameters.choices
+        known = {name for name, _ in env[0]}
+        asked = self.asked[block.index] if choices else set()
+        new = [name for name in choices if (0, name) in asked and name not in known]
+        if not new:
+            return [env]
+        order = self.names[self.flow.trace].order
+        frames = [
+            sorted(
+                [*env[0], *zip(new, values, strict=True)], key=lambda item: (order.get(item[0], -1), item[0])
+            )
+            for values in product(*(choices[name] for name in new))
+        ]
+        return [(tuple(frame), *env[1:]) for frame in frames]
 
     def after(self, block: Block, values: dict[str, int]) -> dict[str, int]:
         """The names of the block's body behind its end."""
@@ -107,9 +142,9 @@ class Environments:
         if given is None:
             return values
         modulus = self.names[body_of(self.flow, block)].modulus
-        after = dict(values)
+        after, seen = dict(values), self.parameters.seen(block.anchor, values)
         for name, value in given:
-            number = value_of(value, values, modulus.get(name))
+            number = value_of(value, seen, modulus.get(name))
             if number is None:
                 after.pop(name, None)
             else:
@@ -128,17 +163,18 @@ class Environments:
     def frame(self, values: dict[str, int], target: Block, depth: int) -> Frame:
         """The names that matter from `target` on, in the order of the text."""
         body = target.calls[depth - 1].function if depth else self.flow.trace
-        handed = self.names[body].handed
-        if not handed:
+        handed, parameters = self.names[body].handed, set() if depth else self.parameters.followed
+        if not (handed or parameters):
             return tuple(values.items())
         live = self.live[target.index]
         kept = [
             item
             for item in values.items()
-            if item[0] not in handed or ((depth, item[0]) in live and self.knows(target, item[0]))
+            if not (item[0] in handed or item[0] in parameters)
+            or ((depth, item[0]) in live and self.knows(target, item[0]))
         ]
         order = self.names[body].order
-        return tuple(sorted(kept, key=lambda item: order[item[0]]))
+        return tuple(sorted(kept, key=lambda item: (order.get(item[0], -1), item[0])))
 
     # ------------------------------------------------------------ divergent conditionals
 
@@ -182,7 +218,7 @@ def _depths(flow: Flow, block: Block) -> dict[Graph | None, int]:
 def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
     """Which names can still be asked for at the start of each block."""
     flow = found.flow
-    asked = [_asked(found, block) for block in flow.blocks]
+    asked = found.asked
     live = [set(names) for names in asked]
     changed = True
     while changed:
@@ -200,6 +236,22 @@ def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
     return live
 
 
+def _active(found: Environments) -> list[set[str]]:
+    """For each block, the parameters that were asked for on some way to it and may be asked for again."""
+    flow, followed = found.flow, found.parameters.followed
+    so_far = [{name for depth, name in asked if not depth and name in followed} for asked in found.asked]
+    todo = deque(flow.order)
+    while todo:
+        block = flow.blocks[todo.popleft()]
+        for target in block.successors:
+            if not so_far[block.index] <= so_far[target]:
+                so_far[target] |= so_far[block.index]
+                todo.append(target)
+    return [
+        {name for name in names if (0, name) in live} for names, live in zip(so_far, found.live, strict=True)
+    ]
+
+
 def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     """The names that a block itself asks for."""
     depth = len(block.calls)
@@ -207,6 +259,9 @@ def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     condition = None if block.anchor is None else condition_of(block.anchor)
     if condition is not None:
         names |= variables(condition)
+    names |= found.parameters.asked_at(block.anchor)
+    for _, value in found.given.get(block.index, ()):
+        names |= variables(value) & found.parameters.followed
     asked = {(depth, name) for name in names}
     for at, guard in found.guards(block):
         asked |= {(at, name) for name in variables(guard.condition)}

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from fencepost.check.context import Context
-from fencepost.check.environments import START, Env
+from fencepost.check.environments import Env
 from fencepost.check.report import Deadlock, Explored, barrier_name
 from fencepost.flow import Flow
 from fencepost.ir import ops
@@ -31,9 +31,8 @@ def split_errors(context: Context, explored: Explored) -> list[Deadlock]:
         for op in block.ops
     ):
         return []
-    start: Visit = (0, START, ())
-    came_from: dict[Visit, Visit | None] = {start: None}
-    todo = deque([start])
+    todo: deque[Visit] = deque((0, env, ()) for env in context.environments.starts())
+    came_from: dict[Visit, Visit | None] = dict.fromkeys(todo)
     errors: dict[tuple[str, int], Deadlock] = {}
 
     def report(

@@ -10,7 +10,7 @@ from collections import deque
 from itertools import product
 
 from fencepost.check.context import UNROLLED, Context
-from fencepost.check.environments import START, Env, Frame
+from fencepost.check.environments import Env, Frame
 from fencepost.check.folds import carries
 from fencepost.check.report import Explored
 from fencepost.flow import Block, Loop
@@ -98,9 +98,10 @@ class Starts:
     def explore(self, carried: Carried) -> tuple[Reached, bool]:
         """The states that can be reached, and whether these are all; notes what loops carry on the way."""
         blocks = self.context.flow.blocks
-        reached: Reached = {0: {START: None}}
+        starts = self.context.environments.starts()
+        reached: Reached = {0: dict.fromkeys(starts)}
         own = {header: _own_names(self.context, header) for header in carried}
-        todo = deque([(0, START)])
+        todo = deque((0, start) for start in starts)
         states = 0
         while todo:
             index, env = todo.popleft()

@@ -51,7 +51,7 @@ def operation_for(cover: Cover, waves: int) -> ops.SyncOperation:
         # Nobody to meet: it is enough that nothing is outstanding.
         return ops.MemoryCounterWait(counts | ({ops.LDS_COUNTER: 0} if cover.rendezvous else {}))
     if cover.rendezvous or cover.drains:
-        return ops.SharedMemoryBarrier(cover.drains, counts)
+        return ops.SharedMemoryBarrier(cover.drains, {} if cover.drains else counts)
     return ops.MemoryCounterWait(counts)
 
 
@@ -59,7 +59,7 @@ def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
     """Make a standing barrier or wait do what `cover` says; returns the operation that stands there now."""
     if isinstance(op, ops.SharedMemoryBarrier) and (cover.rendezvous or cover.drains):
         op.wait_async_ops = cover.drains
-        op.counts = dict(cover.counts)
+        op.counts = {} if cover.drains else dict(cover.counts)
         if not (cover.drains or op.counts):
             op.uses = ()
         return op
@@ -72,7 +72,7 @@ def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
     made: ops.SyncOperation = ops.MemoryCounterWait(dict(cover.counts))
     if cover.rendezvous or cover.drains:
         # A workgroup barrier, or a wait, that has to do more than it can.
-        made = ops.SharedMemoryBarrier(cover.drains, dict(cover.counts))
+        made = ops.SharedMemoryBarrier(cover.drains, {} if cover.drains else dict(cover.counts))
     made.comment, made.heading, made.span = op.comment, op.heading, op.span
     # Hosts see from the kind of the operation that theirs has changed.
     made.host, made.written = op.host, op.written

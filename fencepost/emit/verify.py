@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fencepost.analysis.phases import find_phases
 from fencepost.analysis.splits import verify_splits
 from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
@@ -14,7 +15,7 @@ from fencepost.ir.trace import CapturedTrace
 def verify_barriers(trace: CapturedTrace) -> None:
     """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path."""
     flow = build_flow(trace)
-    verify_splits(flow)
+    verify_splits(flow, find_phases(flow))
     for block in flow.blocks:
         for op in block.ops:
             if block.guards and _is_met(op):

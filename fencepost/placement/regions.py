@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fencepost.analysis.phases import find_phases
 from fencepost.analysis.splits import verify_splits
 from fencepost.flow import build_flow
 from fencepost.ir import ops
@@ -49,7 +50,8 @@ def add_signal_wait_to_subgraph(
     graph.insert_before(op, signal)
     graph.insert_after(op, wait)
     try:
-        verify_splits(build_flow(trace))
+        flow = build_flow(trace)
+        verify_splits(flow, find_phases(flow))
     except FencepostError:
         graph.remove(signal)
         graph.remove(wait)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.program import MOST_COUNTED, Program
 from fencepost.flow import Position
+from fencepost.ir.ops import LDS_COUNTER
 from fencepost.placement.prune import Pruning
 
 
@@ -59,7 +60,7 @@ def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], l
     cover = pruning.cover[position]
     floor = dict(least.counts) if least is not None else {}
     if cover.drains:
-        counts = dict.fromkeys(program.table.engines, 0)
+        counts = dict.fromkeys(program.table.engines, 0) | dict(cover.counts)
         counts.update((name, count) for name, count in floor.items() if name not in counts)
         if not pruning.weaken(position, _waiting(program, counts, cover)):
             # Something has not even been put into a group yet: only draining waits for that.
@@ -67,7 +68,11 @@ def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], l
     else:
         counts = dict(cover.counts)
     for counter in list(counts):
-        if counter in program.table.engines:
+        if counter == LDS_COUNTER and counter not in floor and not cover.rendezvous:
+            without = {name: count for name, count in counts.items() if name != counter}
+            if pruning.weaken(position, _waiting(program, without, cover)):
+                counts = without
+        elif counter in program.table.engines:
             _relax_counter(
                 pruning, position, counts, counter, widest.get(counter, MOST_COUNTED), floor.get(counter)
             )

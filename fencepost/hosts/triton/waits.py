@@ -86,4 +86,4 @@ def strengthen(translation: Translation) -> list[Stronger]:
 
 
 def _is_enough(translation: Translation) -> bool:
-    return next(unwaited(read_program(translation.trace)), None) is None
+    return next(unwaited(read_program(translation.trace, completion=False)), None) is None

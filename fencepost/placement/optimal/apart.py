@@ -46,11 +46,13 @@ class FewestApart:
     proven: bool
     rows: int
     reason: str = ""
+    apart: str = "; waves run apart"
+    """What else there is to say about a proof."""
 
     def __str__(self) -> str:
         how = f"{self.rows} row{'' if self.rows == 1 else 's'}"
         if self.proven:
-            return f"optimal, proven ({how}; waves run apart)"
+            return f"optimal, proven ({how}{self.apart})"
         return f"not proven to be optimal ({how}; {self.reason})"
 
 

@@ -1,0 +1,50 @@
+"""Hazards that barrier objects order: the analysis does not follow phases, `check` does.
+
+An mbarrier orders accesses of waves that never meet, so placement cannot tell whether two of them are in order. Where
+such objects are waited for, `check` is asked: a pair that it finds no race between needs no barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.check import check
+from fencepost.ir import ops
+from fencepost.ir.trace import CapturedTrace
+
+
+@dataclass(slots=True)
+class OrderedByObjects:
+    """Which pairs of accesses of a kernel race; looked up when first asked for."""
+
+    trace: CapturedTrace
+    racing: set[frozenset[ops.Operation]] | None = None
+    clean: bool = False
+    stuck: bool = False
+    """Whether waves wait for ever, or objects are out of step: what would follow is not looked at then."""
+
+    def waited_for(self) -> bool:
+        """Whether there are objects that somebody waits for."""
+        return any(
+            isinstance(op, ops.MbarrierWait)
+            for body in (self.trace, *self.trace.functions())
+            for op in body.preorder_walk()
+        )
+
+    def all(self) -> bool:
+        """Whether nothing is wrong with the kernel as it stands."""
+        self._look()
+        return self.clean
+
+    def orders(self, one: ops.Operation, other: ops.Operation) -> bool:
+        """Whether two accesses that the analysis has no order for are in order all the same."""
+        return self.waited_for() and frozenset((one, other)) not in self._look() and not self.stuck
+
+    def _look(self) -> set[frozenset[ops.Operation]]:
+        if self.racing is None:
+            report = check(self.trace)
+            self.clean, self.stuck = report.ok, bool(report.deadlocks)
+            self.racing = {
+                frozenset(op.owner or op for op in (race.first.op, race.second.op)) for race in report.races
+            }
+        return self.racing
