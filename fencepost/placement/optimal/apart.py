@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
@@ -88,7 +89,7 @@ class _Search:
         if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
             return FewestApart(known, paid, False, 0, "not every place was looked at")
         while True:
-            chosen, exact = self.cheapest(int(least / (1 + self.enough)))
+            chosen, exact = self.cheapest(int(least / (1 + Fraction(self.enough))))
             if chosen is None:
                 proven = exact and not self.enough
                 reason = "near enough" if exact and self.enough else self.why_not(exact)
