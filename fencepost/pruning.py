@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
 from fencepost.emit.legacy import change
@@ -35,6 +36,8 @@ class Pruned:
     weakened: list[Weakened]
     kept: list[ops.SyncOperation]
     """Everything that is left, the weakened ones included."""
+    limits: tuple[str, ...] = ()
+    """What was not told apart because that would take too long: what is kept may not be needed."""
 
 
 def prune_barriers(
@@ -106,7 +109,7 @@ def _without_idle_meetings(program: Program, placement: Placement, fixed: set[Po
 
 
 def _apply(program: Program, placement: Placement) -> Pruned:
-    pruned = Pruned([], [], [])
+    pruned = Pruned([], [], [], limits_of(program))
     for position, op in program.standing_ops.items():
         cover = placement.get(position)
         if cover is None:

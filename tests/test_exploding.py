@@ -6,11 +6,16 @@ What takes long is measured by `bench/explode.py`; here sizes are such that a bu
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from fencepost.analysis.solver import Solver
+from fencepost.check import check
 from fencepost.cli import main
+from fencepost.insertion import insert_barriers
+from fencepost.ir.parser import parse
 from tests import exploding_kernels as exploding
 
 BIG = str(exploding.BIG)
@@ -43,3 +48,70 @@ def test_costs_that_no_float_holds_are_numbers_in_json(
     file.write_text(text)
     assert main([*command.split(), str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out, parse_constant=refuse)
+
+
+def limits_of(text: str) -> tuple[str, ...]:
+    """What `insert` says it did not tell apart; `check` finds nothing in the result."""
+    kernel = parse(text)
+    limits = insert_barriers(kernel).limits
+    assert check(kernel).ok
+    return limits
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    {
+        "tiles that move on with two loops": exploding.affine_tiles(1, 20),
+        "tiles, each another": exploding.affine_variants(2, 2),
+        "rings of sums": exploding.rings_of_sums(2, 8, "?"),
+        "numbers chosen one by one": exploding.independent_choices(8),
+        "counters of coprime rings": exploding.coprime_counters([2, 3, 5]),
+    }.items(),
+)
+def test_numbers_that_are_not_followed_are_named(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    limits = limits_of(text)
+    assert any("not followed" in limit for limit in limits), name
+
+
+def test_questions_beyond_the_budget_count_as_overlapping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result is the same whatever was asked before: what an answer costs is kept with it."""
+    text = exploding.affine_variants(4, 2).replace("61", "99")
+    exact = insert_barriers(parse(text))
+    monkeypatch.setattr("fencepost.analysis.solver.Solver.__init__", with_budget(3))
+    coarse, again = parse(text), parse(text)
+    limits, later = insert_barriers(coarse).limits, insert_barriers(again).limits
+    assert any("count as overlapping" in limit for limit in limits)
+    assert limits == later and str(coarse) == str(again)
+    assert check(coarse).ok and exact.limits != limits
+
+
+def with_budget(questions: int) -> Callable[..., None]:
+    """A solver that can be asked so much."""
+    original = Solver.__init__
+
+    def init(self: Solver, waves: int) -> None:
+        original(self, waves, left=questions)
+
+    return init
+
+
+def test_byte_ranges_beyond_the_budget_are_told_apart_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.analysis.classes.MOST_PAIRS", 100)
+    assert any("steps of" in limit for limit in limits_of(exploding.straight_subranges(60)))
+    assert any("byte ranges" in limit for limit in limits_of(exploding.many_buffers(40)))
+
+
+def test_the_limits_are_told_in_text_and_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    file = tmp_path / "k.fp"
+    file.write_text(exploding.independent_choices(8))
+    for command in ("insert", "prune", "explain"):
+        assert main([command, str(file)]) == 0
+        assert "not exact: numbers with too many values" in "".join(capsys.readouterr())
+        assert main([command, str(file), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["limits"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from fencepost.analysis.classes import ClassTable, Filter, classify, width
+from fencepost.analysis.classes import COARSER, ClassTable, Filter, TooMuch, classify, width
 from fencepost.analysis.covers import ALL, Cover
 from fencepost.analysis.groups import find_groups
 from fencepost.analysis.objects import settled_by
-from fencepost.analysis.phases import find_phases
+from fencepost.analysis.phases import Phases, coarser_and_coarser
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.returns import completed_by_use
 from fencepost.analysis.shift import shift_of
@@ -37,7 +37,7 @@ def read_program(
     often positions run where the kernel does not.
     """
     flow = build_flow(trace, estimates)
-    phases = find_phases(flow, slots)
+    phases, table = _read_classes(flow, ignore, slots)
     groups_apart = find_groups(flow, phases)
     if groups_apart is not None:
         barrier_ids = ()
@@ -49,7 +49,6 @@ def read_program(
     ]
     if split:
         verify_splits(flow)
-    table = classify(flow, phases, ignore, slots=slots)
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
     held = positions_held(flow) if split else frozenset()
@@ -75,6 +74,20 @@ def read_program(
         program.siblings.setdefault(program.places[phase], []).append(phase)
     add_entries(program)
     return program
+
+
+def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Phases, ClassTable]:
+    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to tell apart."""
+    for phases in coarser_and_coarser(flow, slots):
+        granule = 1
+        while True:
+            try:
+                return phases, classify(flow, phases, ignore, slots=slots, granule=granule)
+            except TooMuch:
+                if not phases.coarsest:
+                    break
+                granule *= COARSER
+    raise AssertionError("the coarsest is accepted in the end")
 
 
 def with_fixed_waits(program: Program) -> Program:
