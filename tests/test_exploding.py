@@ -6,6 +6,7 @@ What takes long is measured by `bench/explode.py`; here sizes are such that a bu
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fencepost.insertion import insert_barriers
 from fencepost.ir.parser import parse
 from tests import exploding_kernels as exploding
 
+CHECKING = sys.modules["fencepost.check"]
 BIG = str(exploding.BIG)
 SHIFTED = exploding.kernel(
     [
@@ -115,3 +117,42 @@ def test_the_limits_are_told_in_text_and_json(
         assert "not exact: numbers with too many values" in "".join(capsys.readouterr())
         assert main([command, str(file), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["limits"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        exploding.affine_variants(4, 3),
+        exploding.rings_of_sums(4, 8, "?"),
+        exploding.mbarrier_nest(4, 16),
+        exploding.phase_shifted("?", 6, 16),
+        exploding.divergent_row(20, 16),
+    ],
+    ids=["tiles", "ring", "mbarrier", "phase-shifted", "divergent"],
+)
+def test_check_that_stops_early_is_no_proof_and_says_so(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHECKING, "WORK", 0)
+    report = check(parse(text), budget=1)
+    assert not report.explored.complete
+    assert any("stopped after" in limit for limit in report.explored.limits)
+    assert not report.deadlocks, "who has not been run to its end is not stuck"
+
+
+def test_every_access_has_its_turn_before_the_budget_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The race is in the last line, and every line before it has thousands of iterations to be followed from."""
+    lines = [f"read %a[%i0 * 64 + %i1 + {n}..%i0 * 64 + %i1 + {n + 1}]" for n in range(8)]
+    lines += ["write %b", "read %b"]
+    text = exploding.kernel(exploding.nest(2, "64", lines), buffers=["%a : 65536", "%b : 64"])
+    monkeypatch.setattr(CHECKING, "WORK", 3)
+    report = check(parse(text))
+    assert report.races and not report.explored.complete
+
+
+def test_calls_that_expand_without_end_are_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "k.fp"
+    file.write_text(exploding.doubling_calls(40))
+    for command in ("insert", "check", "prune", "explain"):
+        assert main([command, str(file)]) == 2
+        assert "FP108" in capsys.readouterr().err

@@ -19,6 +19,8 @@ from fencepost.check.report import Explored
 from fencepost.flow import Block, Loop
 from fencepost.ir import ops
 
+VISITED = 16
+"""What one block of a path costs: see `Explored.work`."""
 ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
@@ -120,6 +122,9 @@ class Paths:
         path: list[Visit] = []
         taken: list[tuple[int, int]] = []
         while True:
+            self.explored.work += VISITED * (1 + len(place.rounds) // 2)
+            if self.explored.out_of_work():
+                return path, taken
             path.append(Visit(place.block, tuple(sorted(place.rounds.items())), place.frames))
             ways = self._ways(place)
             if not ways:

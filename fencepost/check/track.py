@@ -25,6 +25,10 @@ from fencepost.check.status import Rules, Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
+VISITED, COMPARED = 4, 12
+"""What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
+TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
+"""The iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
 
@@ -59,12 +63,17 @@ class Tracker:
         """Follow every access of every block that can be reached."""
         reachable = self.context.reachable_blocks()
         starts = Starts(self.context, self.explored)
+        todo: list[tuple[Block, int, ops.MemoryOperation, list[Env]]] = []
         for block in self.context.flow.blocks:
             if block.index in reachable and any(isinstance(op, ops.MemoryOperation) for op in block.ops):
                 environments = starts.of(block)
                 for gap, op in enumerate(block.ops):
                     if isinstance(op, ops.MemoryOperation):
-                        self.start(block, gap, op, environments)
+                        todo.append((block, gap, op, environments))
+        for turn in TURNS:
+            for block, gap, op, environments in todo:
+                if environments[turn]:
+                    self.start(block, gap, op, environments[turn])
         if self.context.cut:
             self.explored.cut("loops of unknown length were followed for a bounded number of iterations")
 
@@ -81,6 +90,8 @@ class Tracker:
                     continue
                 if self.explored.steps > self.budget:
                     self.explored.cut(f"stopped after {self.budget} steps")
+                    return
+                if self.explored.out_of_work():
                     return
                 self.explored.accesses += 1
                 places = self.places_of(op, block, env, wave)
@@ -109,6 +120,9 @@ class Tracker:
             if steps > limit:
                 self.explored.cut(f"an access followed for more than {limit} blocks")
                 break
+            self.explored.work += VISITED
+            if self.explored.out_of_work():
+                break
             block = self.context.flow.blocks[step.block]
             status = self.pass_block(tracked, block, step)
             if status is None:
@@ -134,6 +148,7 @@ class Tracker:
         # Touching is a matter of what can happen, completing of what must.
         certain = self.context.demands(block, step.env, tracked.wave)
         places = self.places_that_matter(block, tracked.effect)
+        self.explored.work += len(places)
         for number in range(bisect_left(places, step.gap), len(places)):
             op = block.ops[places[number]]
             if number % 64 == 63:
@@ -204,6 +219,7 @@ class Tracker:
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
+        self.explored.work += COMPARED * (1 + len(others) // 4)
         for wave in others:
             if not self.context.admits(block, step.env, wave):
                 continue
