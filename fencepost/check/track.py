@@ -28,7 +28,7 @@ from fencepost.ir import ops
 VISITED, COMPARED = 4, 12
 """What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
 TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
-"""The iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
+"""Iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
 
