@@ -150,6 +150,11 @@ def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int])
     return relax(program, kept, changeable, widest, least=standing)
 
 
+def paid_each_time(cover: Cover) -> float:
+    """What a barrier or wait costs whenever it runs."""
+    return cover.is_barrier * cover.times + _wait_price(cover, NOTHING)
+
+
 def price(program: Program, placement: Placement) -> float:
     """Barriers executed, and what the waits cost that were not in the kernel."""
     flow, standing = program.flow, program.standing

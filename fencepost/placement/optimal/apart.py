@@ -28,6 +28,7 @@ from fencepost.placement.optimal.rungs import Choice, Heights, Rung
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""
 MOST_PLACES = 1000
+MOST_ROWS = 2000
 UNKNOWN = 1 << 62
 
 
@@ -60,12 +61,14 @@ def find_fewest(program: Program, known: Placement, seconds: float, enough: floa
 
     If that is shown to cost at most `enough` more than the cheapest (0.02 is 2 %), it will do.
     """
-    search = _Search(program, time.monotonic() + seconds, enough)
+    search = Search(program, time.monotonic() + seconds, enough)
     return search.run(known)
 
 
 @dataclass(slots=True)
-class _Search:
+class Search:
+    """Makes rows and satisfies them, for any program: see the module."""
+
     program: Program
     until: float
     enough: float
@@ -98,7 +101,7 @@ class _Search:
                 found = self.placement(chosen)
                 price = cost_apart(self.program, found)
                 return FewestApart(found, price, exact, len(self.rows), self.why_not(exact))
-            row = self.row(chosen)
+            row = self.row(chosen) if len(self.rows) < MOST_ROWS else None
             if row is None:
                 return FewestApart(known, paid, False, len(self.rows), self.why_not(False))
             self.rows.append(row)
