@@ -22,6 +22,7 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
+from fencepost.placement.choose import limits_of_waits
 from fencepost.reasons import Reasons
 from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, target_named
@@ -237,7 +238,7 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int,
         decision.proof,
         decision.best,
         tuple(flow.assumed),
-        limits_of(program),
+        limits_of(program) + limits_of_waits(program),
     )
 
 

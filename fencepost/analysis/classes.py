@@ -292,9 +292,7 @@ def classify(
     table.classes = list(numbers)
     _assign_bits(table)
     _find_pairs(table, math.inf if granule >= MOST_GRANULE or ignore is not None else MOST_PAIRS)
-    _find_conflicts(table, ignore)
-    if table.solver.given_up and not phases.coarsest:
-        raise TooMuch
+    _find_conflicts(table, ignore, phases.coarsest)
     return table
 
 
@@ -415,11 +413,13 @@ def all_ages(table: ClassTable, number: int) -> int:
     return table.bit[number] * ((2 << len(table.classes[number].loops)) - 1)
 
 
-def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
+def _find_conflicts(table: ClassTable, ignore: Filter | None, coarsest: bool) -> None:
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
+        if table.solver.given_up and not coarsest:
+            raise TooMuch
     for other, later in enumerate(table.classes):
         if later.told:
             _note_objects(table, other, later)

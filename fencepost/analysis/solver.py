@@ -24,6 +24,8 @@ EASY, HARD = 1, 16
 """What a question costs that the small part answers, and one that takes more."""
 BUDGET = 1000
 """What all questions about one kernel may cost together."""
+MOST_ASKED = 10_000
+"""Questions that may come up, those that were answered before included."""
 KEPT = 50_000
 """Answers that are kept."""
 SAME, LATER, ANY = "same", "later", "any"
@@ -58,12 +60,13 @@ class Solver:
         `same_wave` whether one wave makes both accesses, or two different ones, or (None) whether it matters not.
         """
         self.asked += 1
+        if self.left <= 0 or self.asked > MOST_ASKED:
+            # Not even whether the answer is known: looking that up takes time as well.
+            self.given_up += 1
+            return True
         question = _Question(_shape(one), _shape(other), relations, same_wave, self.waves)
         found = self.answers.get(question)
         if found is None:
-            if self.left <= 0:
-                self.given_up += 1
-                return True
             before = _answer.cache_info().misses
             found, cost = _answer(question)
             self.solved += _answer.cache_info().misses - before
