@@ -156,3 +156,18 @@ def test_calls_that_expand_without_end_are_refused_at_once(
     for command in ("insert", "check", "prune", "explain"):
         assert main([command, str(file)]) == 2
         assert "FP108" in capsys.readouterr().err
+
+
+def test_races_beyond_the_first_thousand_are_left_out_and_that_is_said() -> None:
+    report = check(parse(exploding.wide_conditionals(80)))
+    assert len(report.races) == 1000
+    assert "only the first 1000 races" in report.explored.limits
+
+
+def test_copies_in_a_row_are_waited_for_in_one_way_if_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, words in (
+        ("MOST_VARIED", "one way to wait"),
+        ("MOST_RELAXED", "not made as short as possible"),
+    ):
+        monkeypatch.setattr(f"fencepost.placement.choose.{limit}", 100)
+        assert any(words in each for each in limits_of(exploding.straight_copies(200)))

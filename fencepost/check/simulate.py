@@ -319,6 +319,7 @@ class Simulation:
         if key in self.races:
             return
         state = next(state for state in self.waves if state.wave == first.wave)
+        self.explored.work += len(state.events)
         path = tuple(e.op for e in state.events if first.event.number <= e.number <= second.event.number)
         counts = dict(first.event.visit.iteration)
         rounds: list[int] = []

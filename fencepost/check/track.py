@@ -29,6 +29,8 @@ VISITED, COMPARED = 4, 12
 """What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
 TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
 """Iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
+MOST_RACES = 1000
+"""Pairs of operations that are reported: nobody reads more, and each has a path."""
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
 
@@ -261,7 +263,11 @@ class Tracker:
         key = (id(shown(tracked.op)), id(shown(op)), min(len(rounds), 1), hazard)
         if key in self.races:
             return
+        if len(self.races) >= MOST_RACES:
+            self.explored.cut(f"only the first {MOST_RACES} races")
+            return
         path = self.path_to(tracked, step, op)
+        self.explored.work += len(path)
         mine = next(mine for mine in tracked.bytes if mine.meets(place))
         first = self.context.touch(tracked.op, tracked.block, tracked.wave, tracked.env[-1], mine)
         second = self.context.touch(op, self.context.flow.blocks[step.block], wave, step.env[-1], place)
