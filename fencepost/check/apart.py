@@ -117,7 +117,7 @@ class ApartTracker(Tracker):
             if steps > MOST_STEPS:
                 self.explored.cut(f"an access followed for more than {MOST_STEPS} blocks")
                 break
-            self.explored.work += VISITED
+            self.explored.work += VISITED + 2 * len(step.env[-1])
             if self.explored.out_of_work():
                 break
             block = self.context.flow.blocks[step.block]

@@ -122,7 +122,7 @@ class Tracker:
             if steps > limit:
                 self.explored.cut(f"an access followed for more than {limit} blocks")
                 break
-            self.explored.work += VISITED
+            self.explored.work += VISITED + 2 * len(step.env[-1])
             if self.explored.out_of_work():
                 break
             block = self.context.flow.blocks[step.block]
