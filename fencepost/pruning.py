@@ -66,8 +66,8 @@ def prune_barriers(
     placements = [_pruned(program, standing, fixed, widest)]
     if is_about_waits(program):
         # The other way: whole barriers and waits as they stand, and how long these have to be afterwards.
-        keep = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
-        whole = cheapest_of(program, standing, prune(program, standing, keep), keep)
+        stay = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
+        whole = cheapest_of(program, standing, prune(program, standing, stay), stay)
         placements.append(_pruned(program, whole, fixed, widest))
     return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
 
