@@ -27,6 +27,8 @@ from fencepost.ir import ops
 
 VISITED, COMPARED = 4, 12
 """What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
+EVALUATED = 100
+"""What it costs to work out the bytes of an access, for each place."""
 TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
 """Iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
 MOST_RACES = 1000
@@ -101,7 +103,10 @@ class Tracker:
 
     def places_of(self, op: ops.MemoryOperation, block: Block, env: Env, wave: int) -> list[Bytes]:
         """The bytes that an access can touch; remembers one that leaves its buffer."""
+        known = len(self.context.touched)
         places = self.context.places(op, block, env[-1], wave)
+        if len(self.context.touched) > known:
+            self.explored.work += EVALUATED * (1 + len(places))
         for place in places:
             if not place.inside and id(op) not in self.out_of_range:
                 self.out_of_range[id(op)] = self.context.out_of_range(place, op, block, env[-1])
@@ -241,7 +246,10 @@ class Tracker:
         self, tracked: Tracked, op: ops.MemoryOperation, block: Block, env: Env, wave: int
     ) -> Bytes | None:
         """The bytes of `op` in `wave` that meet the tracked ones."""
-        for place in self.places_of(op, block, env, wave):
+        places = self.places_of(op, block, env, wave)
+        # Lanes that touch bytes of their own are many places.
+        self.explored.work += len(places) * (4 + len(tracked.bytes))
+        for place in places:
             if any(place.meets(mine) for mine in tracked.bytes):
                 return place
         return None
