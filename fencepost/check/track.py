@@ -27,7 +27,7 @@ from fencepost.ir import ops
 
 VISITED, COMPARED = 4, 12
 """What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
-EVALUATED = 100
+EVALUATED = 50
 """What it costs to work out the bytes of an access, for each place."""
 TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
 """Iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
