@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fencepost.analysis.distances import SlotPair, slot_pairs
 from fencepost.analysis.groups import after_arrival, is_rendezvous, waves_named
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
+from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
 from fencepost.analysis.shift import Shift
@@ -44,6 +45,8 @@ class Explanation:
     questions: int = 0
     solved: int = 0
     """Questions about numbers that came up, and those that the solver was asked."""
+    limits: tuple[str, ...] = ()
+    """What was not told apart because that would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = Tr
     objects = OrderedByObjects(trace)
     uncovered = tuple(hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer))
     solver = program.table.solver
-    return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved)
+    return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved, limits_of(program))
 
 
 def held_back(program: Program, shift: Shift) -> list[tuple[ops.SyncOperation, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
 from fencepost.analysis.hazards import Hazard, hazards
+from fencepost.analysis.limits import limits_of
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program, with_fixed_waits
@@ -22,6 +23,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.objects import OrderedByObjects
 from fencepost.pause import collection_paused
 from fencepost.placement import STRATEGIES
+from fencepost.placement.choose import limits_of_waits
 from fencepost.placement.inside import waits_inside
 from fencepost.reasons import Reasons
 from fencepost.report.words import comment_for
@@ -73,6 +75,8 @@ class Inserted:
     """What the optimum costs, if it was looked for: executions, with waits weighed in."""
     assumed: tuple[Assumed, ...] = ()
     """How often loops and branches were taken to run where the kernel does not say."""
+    limits: tuple[str, ...] = ()
+    """What was not told apart because that would take too long: there may be barriers that nothing needs."""
 
 
 def insert_barriers(
@@ -298,6 +302,7 @@ def _emit(program: Program, decision: Decision, config: TargetConfig, most: int,
         decision.proof,
         decision.best,
         tuple(flow.assumed),
+        limits_of(program) + limits_of_waits(program),
     )
 
 

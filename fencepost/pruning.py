@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
 from fencepost.emit.legacy import change
@@ -13,6 +14,8 @@ from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.choose import is_about_waits, paid_each_time
+from fencepost.placement.optimal.existing import cheapest_of
 from fencepost.placement.prune import Pruning, prune
 from fencepost.placement.waits import relax
 from fencepost.targets import target_named
@@ -35,6 +38,8 @@ class Pruned:
     weakened: list[Weakened]
     kept: list[ops.SyncOperation]
     """Everything that is left, the weakened ones included."""
+    limits: tuple[str, ...] = ()
+    """What was not told apart because that would take too long: what is kept may not be needed."""
 
 
 def prune_barriers(
@@ -58,14 +63,31 @@ def prune_barriers(
         fixed |= {position for position, op in program.standing_ops.items() if keep(op)}
     # Half of a barrier is nothing without the other half.
     fixed |= {position for position, cover in standing.items() if cover.is_split}
-    free = [position for position in standing if position not in fixed]
+    placements = [_pruned(program, standing, fixed, widest)]
+    if is_about_waits(program):
+        # The other way: whole barriers and waits as they stand, and how long these have to be afterwards.
+        stay = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
+        whole = cheapest_of(program, standing, prune(program, standing, stay), stay)
+        placements.append(_pruned(program, whole, fixed, widest))
+    return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
+
+
+def _paid(program: Program, placement: Placement) -> float:
+    """What barriers and waits cost, those of the kernel included."""
+    return sum(program.flow.frequency(at) * paid_each_time(cover) for at, cover in placement.items())
+
+
+def _pruned(
+    program: Program, standing: Placement, fixed: set[Position], widest: Mapping[str, int]
+) -> Placement:
+    """The part of `standing` that is needed, with waits that are as short as possible."""
     # Waits first: what is not waited for stays in flight, and barriers are judged by what is left pending.
     placement = _without_idle_waits(program, standing, fixed)
-    placement = relax(program, placement, [at for at in free if at in placement], widest)
-    placement = prune(program, placement, fixed | _waits(program, placement))
+    placement = relax(program, placement, [at for at in placement if at not in fixed], widest)
+    keep = fixed | _waits(program, placement)
+    placement = cheapest_of(program, placement, prune(program, placement, keep), keep)
     placement = _without_idle_meetings(program, placement, fixed)
-    placement = relax(program, placement, [at for at in free if at in placement], widest)
-    return _apply(program, placement)
+    return relax(program, placement, [at for at in placement if at not in fixed], widest)
 
 
 def _function_of(program: Program, position: Position) -> str:
@@ -77,12 +99,17 @@ def _waits(program: Program, placement: Placement) -> set[Position]:
     return {position for position, cover in placement.items() if not cover.rendezvous}
 
 
+def _other_counts(program: Program, cover: Cover) -> dict[str, int]:
+    """What a wait waits for besides async operations."""
+    return {name: count for name, count in cover.counts if name not in program.table.engines}
+
+
 def _without_idle_waits(program: Program, standing: Placement, fixed: set[Position]) -> Placement:
     """`standing` without the waits that nothing needs. A wait for more than async operations stays for the rest."""
     pruning, placement = Pruning(program, standing), dict(standing)
     order = sorted(_waits(program, standing) - fixed, key=lambda at: (-program.flow.frequency(at), at))
     for position in order:
-        rest = {name: n for name, n in standing[position].counts if name not in program.table.engines}
+        rest = _other_counts(program, standing[position])
         if position.block not in program.siblings:
             del placement[position]
         elif rest:
@@ -106,7 +133,7 @@ def _without_idle_meetings(program: Program, placement: Placement, fixed: set[Po
 
 
 def _apply(program: Program, placement: Placement) -> Pruned:
-    pruned = Pruned([], [], [])
+    pruned = Pruned([], [], [], limits_of(program))
     for position, op in program.standing_ops.items():
         cover = placement.get(position)
         if cover is None:

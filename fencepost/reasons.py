@@ -11,6 +11,9 @@ from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
 from fencepost.flow import Position
 
+MOST_VISITS, LEAST_VISITS = 50_000, 32
+"""Phases that are looked through for the reasons of all barriers together, and for each at least."""
+
 
 def reasons_for(
     program: Program, placement: Placement, positions: Sequence[Position], most: int = 8
@@ -20,7 +23,11 @@ def reasons_for(
         return {}
     before = states_before(program, placement)
     barriers = Barriers(placement)
-    return {position: exposed_without(program, barriers, position, before, most) for position in positions}
+    # In a kernel of many barriers, what is far away is not looked for.
+    visits = max(MOST_VISITS // len(positions), LEAST_VISITS)
+    return {
+        position: exposed_without(program, barriers, position, before, most, visits) for position in positions
+    }
 
 
 @dataclass(slots=True)

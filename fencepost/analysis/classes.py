@@ -12,6 +12,7 @@ Leaving a loop makes its iterations part of one again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -33,6 +34,13 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Var, Wave, leaves
 
+MOST_CLASSES = 4000
+MOST_PAIRS = 200_000
+"""Pairs of classes that are compared."""
+COARSER = 16
+"""By how much the bytes that are not told apart grow at a time,"""
+MOST_GRANULE = 1 << 44
+"""and when they are whole buffers, wherever these lie."""
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
 """Whether a pair of accesses, the earlier one first, is to be left alone."""
 
@@ -113,13 +121,17 @@ class AccessClass:
             # Every wave touches the same bytes, so only which waves there are decides.
             there = self.waves & later.waves if same_wave else _two(self.waves, later.waves)
             return bool(there) and _overlap(self.regions, later.regions)
-        mine, theirs = _numbers(self.waves), _numbers(later.waves)
-        return any(
-            (one == other) is same_wave
-            and _overlap(self.at(one), later.at(other))
-            and not self.cooperate(later, one, other)
-            for one in mine
-            for other in theirs
+        if same_wave:
+            return any(
+                _overlap(self.at(wave), later.at(wave)) and not self.cooperate(later, wave, wave)
+                for wave in _numbers(self.waves & later.waves)
+            )
+        if not _overlap_of_two_waves(self, later):
+            return False
+        return not self.kept_in_order(later) or any(
+            one != other and _overlap(self.at(one), later.at(other)) and not self.cooperate(later, one, other)
+            for one in _numbers(self.waves)
+            for other in _numbers(later.waves)
         )
 
     def apart(self, later: AccessClass) -> bool:
@@ -203,6 +215,24 @@ def _two(some: int, others: int) -> bool:
     return bool(some and others and either & (either - 1))
 
 
+def _overlap_of_two_waves(one: AccessClass, other: AccessClass) -> bool:
+    """Whether two different waves touch a common byte: a sweep over the bytes of all waves from low to high."""
+    ends = [
+        (region.space, region.lo, region.hi, wave, second)
+        for second, made in enumerate((one, other))
+        for wave in _numbers(made.waves)
+        for region in made.at(wave)
+    ]
+    ends.sort()
+    active: list[tuple[int, int, int, int]] = []
+    for space, lo, hi, wave, second in ends:
+        active = [entry for entry in active if entry[0] == space and entry[1] > lo]
+        if lo < hi and any(entry[3] != second and entry[2] != wave for entry in active):
+            return True
+        active.append((space, hi, wave, second))
+    return False
+
+
 def _numbers(waves: int) -> list[int]:
     return [wave for wave in range(waves.bit_length()) if waves >> wave & 1]
 
@@ -227,6 +257,14 @@ class ClassTable:
     grouped: list[int] = field(default_factory=list)
     """The classes that have ages."""
     solver: Solver = field(default_factory=lambda: Solver(1))
+    pairs: set[tuple[int, int]] = field(default_factory=set)
+    """Classes that share bytes, each pair once."""
+    granule: int = 1
+    """Bytes that are not told from each other: 1, or more where there would be too many classes."""
+
+
+class TooMuch(Exception):
+    """There are too many classes or pairs of them, or too many questions about them."""
 
 
 class Places(NamedTuple):
@@ -238,9 +276,14 @@ class Places(NamedTuple):
     ranges: tuple[Range, ...] = ()
 
 
-def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots: bool = True) -> ClassTable:
-    """Give every access of a kernel its class. Pairs that `ignore` says so of do not conflict."""
-    table = ClassTable(solver=Solver(flow.trace.waves))
+def classify(
+    flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots: bool = True, granule: int = 1
+) -> ClassTable:
+    """Give every access of a kernel its class. Pairs that `ignore` says so of do not conflict.
+
+    Raises TooMuch if that would take too long with these phases, and so many bytes told apart.
+    """
+    table = ClassTable(solver=Solver(flow.trace.waves), granule=granule)
     numbers: dict[AccessClass, int] = {}
     waves: dict[tuple[object, ...], int] = {}
     everyone = (1 << flow.trace.waves) - 1
@@ -271,13 +314,16 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 continue
             place = known.get((op.views, block.loop, block.frame, values))
             if place is None:
-                place = _places(flow, block, op.views, seen, slots)
+                place = _places(flow, block, op.views, seen, slots and granule == 1)
+                if granule > 1:
+                    place = Places(_widened(place.regions, granule))
                 known[op.views, block.loop, block.frame, values] = place
             loops = tuple(range_.loop for range_ in place.ranges)
             if op.group:
                 loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1]
             # Two calls are two instances.
-            group = f"{op.group} {[id(call) for call in block.calls]}" if op.group else ""
+            told_apart = op.group and granule < MOST_GRANULE
+            group = f"{op.group} {[id(call) for call in block.calls]}" if told_apart else ""
             made = AccessClass(
                 access_type(op),
                 op.counter if isinstance(op, ops.AsyncOperation) else "",
@@ -295,13 +341,25 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 *(_sharers(flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)),
             )
             number = numbers.setdefault(made, len(numbers))
+            if number > MOST_CLASSES and granule < MOST_GRANULE and ignore is None:
+                raise TooMuch
             classified[op, phase.block, admitted, values] = number
             found.append((gap, number))
         table.accesses.append(found)
     table.classes = list(numbers)
     _assign_bits(table)
-    _find_conflicts(table, ignore)
+    _find_pairs(table, math.inf if granule >= MOST_GRANULE or ignore is not None else MOST_PAIRS)
+    _find_conflicts(table, ignore, phases.coarsest)
     return table
+
+
+def _widened(regions: tuple[Region, ...], granule: int) -> tuple[Region, ...]:
+    """Regions that contain these and begin and end at multiples of `granule`."""
+    wide = (
+        Region(region.space, region.lo // granule * granule, -(-region.hi // granule) * granule)
+        for region in regions
+    )
+    return tuple(dict.fromkeys(wide))
 
 
 def _names_in(views: tuple[View, ...]) -> tuple[str, ...]:
@@ -433,12 +491,14 @@ def all_ages(table: ClassTable, number: int) -> int:
     return table.bit[number] * ((2 << len(table.classes[number].loops)) - 1)
 
 
-def _find_conflicts(table: ClassTable, ignore: Filter | None) -> None:
+def _find_conflicts(table: ClassTable, ignore: Filter | None, coarsest: bool) -> None:
     table.conflicts = [0] * len(table.classes)
     table.flying = [0] * len(table.classes)
     table.own = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
+        if table.solver.given_up and not coarsest:
+            raise TooMuch
     for other, later in enumerate(table.classes):
         if later.told:
             _note_objects(table, other, later)
@@ -453,24 +513,29 @@ def _note_objects(table: ClassTable, other: int, later: AccessClass) -> None:
             table.conflicts[other] |= all_ages(table, one)
 
 
-def pairs_that_matter(table: ClassTable, ignore: Filter | None) -> Iterator[tuple[int, int, int, int]]:
-    """Two classes whose order can matter, the earlier one first, with the bits of it that do, and at which age.
-
-    Only classes that share bytes are compared: a sweep over each address space from low to high.
-    """
+def _find_pairs(table: ClassTable, most: float) -> None:
+    """The classes that share bytes: a sweep over each address space from low to high."""
     starts: dict[int, list[tuple[int, int, int]]] = {}
     for number, made in enumerate(table.classes):
         for region in made.regions:
             starts.setdefault(region.space, []).append((region.lo, region.hi, number))
-    pairs: set[tuple[int, int]] = set()
     for ranges in starts.values():
         ranges.sort()
         active: list[tuple[int, int]] = []
         for lo, hi, number in ranges:
             active = [entry for entry in active if entry[0] > lo]
             active.append((hi, number))
-            pairs.update((other, number) for _, other in active)
-    for one, other in _both_ways(pairs):
+            table.pairs.update((other, number) for _, other in active)
+            if len(table.pairs) > most:
+                raise TooMuch
+
+
+def pairs_that_matter(table: ClassTable, ignore: Filter | None) -> Iterator[tuple[int, int, int, int]]:
+    """Two classes whose order can matter, the earlier one first, with the bits of it that do, and at which age.
+
+    Only classes that share bytes are compared.
+    """
+    for one, other in _both_ways(table.pairs):
         earlier, later = table.classes[one], table.classes[other]
         if not earlier.matters(later):
             continue

@@ -6,6 +6,7 @@ which is the reason for it.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
@@ -127,12 +128,32 @@ def hazards(program: Program, placement: Placement | None = None) -> Iterator[Ha
 
 
 def exposed_without(
-    program: Program, barriers: Barriers, position: Position, before: dict[Spot, State], limit: int = 64
+    program: Program,
+    barriers: Barriers,
+    position: Position,
+    before: dict[Spot, State],
+    limit: int = 64,
+    visits: float = math.inf,
 ) -> list[Hazard]:
-    """The hazards that would be uncovered if the barrier at `position` were not there, nearest first.
+    """The hazards that would be uncovered if the barrier at `position` were not there, nearest first, up to `limit`.
 
-    `before` tells what is pending and in flight right before it, in each phase.
+    `before` tells what is pending and in flight right before it, in each phase. Producers are looked for in `visits`
+    phases, the nearest first, and farther away only if there is none among these.
     """
+    found = _exposed_without(program, barriers, position, before, limit, visits)
+    if not found and visits < math.inf:
+        found = _exposed_without(program, barriers, position, before, limit, math.inf)
+    return found
+
+
+def _exposed_without(
+    program: Program,
+    barriers: Barriers,
+    position: Position,
+    before: dict[Spot, State],
+    limit: int,
+    visits: float,
+) -> list[Hazard]:
     cover = barriers.covers[position]
     barriers.absent = position
     found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
@@ -140,7 +161,7 @@ def exposed_without(
         for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
             pending, flying = _held_back(program, cover, *before[phase, position.gap])
             classes = program.low(pending) | program.low(program.of_any_level(flying))
-            producers = _producers_before(program, barriers, (phase, position.gap), classes)
+            producers = _producers_before(program, barriers, (phase, position.gap), classes, visits)
             start = _Walk(phase, position.gap, pending, flying, ())
             for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
                 later = _operation(program, consumer)
@@ -151,8 +172,8 @@ def exposed_without(
                             found[pair] = _hazard(
                                 program, producer, consumer, earlier + rounds, in_flight, bit
                             )
-                if len(found) >= limit:
-                    return list(found.values())
+                            if len(found) >= limit:
+                                return list(found.values())
         return list(found.values())
     finally:
         barriers.absent = None
@@ -288,7 +309,7 @@ def _gap(step: Step) -> int:
 
 
 def _producers_before(
-    program: Program, barriers: Barriers, spot: Spot, wanted: int
+    program: Program, barriers: Barriers, spot: Spot, wanted: int, visits: float
 ) -> dict[int, list[tuple[_Access, Rounds]]]:
     """For each class with a wanted bit, the nearest access that left it on each way to `spot`."""
     found: dict[int, list[tuple[_Access, Rounds]]] = {}
@@ -297,7 +318,8 @@ def _producers_before(
     todo: deque[tuple[int, int, Rounds, int, int]] = deque([(*spot, (), 0, wanted)])
     seen: dict[tuple[int, int], int] = {}
     before = _predecessors(program)
-    while todo:
+    while todo and visits > 0:
+        visits -= 1
         phase, gap, rounds, closed, wanted = todo.popleft()
         place = program.places[phase]
         steps = program.steps[phase]

@@ -39,6 +39,10 @@ LARGEST_MODULUS = 1 << 20
 """What numbers are reduced by: a count of bytes that moves on by a tile has few values, yet a large period."""
 MOST_PHASES = 4096
 """Blocks times phases that a kernel may have, or four times its blocks if that is more."""
+MOST_ACCESSES = 16_384
+"""Accesses times phases, or four times its accesses if that is more."""
+PATIENCE = 4
+"""How many times as many phases are looked at in vain before less is followed."""
 
 
 class Phase(NamedTuple):
@@ -58,6 +62,10 @@ class Phases:
     order: list[int] = field(default_factory=list)
     entries: int = 1
     parameters: Parameters = field(default_factory=Parameters)
+    dropped: list[str] = field(default_factory=list)
+    """Names that are not followed because there would be too many phases."""
+    coarsest: bool = False
+    """No name is followed: there is nothing left to drop."""
 
     def admits(self, guard: Guard, wave: int, env: dict[str, int]) -> bool:
         """Whether a wave can take part in what is guarded."""
@@ -76,15 +84,54 @@ def values_in(phase: Phase, flow: Flow) -> dict[str, int]:
 
 def find_phases(flow: Flow, slots: bool = True) -> Phases:
     """The phases of a kernel; one for each block if nothing depends on a number, or `slots` is off."""
+    return next(coarser_and_coarser(flow, slots))
+
+
+def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[Phases]:
+    """The phases of a kernel, then fewer and fewer of them, down to one for each block."""
     names = _Names.of(flow) if slots else _Names()
-    while names.followed:
-        found = _Exploration(flow, names).run()
+    dropped: list[str] = []
+    share, explored = 1, 0
+    while names.followed and share < MOST_PHASES:
+        exploration = _Exploration(flow, names, _Most.of(flow, share))
+        found = exploration.run()
         if isinstance(found, Phases):
-            return found
+            found.dropped = list(dropped)
+            yield found
+            while share < MOST_PHASES and not exploration.exceeds(_Most.of(flow, share)):
+                share *= 8
+            continue
         # Too much to follow: without the number that has most values it is less.
         names.followed.discard(found)
         names.parameters.without(found[1])
-    return _one_for_each_block(flow)
+        dropped.append(found[1])
+        explored += len(exploration.found.nodes)
+        if explored > PATIENCE * MOST_PHASES // share:
+            # Where number after number is dropped, finding that out must not take for ever.
+            share, explored = 2 * share, 0
+    last = _one_for_each_block(flow)
+    last.coarsest = True
+    last.dropped = dropped + sorted(name for _, name in names.followed)
+    yield last
+
+
+class _Most(NamedTuple):
+    """How much is explored."""
+
+    phases: int
+    accesses: int
+
+    @classmethod
+    def of(cls, flow: Flow, share: int) -> _Most:
+        """All that is allowed, or a share of it: one part in so many."""
+        blocks, accesses = len(flow.blocks), sum(_accesses_in(block) for block in flow.blocks)
+        if share == 1:
+            return cls(max(MOST_PHASES, 4 * blocks), max(MOST_ACCESSES, 4 * accesses))
+        return cls(blocks + MOST_PHASES // share, accesses + MOST_ACCESSES // share)
+
+
+def _accesses_in(block: Block) -> int:
+    return sum(isinstance(op, ops.MemoryOperation) for op in block.ops)
 
 
 def _one_for_each_block(flow: Flow) -> Phases:
@@ -317,14 +364,17 @@ def _is_inside(graph: Graph | None, region: Graph) -> bool:
 class _Exploration:
     """Every phase that can be reached."""
 
-    def __init__(self, flow: Flow, names: _Names) -> None:
+    def __init__(self, flow: Flow, names: _Names, most: _Most) -> None:
         self.flow = flow
         self.names = names
         self.parameters = names.parameters
         self.found = Phases(parameters=names.parameters)
         self.number: dict[Phase, int] = {}
         self.values: dict[Name, set[int]] = {}
-        self.most = max(MOST_PHASES, 4 * len(flow.blocks))
+        self.most = most
+        self.accesses_in = [_accesses_in(block) for block in flow.blocks]
+        self.accesses = 0
+        self.overgrown = False
 
     def run(self) -> Phases | Name:
         """All phases, or the name that has too many values."""
@@ -334,7 +384,7 @@ class _Exploration:
         for number, phase in enumerate(self.found.nodes):  # grows on the way
             for target, env, loop in self.successors(phase):
                 self.found.edges[number].append((self.enter(Phase(target, env)), loop))
-            if len(self.found.nodes) > self.most or self.overgrown():
+            if self.overgrown or self.exceeds(self.most):
                 return max(self.values, key=lambda name: len(self.values[name]))
         # Phases are numbered from 1 on here: 0 leads to all entries.
         edges = [[1 + target for target, _ in edges] for edges in self.found.edges]
@@ -350,11 +400,15 @@ class _Exploration:
             self.found.edges.append([])
             calls = self.flow.blocks[phase.block].calls
             for depth, name, value in phase.env:
-                self.values.setdefault((_function(calls, depth), name), set()).add(value)
+                values = self.values.setdefault((_function(calls, depth), name), set())
+                values.add(value)
+                self.overgrown = self.overgrown or len(values) > MOST_ROUNDS
+            self.accesses += self.accesses_in[phase.block]
         return number
 
-    def overgrown(self) -> bool:
-        return any(len(values) > MOST_ROUNDS for values in self.values.values())
+    def exceeds(self, most: _Most) -> bool:
+        """Whether that is more than what is allowed. Without a number to drop it never is."""
+        return bool(self.values) and (len(self.found.nodes) > most.phases or self.accesses > most.accesses)
 
     def successors(self, phase: Phase) -> Iterator[tuple[int, Env, int]]:
         """Where a phase leads: the next block, what is known there, the loop that goes round."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import reduce
 from operator import or_
 
-from fencepost.analysis.classes import ClassTable, Filter, classify, width
+from fencepost.analysis.classes import COARSER, ClassTable, Filter, TooMuch, classify, width
 from fencepost.analysis.covers import ALL, Cover
 from fencepost.analysis.groups import find_groups, one_group
 from fencepost.analysis.objects import settled_by
-from fencepost.analysis.phases import Phases, find_phases
+from fencepost.analysis.phases import Phases, coarser_and_coarser
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.returns import completed_by_use
 from fencepost.analysis.shift import shift_of
@@ -41,7 +41,7 @@ def read_program(
     and what a wave's own engine must not overtake needs a barrier.
     """
     flow = build_flow(trace, estimates)
-    phases = find_phases(flow, slots)
+    phases, table = _read_classes(flow, ignore, slots)
     groups_apart = find_groups(flow, phases)
     split = [
         op.bar_id
@@ -51,7 +51,6 @@ def read_program(
     ]
     if split:
         verify_splits(flow, phases)
-    table = classify(flow, phases, ignore, slots=slots)
     if groups_apart is None and completion and not split and completion_matters(flow, phases, table):
         groups_apart = one_group(flow, phases)
     if groups_apart is not None:
@@ -81,6 +80,20 @@ def read_program(
         program.siblings.setdefault(program.places[phase], []).append(phase)
     add_entries(program)
     return program
+
+
+def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Phases, ClassTable]:
+    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to tell apart."""
+    for phases in coarser_and_coarser(flow, slots):
+        granule = 1
+        while True:
+            try:
+                return phases, classify(flow, phases, ignore, slots=slots, granule=granule)
+            except TooMuch:
+                if not phases.coarsest:
+                    break
+                granule *= COARSER
+    raise AssertionError("the coarsest is accepted in the end")
 
 
 def with_fixed_waits(program: Program) -> Program:

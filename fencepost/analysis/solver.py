@@ -1,21 +1,33 @@
 """Can two footprints meet? Asked of isl, as a set of integers that is empty or not.
 
 The question has the variables of both sides: the loops around each access, and the wave of each where it
-matters. Answers are kept by the shape of the question. What isl cannot be asked (a product of two variables),
-and what takes it too long, is answered "yes".
+matters. A few numbers are tried first: most footprints that meet do so with some of them (see `samples`). Answers are
+kept by the shape of the question. What isl cannot be asked (a product of two variables), what takes it too long, and
+what comes up when a kernel has used up its budget, is answered "yes".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fencepost.analysis.footprints import Footprint, Range
+from fencepost.analysis.samples import meet_somewhere
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Select, Var, Wave, lanes_in, leaves
 
 MOST_OPERATIONS = 200_000
 """What isl may spend on one question, in its own unit: some tens of milliseconds."""
+PART = 20
+"""Most questions need a small part of that: one in so many."""
+EASY, HARD = 1, 16
+"""What a question costs that the small part answers, and one that takes more."""
+BUDGET = 1000
+"""What all questions about one kernel may cost together."""
+MOST_ASKED = 10_000
+"""Questions that may come up, those that were answered before included."""
+KEPT = 50_000
+"""Answers that are kept."""
 SAME, LATER, ANY = "same", "later", "any"
 """How the iterations of a loop around both accesses stand to each other; `later`: the second one's is."""
 
@@ -35,7 +47,11 @@ class Solver:
     asked: int = 0
     """Questions that came up."""
     solved: int = 0
-    """Those that isl was asked: the others had been answered before."""
+    """Those that had not been answered before."""
+    left: int = BUDGET
+    given_up: int = 0
+    """Questions that were answered "yes" because the budget was used up."""
+    answers: dict[_Question, bool] = field(default_factory=dict)
 
     def can_meet(self, one: Side, other: Side, relations: tuple[str, ...], same_wave: bool | None) -> bool:
         """Whether the two can touch a common byte.
@@ -44,9 +60,19 @@ class Solver:
         `same_wave` whether one wave makes both accesses, or two different ones, or (None) whether it matters not.
         """
         self.asked += 1
-        before = _answer.cache_info().misses
-        found = _answer(_shape(one), _shape(other), relations, same_wave, self.waves)
-        self.solved += _answer.cache_info().misses - before
+        if self.left <= 0 or self.asked > MOST_ASKED:
+            # Not even whether the answer is known: looking that up takes time as well.
+            self.given_up += 1
+            return True
+        question = _Question(_shape(one), _shape(other), relations, same_wave, self.waves)
+        found = self.answers.get(question)
+        if found is None:
+            before = _answer.cache_info().misses
+            found, cost = _answer(question)
+            self.solved += _answer.cache_info().misses - before
+            # It costs the same if it had been answered before: the result depends on nothing but the kernel.
+            self.left -= cost
+            self.answers[question] = found
         return found
 
 
@@ -64,27 +90,40 @@ def _shape(side: Side) -> _Shape:
     return _Shape(footprint.lo, footprint.hi, ranges)
 
 
+class _Question(NamedTuple):
+    one: _Shape
+    other: _Shape
+    relations: tuple[str, ...]
+    same_wave: bool | None
+    waves: int
+
+
 class _Unanswerable(Exception):
     """The question is not one about quasi-affine sets."""
 
 
-@cache
-def _answer(
-    one: _Shape, other: _Shape, relations: tuple[str, ...], same_wave: bool | None, waves: int
-) -> bool:
-    """Whether the two can meet; True if that is not known."""
+@lru_cache(KEPT)
+def _answer(question: _Question) -> tuple[bool, int]:
+    """Whether the two can meet, True if that is not known; and what it cost to find out."""
+    one, other, relations, same_wave, waves = question
+    if meet_somewhere(one, other, relations, same_wave, waves):
+        return True, EASY
     import islpy as isl
 
     context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(MOST_OPERATIONS)
-    try:
-        return not _meetings(isl, one, other, relations, same_wave, waves).is_empty()
-    except (_Unanswerable, isl.Error):
-        return True
-    finally:
+    for most, cost in ((max(MOST_OPERATIONS // PART, 1), EASY), (MOST_OPERATIONS, HARD)):
         context.reset_operations()
-        context.set_max_operations(0)
+        context.set_max_operations(most)
+        try:
+            return not _meetings(isl, one, other, relations, same_wave, waves).is_empty(), cost
+        except _Unanswerable:
+            return True, EASY
+        except isl.Error:
+            continue  # the next one may spend more
+        finally:
+            context.reset_operations()
+            context.set_max_operations(0)
+    return True, HARD
 
 
 def _meetings(

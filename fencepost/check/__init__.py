@@ -35,11 +35,17 @@ from fencepost.ir.trace import CapturedTrace
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
 
 
+BUDGET = 500_000
+"""Steps of `track`."""
+WORK = 8
+"""For each of them, what may be looked at and compared on the way."""
+
+
 def check(
     trace: CapturedTrace,
     *,
     method: str = "",
-    budget: int = 500_000,
+    budget: int = BUDGET,
     paths: int = 100,
     seed: int = 0,
     named_barriers: int | None = None,
@@ -53,7 +59,8 @@ def check(
     flow = build_flow(trace)
     named = method
     method = method or ("track" if in_step(flow) else "simulate")
-    explored = Explored(method)
+    # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
+    explored = Explored(method, most_work=WORK * max(budget, BUDGET))
     if method == "track":
         if not in_step(flow):
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
@@ -102,7 +109,7 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
     if has_split_barriers(context):
         simulated.cut("split barriers of waves that run apart are only simulated")
         return Report([], [], [], simulated)
-    explored = Explored("apart", paths=simulated.paths)
+    explored = Explored("apart", paths=simulated.paths, most_work=simulated.most_work)
     if context.hands_on:
         Starts(context, explored)
     balance = Balance(context, explored, waves_for_all(context))
@@ -123,9 +130,11 @@ def _simulate(
     deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
     out_of_range: dict[int, OutOfRange] = {}
     for path in Paths(context, explored, most, seed):
+        if explored.out_of_work():
+            break
         explored.paths += 1
         for unknown in _unknown_sets(context, path, explored):
-            run = Simulation(context, path, representatives(context, path, unknown), unknown)
+            run = Simulation(context, path, representatives(context, path, unknown), unknown, explored)
             run.run()
             if run.objects.lost:
                 explored.cut("barrier objects, or phases, that are not known")

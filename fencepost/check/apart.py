@@ -24,7 +24,7 @@ from fencepost.check.context import Context
 from fencepost.check.environments import Env
 from fencepost.check.report import Explored
 from fencepost.check.status import Status, Tracked
-from fencepost.check.track import Tracker, Walked
+from fencepost.check.track import COMPARED, VISITED, Tracker, Walked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
@@ -99,6 +99,8 @@ class ApartTracker(Tracker):
             if self.explored.steps > self.budget:
                 self.explored.cut(f"stopped after {self.budget} steps")
                 return
+            if self.explored.out_of_work():
+                return
             self.explored.accesses += 1
             places = self.places_of(op, block, env, wave)
             self.follow_apart(Tracked(op, effect, block, env, wave, places, loops, status), gap, met)
@@ -114,6 +116,9 @@ class ApartTracker(Tracker):
             steps += 1
             if steps > MOST_STEPS:
                 self.explored.cut(f"an access followed for more than {MOST_STEPS} blocks")
+                break
+            self.explored.work += VISITED + 2 * len(step.env[-1])
+            if self.explored.out_of_work():
                 break
             block = self.context.flow.blocks[step.block]
             after = self.through(tracked, block, step)
@@ -132,6 +137,7 @@ class ApartTracker(Tracker):
         """How the access stands at the end of a block; None once nothing can come before it any more."""
         status, standing = step.status, step.standing
         takes_part = self.context.admits(block, step.env, tracked.wave)
+        self.explored.work += len(block.ops) - step.gap
         for gap in range(step.gap, len(block.ops)):
             op = block.ops[gap]
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and takes_part:
@@ -205,6 +211,7 @@ class ApartTracker(Tracker):
             return standing
         if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
             return standing
+        self.explored.work += COMPARED * (1 + len(self.waves) // 4)
         owed = set(standing.owed)
         ordered = tracked.effect.kept_in_order(effect)
         mine = standing.met[self.waves.index(tracked.wave)]

@@ -38,6 +38,10 @@ class State:
     came_from: State | None = None
 
 
+VISITED = 16
+"""What one state costs: see `Explored.work`."""
+
+
 @dataclass(slots=True)
 class Balance:
     """Every state of a kernel, with waves that stand for all."""
@@ -56,6 +60,9 @@ class Balance:
         while todo:
             state = todo.popleft()
             self.states.append(state)
+            self.explored.work += VISITED * (1 + len(state.env[-1]) // 2)
+            if self.explored.out_of_work():
+                return
             block = self.context.flow.blocks[state.block]
             met = state.met
             if block.guards and not self.decided(block, state.env):

@@ -20,6 +20,8 @@ from fencepost.check.skips import Values, iterations_left, moved, period_of_loop
 from fencepost.flow import Block, Loop
 from fencepost.ir import ops
 
+VISITED = 16
+"""What one block of a path costs: see `Explored.work`."""
 ROUNDS = 256
 """A loop with a known trip count up to this runs in full."""
 UNKNOWN_ROUNDS = 3
@@ -144,6 +146,9 @@ class Paths:
         taken: list[tuple[int, int]] = []
         history: dict[int, list[Values]] = {}
         while True:
+            self.explored.work += VISITED * (1 + len(place.rounds) // 2)
+            if self.explored.out_of_work():
+                return path, taken
             path.append(Visit(place.block, tuple(sorted(place.rounds.items())), place.frames))
             ways = self._ways(place)
             if not ways:

@@ -107,6 +107,17 @@ class Explored:
     steps: int = 0
     paths: int = 0
     limits: list[str] = field(default_factory=list)
+    work: int = 0
+    """What was done, in units of about a microsecond: how often something was looked at or compared. No clock, so
+    that the same kernel always gets the same verdict."""
+    most_work: int = 4_000_000
+
+    def out_of_work(self) -> bool:
+        """Whether so much was done that the rest is left out; the report then says so."""
+        if self.work <= self.most_work:
+            return False
+        self.cut(f"stopped after {self.most_work} comparisons")
+        return True
 
     def cut(self, what: str) -> None:
         """Something was left out."""

@@ -18,13 +18,16 @@ from fencepost.check.names import results_given_at
 from fencepost.check.objects import Objects
 from fencepost.check.paths import Visit
 from fencepost.check.reasons import too_weak
-from fencepost.check.report import Deadlock, OutOfRange, Race, Touch, barrier_name
+from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.shifts import Made, Why, barriers_of, why_apart
 from fencepost.check.stuck import left_signalled, who_is_stuck
 from fencepost.check.waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
+
+STEPPED = 8
+"""What it costs to run one operation of one wave: see `Explored.work`."""
 
 Unknown = Callable[[int], bool]
 """Which waves are taken to satisfy a divergent condition that the kernel does not tell."""
@@ -49,9 +52,15 @@ class Simulation:
     """All waves along one path."""
 
     def __init__(
-        self, context: Context, path: list[Visit], waves: list[int], unknown: Unknown = everyone
+        self,
+        context: Context,
+        path: list[Visit],
+        waves: list[int],
+        unknown: Unknown = everyone,
+        explored: Explored | None = None,
     ) -> None:
         self.context = context
+        self.explored = explored or Explored("simulate")
         self.flow = context.flow
         self.races: dict[tuple[int, int, str, str], Race] = {}
         self.deadlocks: list[Deadlock] = []
@@ -85,17 +94,23 @@ class Simulation:
                 event = Event(op, visit, number, together)
                 for state in taking_part:
                     state.events.append(event)
+            self.explored.work += len(events) * len(taking_part) + len(self.waves)
+            if self.explored.out_of_work():
+                break
 
     def run(self) -> None:
         """Run every wave as far as it gets; what then still waits, waits for ever."""
         moving = True
-        while moving and not self.broken:
+        while moving and not self.broken and not self.explored.out_of_work():
             moving = False
             for state in self.waves:
                 while state.at < len(state.events) and not self.broken and self.step(state):
                     moving = True
+                    if self.explored.out_of_work():
+                        break
             self.forget()
-        if not self.broken:
+        # Who has not been run to its end is not stuck.
+        if not self.broken and not self.explored.out_of_work():
             self.find_deadlocks()
 
     def forget(self) -> None:
@@ -103,6 +118,7 @@ class Simulation:
 
         A wave on the other side of a divergent conditional never comes to what stands on this one.
         """
+        self.explored.work += len(self.log)
         coming = [(s, s.events[s.at]) for s in self.waves if s.at < len(s.events)]
         self.log = [
             entry
@@ -130,6 +146,7 @@ class Simulation:
         """Run one operation; False if the wave has to wait."""
         event = state.events[state.at]
         op = event.op
+        self.explored.work += STEPPED
         if isinstance(op, ops.SyncOperation):
             if not self.synchronize(state, op):
                 return False
@@ -264,6 +281,7 @@ class Simulation:
                 self.out_of_range[id(op)] = self.context.out_of_range(found, op, block, frame)
             arrived = state.arrivals.get(ops.WORKGROUP, 0)
             mine.append(Logged(event, state.wave, effect, place, found.bytes, arrived, alone))
+        self.explored.work += len(self.log)
         for logged in self.log:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
@@ -279,6 +297,7 @@ class Simulation:
 
     def compare(self, earlier: Logged, now: Logged, state: WaveState) -> None:
         """`earlier` was issued before `now` in this schedule; report them if nothing makes that so in every one."""
+        self.explored.work += STEPPED
         same_wave = earlier.wave == now.wave
         if same_wave and not (earlier.effect.engine or now.effect.engine):
             return
@@ -350,6 +369,7 @@ class Simulation:
         if key in self.races:
             return
         state = next(state for state in self.waves if state.wave == first.wave)
+        self.explored.work += len(state.events)
         path = tuple(e.op for e in state.events if first.event.number <= e.number <= second.event.number)
         counts = dict(first.event.visit.iteration)
         rounds: list[int] = []

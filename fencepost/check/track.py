@@ -25,6 +25,14 @@ from fencepost.check.status import Rules, Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
+VISITED, COMPARED = 4, 12
+"""What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
+EVALUATED = 50
+"""What it costs to work out the bytes of an access, for each place."""
+TURNS = (slice(0, 1), slice(1, 8), slice(8, None))
+"""Iterations that every access is followed from before any is from more: if the budget ends, each had its turn."""
+MOST_RACES = 1000
+"""Pairs of operations that are reported: nobody reads more, and each has a path."""
 SHOWN = 64
 """Of a longer way through one block, a path keeps the two ends."""
 
@@ -59,12 +67,17 @@ class Tracker:
         """Follow every access of every block that can be reached."""
         reachable = self.context.reachable_blocks()
         starts = Starts(self.context, self.explored)
+        todo: list[tuple[Block, int, ops.MemoryOperation, list[Env]]] = []
         for block in self.context.flow.blocks:
             if block.index in reachable and any(isinstance(op, ops.MemoryOperation) for op in block.ops):
                 environments = starts.of(block)
                 for gap, op in enumerate(block.ops):
                     if isinstance(op, ops.MemoryOperation):
-                        self.start(block, gap, op, environments)
+                        todo.append((block, gap, op, environments))
+        for turn in TURNS:
+            for block, gap, op, environments in todo:
+                if environments[turn]:
+                    self.start(block, gap, op, environments[turn])
         if self.context.cut:
             self.explored.cut("loops of unknown length were followed for a bounded number of iterations")
 
@@ -82,13 +95,18 @@ class Tracker:
                 if self.explored.steps > self.budget:
                     self.explored.cut(f"stopped after {self.budget} steps")
                     return
+                if self.explored.out_of_work():
+                    return
                 self.explored.accesses += 1
                 places = self.places_of(op, block, env, wave)
                 self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
 
     def places_of(self, op: ops.MemoryOperation, block: Block, env: Env, wave: int) -> list[Bytes]:
         """The bytes that an access can touch; remembers one that leaves its buffer."""
+        known = len(self.context.touched)
         places = self.context.places(op, block, env[-1], wave)
+        if len(self.context.touched) > known:
+            self.explored.work += EVALUATED * (1 + len(places))
         for place in places:
             if not place.inside and id(op) not in self.out_of_range:
                 self.out_of_range[id(op)] = self.context.out_of_range(place, op, block, env[-1])
@@ -108,6 +126,9 @@ class Tracker:
             steps += 1
             if steps > limit:
                 self.explored.cut(f"an access followed for more than {limit} blocks")
+                break
+            self.explored.work += VISITED + 2 * len(step.env[-1])
+            if self.explored.out_of_work():
                 break
             block = self.context.flow.blocks[step.block]
             status = self.pass_block(tracked, block, step)
@@ -134,6 +155,7 @@ class Tracker:
         # Touching is a matter of what can happen, completing of what must.
         certain = self.context.demands(block, step.env, tracked.wave)
         places = self.places_that_matter(block, tracked.effect)
+        self.explored.work += len(places)
         for number in range(bisect_left(places, step.gap), len(places)):
             op = block.ops[places[number]]
             if number % 64 == 63:
@@ -206,6 +228,7 @@ class Tracker:
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
+        self.explored.work += COMPARED * (1 + len(others) // 4)
         for wave in others:
             if not self.context.admits(block, step.env, wave):
                 continue
@@ -243,7 +266,10 @@ class Tracker:
         self, tracked: Tracked, op: ops.MemoryOperation, block: Block, env: Env, wave: int
     ) -> Bytes | None:
         """The bytes of `op` in `wave` that meet the tracked ones."""
-        for place in self.places_of(op, block, env, wave):
+        places = self.places_of(op, block, env, wave)
+        # Lanes that touch bytes of their own are many places.
+        self.explored.work += len(places) * (4 + len(tracked.bytes))
+        for place in places:
             if any(place.meets(mine) for mine in tracked.bytes):
                 return place
         return None
@@ -265,7 +291,11 @@ class Tracker:
         key = (id(shown(tracked.op)), id(shown(op)), min(len(rounds), 1), hazard)
         if key in self.races:
             return
+        if len(self.races) >= MOST_RACES:
+            self.explored.cut(f"only the first {MOST_RACES} races")
+            return
         path = self.path_to(tracked, step, op)
+        self.explored.work += len(path)
         mine = next(mine for mine in tracked.bytes if mine.meets(place))
         first = self.context.touch(tracked.op, tracked.block, tracked.wave, tracked.env[-1], mine)
         second = self.context.touch(op, self.context.flow.blocks[step.block], wave, step.env[-1], place)

@@ -71,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
                     "uncovered": uncovered,
                     "apart": apart,
                     "solver": solver,
+                    "limits": list(explained.limits),
                 }
             )
             continue
@@ -99,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write(f"  {apart_sentence(pair, spans)}\n")
             if len(explained.apart) > len(shown_pairs):
                 sys.stdout.write(f"  and {len(explained.apart) - len(shown_pairs)} more (--all shows them)\n")
+        for limit in explained.limits:
+            sys.stdout.write(f"not exact: {limit}\n")
         if explained.uncovered:
             text = f"{plural(len(explained.uncovered), 'hazard')} of @{kernel.name} that no barrier covers"
             note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)

@@ -111,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
                     "strategy": result.strategy,
                     "executed": result.executed,
                     "proof": result.proof or None,
+                    "limits": list(result.limits),
                     "assumed": assumed_json(result.assumed, spans),
                     "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
                     "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
@@ -129,6 +130,8 @@ def run(options: argparse.Namespace) -> int:
         say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
         if result.proof:
             say(f"  {result.proof}")
+        for limit in result.limits:
+            say(f"  not exact: {limit}")
         if result.barriers and result.assumed:
             say(f"  assumed: {assumed_words(result.assumed)}")
         if result.upgraded:

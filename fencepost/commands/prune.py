@@ -51,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
                         op_json(entry.op, spans) | {"before": entry.before} for entry in pruned.weakened
                     ],
                     "kept": [op_json(op, spans) for op in pruned.kept],
+                    "limits": list(pruned.limits),
                     "text": str(kernel),
                 }
                 for kernel, spans, pruned in found
@@ -65,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
         what = "barrier or wait" if waits else "barrier"
         many = "barriers and waits" if waits else "barriers"
         say(f"@{kernel.name}: {plural(len(removed), what, many)} removed{where}, {len(kept)} kept")
+        for limit in pruned.limits:
+            say(f"  not exact: {limit}")
         for entry in pruned.weakened:
             span = spans.get(entry.op) or entry.op.span
             say(f"  line {span.line if span else '?'}: `{entry.before}` became `{statement(entry.op)}`")

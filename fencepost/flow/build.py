@@ -102,7 +102,7 @@ def _add_blocks(flow: Flow, trace: CapturedTrace) -> set[Assumed]:
 
 Expanded = dict[str, tuple[int, int]]
 """For each function: its first block, and how many it has, where it was expanded first."""
-MOST_BLOCKS = 4_000_000
+MOST_BLOCKS = 65_536
 
 
 def _new_block(

@@ -22,8 +22,9 @@ TAKEN = 0.5
 RARE = 1e-6
 """The least probability that is told from none: what can run is never free, however little a kernel expects it."""
 
-LEAST, MOST = 1e-300, 1e300
-"""The bounds of frequencies: loops inside loops multiply to more than numbers can hold."""
+LEAST, MOST = 1e-100, 1e200
+"""The bounds of frequencies: loops inside loops multiply to more than numbers can hold. With these, costs, their sums
+and the ratio of any two are finite."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ from fencepost.placement.waits import relax
 
 NOTHING = Cover(rendezvous=False)
 
+MOST_VARIED, MOST_RELAXED = 4000, 20_000
+"""Operations of a kernel up to which several ways to wait are tried, and waits are made as short as possible."""
 MOST_TRIES = 24
 """Barriers that are left out to see what that gives."""
 
@@ -70,6 +72,7 @@ def candidates(
         return
     found: list[Placement] = []
     before: list[Placement] = []
+    size = _size(program)
     for program_ in (program, replace(program, drains=False)) if strategy.improves else (program,):
         if found and time.monotonic() > until:
             break
@@ -78,10 +81,13 @@ def candidates(
             break
         before.append(chosen)
         added = chosen.keys() - program.standing.keys()
+        if size > MOST_RELAXED:
+            yield chosen
+            return
         found.append(relax(program, chosen, added, widest))
         yield found[-1]
-        if time.monotonic() > until:
-            break
+        if time.monotonic() > until or size > MOST_VARIED:
+            return
         if any(chosen[at].lands for at in added):
             found.append(_all_waiting(program, chosen, widest))
             yield found[-1]
@@ -93,6 +99,18 @@ def candidates(
         different.sort(key=lambda placement: price(program, placement))
         for each in different[:2]:
             yield _improved(program, each, widest, until)
+
+
+def limits_of_waits(program: Program) -> tuple[str, ...]:
+    """What is not tried in a kernel of this size, in words."""
+    size = _size(program) if is_about_waits(program) else 0
+    if size > MOST_RELAXED:
+        return (f"more than {MOST_RELAXED} operations: waits are not made as short as possible",)
+    return (f"more than {MOST_VARIED} operations: one way to wait is tried",) if size > MOST_VARIED else ()
+
+
+def _size(program: Program) -> int:
+    return sum(len(block.ops) for block in program.flow.blocks)
 
 
 def is_about_waits(program: Program) -> bool:
@@ -148,6 +166,11 @@ def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int])
     kept = prune(program, _draining(chosen), standing)
     changeable = [at for at in kept if at not in standing or standing[at].rendezvous]
     return relax(program, kept, changeable, widest, least=standing)
+
+
+def paid_each_time(cover: Cover) -> float:
+    """What a barrier or wait costs whenever it runs."""
+    return cover.is_barrier * cover.times + _wait_price(cover, NOTHING)
 
 
 def price(program: Program, placement: Placement) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from fencepost.placement.optimal.rungs import Choice, Heights, Rung
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""
 MOST_PLACES = 1000
+MOST_ROWS = 2000
 UNKNOWN = 1 << 62
 
 
@@ -61,12 +63,14 @@ def find_fewest(program: Program, known: Placement, seconds: float, enough: floa
 
     If that is shown to cost at most `enough` more than the cheapest (0.02 is 2 %), it will do.
     """
-    search = _Search(program, time.monotonic() + seconds, enough)
+    search = Search(program, time.monotonic() + seconds, enough)
     return search.run(known)
 
 
 @dataclass(slots=True)
-class _Search:
+class Search:
+    """Makes rows and satisfies them, for any program: see the module."""
+
     program: Program
     until: float
     enough: float
@@ -90,7 +94,7 @@ class _Search:
         if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
             return FewestApart(known, paid, False, 0, "not every place was looked at")
         while True:
-            chosen, exact = self.cheapest(int(least / (1 + self.enough)))
+            chosen, exact = self.cheapest(int(least / (1 + Fraction(self.enough))))
             if chosen is None:
                 proven = exact and not self.enough
                 reason = "near enough" if exact and self.enough else self.why_not(exact)
@@ -99,7 +103,7 @@ class _Search:
                 found = self.placement(chosen)
                 price = cost_apart(self.program, found)
                 return FewestApart(found, price, exact, len(self.rows), self.why_not(exact))
-            row = self.row(chosen)
+            row = self.row(chosen) if len(self.rows) < MOST_ROWS else None
             if row is None:
                 return FewestApart(known, paid, False, len(self.rows), self.why_not(False))
             self.rows.append(row)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.program import Program
@@ -68,6 +69,11 @@ class Prices:
     def executions(self, paid: int) -> float:
         """The first criterion alone, as a number of barriers."""
         return paid // self.unit / FINEST
+
+
+def within(paid: int, bound: int, enough: float) -> bool:
+    """Whether `paid` is at most `enough` more than `bound` (0.02 is 2 %). Prices can be too large for a float."""
+    return paid - bound <= bound * Fraction(enough)
 
 
 def prices_for(program: Program, positions: Iterable[Position], exposure: Exposure | None = None) -> Prices:

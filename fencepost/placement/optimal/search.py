@@ -20,7 +20,7 @@ from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.loading import can_be_asked
 from fencepost.placement.optimal.optimum import Optimum
 from fencepost.placement.optimal.parts import parts_of, reduced
-from fencepost.placement.optimal.prices import Prices, prices_for
+from fencepost.placement.optimal.prices import Prices, prices_for, within
 from fencepost.placement.optimal.rows import RowMaker
 from fencepost.placement.optimal.solver import Solved, solve_rows
 from fencepost.placement.optimal.terms import Choice, Row, Term
@@ -86,7 +86,7 @@ def find_optimum(
         known = [program.standing]
     for placement in known or [choose(program, Minimize(), widest)]:
         search.consider(placement)
-        if search.least <= ascent.payments.total * (1 + enough):
+        if within(search.least, ascent.payments.total, enough):
             break  # as cheap as can be, or cheap enough
     search.run(enough)
     assert search.best is not None
@@ -138,7 +138,7 @@ class Search:
     def run(self, enough: float = 0.0) -> None:
         """Solve the rows, add those that the solution leaves open, and so on until there are none."""
         self.bound = self.ascent.payments.total
-        if self.best is not None and self.bound < self.least <= self.bound * (1 + enough):
+        if self.best is not None and self.bound < self.least and within(self.least, self.bound, enough):
             self.reason = "near enough"
             return
         if self.best is None or (self.least > self.bound and self.in_time()):

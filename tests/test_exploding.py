@@ -1,0 +1,173 @@
+"""Kernels made to explode are answered, and an answer that leaves something out says so.
+
+What takes long is measured by `bench/explode.py`; here sizes are such that a budget is met all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fencepost.analysis.solver import Solver
+from fencepost.check import check
+from fencepost.cli import main
+from fencepost.insertion import insert_barriers
+from fencepost.ir.parser import parse
+from tests import exploding_kernels as exploding
+
+CHECKING = sys.modules["fencepost.check"]
+BIG = str(exploding.BIG)
+SHIFTED = exploding.kernel(
+    [
+        "if wave >= 2 {",
+        "  workgroup_barrier",
+        "}",
+        *exploding.nest(9, BIG, ["write %a", "barrier", "read %a"]),
+        "if wave < 2 {",
+        "  workgroup_barrier",
+        "}",
+    ]
+)
+
+
+@pytest.mark.parametrize("command", ["insert", "insert --strategy optimal", "explain", "prune"])
+@pytest.mark.parametrize(
+    "text",
+    [exploding.deep_loops(9, BIG), exploding.deep_loops(76, "100"), exploding.deep_loops(200, "?"), SHIFTED],
+    ids=["huge", "deep", "deeper", "phase-shifted"],
+)
+def test_costs_that_no_float_holds_are_numbers_in_json(
+    text: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    file = tmp_path / "k.fp"
+    file.write_text(text)
+    assert main([*command.split(), str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out, parse_constant=refuse)
+
+
+def limits_of(text: str) -> tuple[str, ...]:
+    """What `insert` says it did not tell apart; `check` finds nothing in the result."""
+    kernel = parse(text)
+    limits = insert_barriers(kernel).limits
+    assert check(kernel).ok
+    return limits
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    {
+        "tiles that move on with two loops": exploding.affine_tiles(1, 20),
+        "tiles, each another": exploding.affine_variants(2, 2),
+        "rings of sums": exploding.rings_of_sums(2, 8, "?"),
+        "numbers chosen one by one": exploding.independent_choices(8),
+        "counters of coprime rings": exploding.coprime_counters([2, 3, 5]),
+    }.items(),
+)
+def test_numbers_that_are_not_followed_are_named(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    limits = limits_of(text)
+    assert any("not followed" in limit for limit in limits), name
+
+
+def test_questions_beyond_the_budget_count_as_overlapping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result is the same whatever was asked before: what an answer costs is kept with it."""
+    text = exploding.affine_variants(4, 2).replace("61", "99")
+    exact = insert_barriers(parse(text))
+    monkeypatch.setattr("fencepost.analysis.solver.Solver.__init__", with_budget(3))
+    coarse, again = parse(text), parse(text)
+    limits, later = insert_barriers(coarse).limits, insert_barriers(again).limits
+    assert any("count as overlapping" in limit for limit in limits)
+    assert limits == later and str(coarse) == str(again)
+    assert check(coarse).ok and exact.limits != limits
+
+
+def with_budget(questions: int) -> Callable[..., None]:
+    """A solver that can be asked so much."""
+    original = Solver.__init__
+
+    def init(self: Solver, waves: int) -> None:
+        original(self, waves, left=questions)
+
+    return init
+
+
+def test_byte_ranges_beyond_the_budget_are_told_apart_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.analysis.classes.MOST_PAIRS", 100)
+    assert any("steps of" in limit for limit in limits_of(exploding.straight_subranges(60)))
+    assert any("byte ranges" in limit for limit in limits_of(exploding.many_buffers(40)))
+
+
+def test_the_limits_are_told_in_text_and_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    file = tmp_path / "k.fp"
+    file.write_text(exploding.independent_choices(8))
+    for command in ("insert", "prune", "explain"):
+        assert main([command, str(file)]) == 0
+        assert "not exact: numbers with too many values" in "".join(capsys.readouterr())
+        assert main([command, str(file), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["limits"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        exploding.affine_variants(4, 3),
+        exploding.rings_of_sums(4, 8, "?"),
+        exploding.mbarrier_nest(4, 16),
+        exploding.phase_shifted("?", 6, 16),
+        exploding.divergent_row(20, 16),
+    ],
+    ids=["tiles", "ring", "mbarrier", "phase-shifted", "divergent"],
+)
+def test_check_that_stops_early_is_no_proof_and_says_so(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHECKING, "WORK", 0)
+    report = check(parse(text), budget=1)
+    assert not report.explored.complete
+    assert any("stopped after" in limit for limit in report.explored.limits)
+    assert not report.deadlocks, "who has not been run to its end is not stuck"
+
+
+def test_every_access_has_its_turn_before_the_budget_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The race is in the last line, and every line before it has thousands of iterations to be followed from."""
+    lines = [f"read %a[%i0 * 64 + %i1 + {n}..%i0 * 64 + %i1 + {n + 1}]" for n in range(8)]
+    lines += ["write %b", "read %b"]
+    text = exploding.kernel(exploding.nest(2, "64", lines), buffers=["%a : 65536", "%b : 64"])
+    monkeypatch.setattr(CHECKING, "WORK", 3)
+    report = check(parse(text))
+    assert report.races and not report.explored.complete
+
+
+def test_calls_that_expand_without_end_are_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "k.fp"
+    file.write_text(exploding.doubling_calls(40))
+    for command in ("insert", "check", "prune", "explain"):
+        assert main([command, str(file)]) == 2
+        assert "FP108" in capsys.readouterr().err
+
+
+def test_races_beyond_the_first_thousand_are_left_out_and_that_is_said() -> None:
+    report = check(parse(exploding.wide_conditionals(80)))
+    assert len(report.races) == 1000
+    assert "only the first 1000 races" in report.explored.limits
+
+
+def test_copies_in_a_row_are_waited_for_in_one_way_if_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, words in (
+        ("MOST_VARIED", "one way to wait"),
+        ("MOST_RELAXED", "not made as short as possible"),
+    ):
+        monkeypatch.setattr(f"fencepost.placement.choose.{limit}", 100)
+        assert any(words in each for each in limits_of(exploding.straight_copies(200)))
