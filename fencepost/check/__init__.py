@@ -27,14 +27,16 @@ from fencepost.check.starts import Starts
 from fencepost.check.step import has_objects, in_step
 from fencepost.check.track import Tracker
 from fencepost.flow import build_flow
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
+from fencepost.ir.limits import check_count
 from fencepost.ir.trace import CapturedTrace
 
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
 
 
 def check(
-    trace: CapturedTrace,
+    trace: CapturedTrace | Kernel,
     *,
     method: str = "",
     budget: int = 500_000,
@@ -48,7 +50,8 @@ def check(
     `paths` the paths of `simulate` (as many again are sampled if there are more). `named_barriers` is how many
     barriers with a number the hardware has; more are reported.
     """
-    flow = build_flow(trace)
+    check_count("budget", budget), check_count("paths", paths)
+    flow = build_flow(trace_of(trace))
     context = Context.of(flow)
     named = method
     method = method or ("track" if in_step(flow) else "simulate")
