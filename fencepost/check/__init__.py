@@ -15,6 +15,8 @@ bytes, and its own ways of looking.
 
 from __future__ import annotations
 
+from functools import partial
+
 from fencepost.check.apart import ApartTracker
 from fencepost.check.balance import Balance, has_split_barriers, waves_for_all
 from fencepost.check.context import Context
@@ -51,7 +53,8 @@ def check(
     barriers with a number the hardware has; more are reported.
     """
     check_count("budget", budget), check_count("paths", paths)
-    flow = build_flow(trace_of(trace))
+    kernel = trace_of(trace)
+    flow = build_flow(kernel)
     context = Context.of(flow)
     named = method
     method = method or ("track" if in_step(flow) else "simulate")
@@ -76,7 +79,9 @@ def check(
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
-    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
+    # The same question about the kernel with a change; a change may make another method the one that fits.
+    again = partial(check, method=named, budget=budget, paths=paths, seed=seed, named_barriers=named_barriers)
+    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored, kernel, again)
 
 
 def _follow(context: Context, simulated: Explored, budget: int) -> Report:

@@ -39,32 +39,35 @@ def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
     if race.unfenced is not None:
         where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
         return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
-    wait = _wait(flow, race)
+    wait, put = _wait(flow, race)
     if flow.trace.waves == 1:
-        return Fix(wait or "wait_count lds=0", shown(race.second.op))
+        put = put or (ops.MemoryCounterWait({ops.LDS_COUNTER: 0}),)
+        return Fix(wait or "wait_count lds=0", shown(race.second.op), put)
     if race.signalled:
         return Fix("the wait for the barrier that is signalled already has to come", shown(race.second.op))
     what = f"{wait}, then a barrier," if wait else "a barrier"
+    put = (*put, ops.SharedMemoryBarrier())
     first, second = flow.blocks[race.first.block], flow.blocks[race.second.block]
     shared = {guard.branch for guard in first.guards}
     for guard in second.guards:
         # From the outside in: the first conditional that the way between the two enters.
         if guard.branch not in shared or _entered_again(flow, guard.branch, first, second, race):
-            return Fix(what, guard.branch)
+            return Fix(what, guard.branch, put)
         if guard not in first.guards:
             break
     if not second.guards:
-        return Fix(what, shown(race.second.op), _also(race, races))
+        return Fix(what, shown(race.second.op), put, _also(race, races))
     return Fix(
         "no barrier can: it would stand inside a divergent conditional, where only some waves would meet it"
     )
 
 
-def _wait(flow: Flow, race: Race) -> str:
+def _wait(flow: Flow, race: Race) -> tuple[str, tuple[ops.Operation, ...]]:
     """The wait that is missing for what an engine does, if that is what is missing."""
     work = race.first.op
     if race.waited or not isinstance(work, ops.AsyncOperation):
-        return ""
+        return "", ()
+    put: ops.Operation = ops.MemoryCounterWait({work.counter: 0})
     wait = f"wait_count {work.counter}=0"
     grouped = any(
         isinstance(op, ops.CommitGroup) and op.counter == work.counter
@@ -72,8 +75,8 @@ def _wait(flow: Flow, race: Race) -> str:
         for op in block.ops
     )
     if grouped and not any(isinstance(op, ops.CommitGroup) for op in race.path):
-        return f"commit {work.counter}, then {wait}"
-    return wait
+        return f"commit {work.counter}, then {wait}", (ops.CommitGroup(work.counter), put)
+    return wait, (put,)
 
 
 def _entered_again(flow: Flow, branch: ops.Operation, first: Block, second: Block, race: Race) -> bool:

@@ -44,6 +44,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels that are proven to be clean"
     )
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "-m",
+        "--max-findings",
+        type=_from_zero,
+        metavar="N",
+        help="how many causes to show for each kernel, 0 for all (default: 20; --json has all)",
+    )
+    shown.add_argument(
+        "-a", "--all", action="store_true", help="every finding by itself, not one message for each cause"
+    )
     parser.add_argument(
         "--require-proof",
         action="store_true",
@@ -59,6 +70,10 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+def _from_zero(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -120,26 +135,14 @@ def _entry(name: str, kernel: CapturedTrace, report: Report) -> dict[str, Any]:
 
 def _print(name: str, kernel: CapturedTrace, report: Report, options: argparse.Namespace) -> None:
     from fencepost.report.diagnostics import render
-    from fencepost.report.findings import diagnostics
+    from fencepost.report.findings import MOST_SHOWN, diagnostics, grouped, not_shown, verdict
 
-    for diagnostic in diagnostics(kernel, report):
+    most = MOST_SHOWN if options.max_findings is None else options.max_findings
+    shown, left = (diagnostics(kernel, report), 0) if options.all else grouped(kernel, report, most)
+    for diagnostic in shown:
         print_styled(render(diagnostic))
         sys.stdout.write("\n")
+    if left:
+        sys.stdout.write(f"{name}: @{kernel.name}: {not_shown(left)} (--max-findings 0 shows all)\n")
     if not (options.quiet and report.proven):
         sys.stdout.write(f"{name}: @{kernel.name}: {verdict(report)} ({report.explored})\n")
-
-
-def verdict(report: Report) -> str:
-    """What was found, in a few words."""
-    from fencepost.report.words import plural
-
-    if report.ok:
-        return "no race, no deadlock" if report.proven else "nothing found"
-    parts = []
-    if report.races:
-        parts.append(plural(len(report.races), "race"))
-    if report.deadlocks:
-        parts.append(plural(len(report.deadlocks), "deadlock"))
-    if report.out_of_range:
-        parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
-    return ", ".join(parts)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class _Lasting(io.FileIO):
     """A descriptor that takes what it is given, whether somebody reads it or not."""
 
-    def write(self, data: ReadableBuffer, /) -> int | None:
+    def write(self, data: ReadableBuffer, /) -> int:
         try:
-            return super().write(data)
+            return super().write(data) or 0
         except BrokenPipeError:
             return memoryview(data).nbytes
 
