@@ -199,13 +199,12 @@ def _other_half(
     elif kind == "left signalled":
         for place in _around(op):
             yield (Edit(place, ops.SharedMemoryBarrierWait(bar_id), BEHIND),)
-    halves = (
-        *_operations(flow, ops.SharedMemoryBarrierSignal),
-        *_operations(flow, ops.SharedMemoryBarrierWait),
-    )
-    for half in dict.fromkeys(halves):
-        if half.bar_id == bar_id:
-            yield from _moved_out(half)
+    for signal in _operations(flow, ops.SharedMemoryBarrierSignal):
+        if signal.bar_id == bar_id:
+            yield from _moved_out(signal)
+    for wait in _operations(flow, ops.SharedMemoryBarrierWait):
+        if wait.bar_id == bar_id:
+            yield from _moved_out(wait)
     yield (Edit(op),)
 
 
