@@ -16,6 +16,7 @@ import pytest
 import fencepost as fp
 from fencepost.report.findings import grouped, report_json
 from tests.conftest import CommandLine
+from tests.random_kernels import Shape, random_text
 from tests.test_check_corpus import CORPUS, FILES, expectations
 
 WRONG = [path for path in FILES if expectations(path.read_text(encoding="utf-8"))]
@@ -254,3 +255,23 @@ def test_a_long_racy_kernel_is_not_a_flood(fencepost: CommandLine) -> None:
 @pytest.mark.parametrize("number", ["-1", "x", "1.5"])
 def test_how_many_to_show_is_a_whole_number(number: str, fencepost: CommandLine) -> None:
     assert fencepost("check", "-m", number, "-", stdin=many(1)).code == 2
+
+
+# ---------------------------------------------------------------- kernels that nobody wrote
+
+SHAPES = (
+    Shape(),
+    Shape(asynchronous=True, slots=True),
+    Shape(functions=True, scratch=True, handing=True),
+    Shape(arguments=True),
+    Shape(asynchronous=True, groups_of_copies=True),
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fixes_of_random_kernels(seed: int) -> None:
+    text = random_text(seed, SHAPES[seed % len(SHAPES)])
+    found = judged(text)
+    after = judged(edited(text, suggested(found)))
+    left = sum(len(after[kind]) for kind in ("races", "deadlocks", "out_of_range"))
+    assert left <= sum(cause["findings"] for cause in found["causes"] if not cause["edits"])

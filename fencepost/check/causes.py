@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
+from time import thread_time
 
 from fencepost.check.access import shown
 from fencepost.check.candidates import Edits, for_deadlock, for_race
-from fencepost.check.edits import Edit, applied
+from fencepost.check.edits import Edit, applied, in_scope
 from fencepost.check.environments import bodies_of
 from fencepost.check.report import Deadlock, OutOfRange, Race, Report
 from fencepost.flow import build_flow
@@ -31,6 +32,7 @@ Judge = Callable[[CapturedTrace], Report]
 
 MOST_WORK = 15_000
 """Steps of `check` that looking for fixes may take, in all: about a second."""
+MOST_SECONDS = 2.0
 OBJECTS = ("early arrival", "missed phase")
 """What goes wrong with mbarriers. Once it does, waves are a phase apart, and each next operation is wrong as well."""
 MOST_TRIALS = 60
@@ -58,7 +60,8 @@ def causes_of(report: Report) -> list[Cause]:
     if {key_of(f) for f in _findings(now)} != {key_of(f) for f in _findings(report)}:
         return _by_place(_findings(report), _is_in_step(report))  # the kernel is not any more what was judged
     originals = {op for body in bodies_of(build_flow(report.kernel)) for op in body.preorder_walk()}
-    return _Repair(report.kernel, report.judge, MOST_WORK // cost, _is_in_step(report), originals).run(report)
+    trials, end = MOST_WORK // cost, thread_time() + MOST_SECONDS
+    return _Repair(report.kernel, report.judge, trials, _is_in_step(report), originals, end).run(report)
 
 
 def _is_in_step(report: Report) -> bool:
@@ -103,6 +106,8 @@ class _Repair:
     in_step: bool
     originals: set[ops.Operation]
     """What stands in the kernel as it came: only there does a fix have a place that can be named."""
+    end: float
+    """When, in seconds of this thread, to stop: what a judgement costs is only estimated."""
 
     def run(self, report: Report) -> list[Cause]:
         """Settle one finding after the other."""
@@ -157,9 +162,11 @@ class _Repair:
         before = {key_of(f) for f in _findings(report)}
         second_best: tuple[Edits, Report] | None = None
         for edits in islice(self.candidates(finding, report), MOST_TRIALS):
+            if thread_time() > self.end:
+                self.trials = 0
             if self.trials <= 0:
                 break
-            if not all(edit.at in self.originals for edit in edits):
+            if not all(edit.at in self.originals and in_scope(self.trace, edit) for edit in edits):
                 continue
             self.trials -= 1
             with applied(edits):

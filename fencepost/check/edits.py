@@ -7,7 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from fencepost.ir import ops
+from fencepost.ir.expr import Var, leaves
 from fencepost.ir.graph import Graph
+from fencepost.ir.trace import CapturedTrace
 
 BEFORE, BEHIND, INSTEAD, END = "before", "behind", "instead of", "at the end of"
 
@@ -20,6 +22,27 @@ class Edit:
     op: ops.Operation | None = None
     how: str = BEFORE
     """Before `at`, behind it, instead of it, or at the end of its body, if it is a loop."""
+
+
+def in_scope(trace: CapturedTrace, edit: Edit) -> bool:
+    """Whether the names that a new operation uses can be used where it goes."""
+    if not isinstance(edit.op, ops.MbarrierOperation):
+        return True
+    known = _names(edit.at) | set(trace.numbers)
+    around = edit.at.graph.owner if edit.at.graph is not None else None
+    while around is not None:
+        if isinstance(around, ops.Iterate):
+            known.add(around.var)
+        around = around.graph.owner if around.graph is not None else None
+    return _names(edit.op) <= known
+
+
+def _names(op: ops.Operation) -> set[str]:
+    """The numbers that an operation uses."""
+    views = op.views if isinstance(op, ops.MemoryOperation) else ()
+    parts = [part for view in views for part in (view.slot, view.lo, view.hi) if part is not None]
+    parts += [op.phase] if isinstance(op, ops.MbarrierWait) else []
+    return {leaf.name for part in parts for leaf in leaves(part) if isinstance(leaf, Var)}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What would help: for each race, where a barrier or wait would have to stand."""
+"""What might help: for each race, where a barrier or wait would have to stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from fencepost.check.environments import bodies_of
 from fencepost.check.report import Fix, Race
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
-
-MOST_RELATED = 50
 
 
 def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
@@ -23,12 +21,10 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
     def order(race: Race) -> tuple[int, int, int]:
         return places[shown(race.second.op)], places[shown(race.first.op)], race.distance
 
-    ordered = sorted(races, key=order)
-    # Which other races a fix covers is looked up among the first ones only: nobody reads thousands.
-    return [replace(race, fix=_fix(flow, race, ordered[:MOST_RELATED])) for race in ordered]
+    return [replace(race, fix=_fix(flow, race)) for race in sorted(races, key=order)]
 
 
-def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
+def _fix(flow: Flow, race: Race) -> Fix:
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
     arrives = race.first.op.arrives if isinstance(race.first.op, ops.AsyncOperation) else None
@@ -56,7 +52,7 @@ def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
         if guard not in first.guards:
             break
     if not second.guards:
-        return Fix(what, shown(race.second.op), put, _also(race, races))
+        return Fix(what, shown(race.second.op), put)
     return Fix(
         "no barrier can: it would stand inside a divergent conditional, where only some waves would meet it"
     )
@@ -87,12 +83,3 @@ def _entered_again(flow: Flow, branch: ops.Operation, first: Block, second: Bloc
         return True  # in another call of its function
     around = {loop.index for loop in flow.loops_around(before.index)}
     return any(loop in around for loop in race.rounds)
-
-
-def _also(race: Race, races: list[Race]) -> tuple[Race, ...]:
-    """Other races whose path leads through the same place."""
-    return tuple(
-        other
-        for other in races
-        if shown(other.second.op) is not shown(race.second.op) and race.second.op in other.path[1:]
-    )

@@ -32,15 +32,13 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would order the two accesses."""
+    """What would order the two accesses, as far as the path between them says; `causes` tries it, and more."""
 
     what: str
     before: Operation | None = None
     """Where it would have to stand; None if nothing can."""
     ops: tuple[Operation, ...] = ()
     """What would have to stand there."""
-    also: tuple[Race, ...] = ()
-    """Other races that it would cover."""
 
 
 @dataclass(frozen=True, slots=True)
