@@ -19,7 +19,10 @@ SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="kernels in text form (.fp), or - for standard input"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="kernels in text form (.fp) or Triton modules (.ttgir, .mlir), or - for standard input",
     )
     parser.add_argument(
         "--budget",

@@ -29,7 +29,7 @@ from fencepost.ir.source import FencepostError, Mark, Source, Span
 WORKER = Path(__file__).with_name("worker.py")
 SECONDS_PER_PARSE = 60
 """Of the processor; a module is parsed twice."""
-BYTES_PER_PARSE = 4 << 30
+BYTES_PER_PARSE = 2 << 30
 _ERROR = re.compile(r"^(?P<where>.*?): error: (?P<message>.*)$", re.MULTILINE)
 _WORD = re.compile(r'"[^"\n]*"|[\w.$#%@!^-]+|[^\s]')
 
