@@ -6,6 +6,7 @@ The edits are taken from the JSON and made line by line, as a user or an editor 
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections import Counter
 from pathlib import Path
@@ -223,6 +224,12 @@ def test_a_report_of_a_kernel_that_has_changed_since() -> None:
     report = fp.check(k)
     fp.insert_barriers(k)
     assert "1 race" in str(report) and "no race" in str(fp.check(k))
+
+
+def test_a_verdict_can_be_sent_to_another_process() -> None:
+    text = "kernel @k waves=2 {\n  shared %a : 8\n" + "  compute\n" * 3000 + "}\n"
+    sent = pickle.loads(pickle.dumps(fp.check(fp.parse(text))))
+    assert sent.proven and "no race" in str(sent)
 
 
 # ---------------------------------------------------------------- how much is shown

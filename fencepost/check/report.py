@@ -148,6 +148,10 @@ class Report:
     printer: ClassVar[Callable[[Report], str] | None] = None
     """Who writes a report out in words; the package says, for `check` itself knows nothing of that."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # To another process a verdict goes without its kernel: that is a chain of operations, and may be long.
+        return Report, (self.races, self.deadlocks, self.out_of_range, self.explored)
+
     def __str__(self) -> str:
         return Report.printer(self) if Report.printer is not None else repr(self)
 
