@@ -12,16 +12,22 @@ from fencepost.analysis.access import MemoryAccessType, get_shared_memory_from_o
 from fencepost.analysis.hazards import BarrierType, Hazard
 from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
 from fencepost.analysis.requirements import SyncRequirement, get_barriers_analysis, handle_hazard
-from fencepost.check import Report, check
+from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch, check
+from fencepost.check.causes import Cause, causes_of
+from fencepost.check.edits import Edit
+from fencepost.check.report import Fix
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
-from fencepost.explanation import explain_barriers
+from fencepost.explanation import Explanation, explain_barriers
+from fencepost.flow import Estimates, Position
 from fencepost.inflight import add_async_dependencies, populate_barriers_counters
-from fencepost.insertion import add_shared_memory_barriers, insert_barriers
+from fencepost.insertion import Barrier, Inserted, add_shared_memory_barriers, insert_barriers
+from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder, Kernel, lane, wave
+from fencepost.ir.expr import Condition, Expr
 from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
-from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.source import FencepostError, Span, UsageError
+from fencepost.ir.trace import CapturedTrace, Function
 from fencepost.placement.regions import (
     add_signal_wait_to_subgraph,
     should_insert_split_barrier_for_nested_region_op,
@@ -31,9 +37,11 @@ from fencepost.placement.requirements import (
     find_intersecting_interval_strategy,
     minimize_placement_strategy,
 )
-from fencepost.pruning import prune_barriers
+from fencepost.pruning import Pruned, prune_barriers
+from fencepost.report.findings import printed
 from fencepost.schedule import (
     SchedReorderStrategy,
+    Scheduled,
     add_conditional_barriers_to_loop,
     reorder_graph,
     schedule_reordering,
@@ -44,27 +52,50 @@ from fencepost.version import __version__
 
 __all__ = [
     "TARGETS",
+    "Barrier",
     "BarrierType",
     "BasicSplitBarrierEmitter",
     "BlockInfo",
+    "Buffer",
     "CapturedTrace",
+    "Cause",
+    "Condition",
+    "Deadlock",
+    "Edit",
+    "Estimates",
+    "Explanation",
+    "Explored",
+    "Expr",
     "FencepostError",
+    "Fix",
+    "Function",
     "FunctionBuilder",
     "Hazard",
+    "Inserted",
     "Kernel",
     "LegacyBarrierEmitter",
     "MemoryAccessType",
     "NullAsyncDep",
+    "OutOfRange",
+    "Position",
+    "Pruned",
+    "Race",
     "Report",
     "SchedReorderStrategy",
+    "Scheduled",
+    "Span",
     "SplitPlacement",
     "SyncRequirement",
     "TargetConfig",
+    "Touch",
+    "UsageError",
+    "View",
     "__version__",
     "add_async_dependencies",
     "add_conditional_barriers_to_loop",
     "add_shared_memory_barriers",
     "add_signal_wait_to_subgraph",
+    "causes_of",
     "check",
     "explain_barriers",
     "filter_async_write_dependencies",
@@ -85,3 +116,5 @@ __all__ = [
     "transform_two_PP_clusters",
     "wave",
 ]
+
+Report.printer = printed

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
 
+from fencepost.commands.streams import drop_output, lasting_streams
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
@@ -18,25 +21,26 @@ COMMANDS = ("insert", "check", "prune", "explain", "schedule", "demo", "completi
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal that cannot spell an arrow gets an escape, not a traceback.
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        code = _run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads has read enough; writing on would only raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        sys.stderr.write(f"error: cannot write: {error.strerror}\n")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
+    if arguments is None:
+        # As a process of its own: whoever ends it politely lets it end those that it has started.
+        signal.signal(signal.SIGTERM, _terminated)
+    with lasting_streams():
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError as error:
+            sys.stderr.write(f"error: cannot write: {error.strerror}\n")
+            drop_output()
+            return 2
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            return 130
     return code
+
+
+def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -78,11 +82,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _print_error(error: FencepostError) -> None:
-    from fencepost.commands.output import print_styled
-    from fencepost.report.diagnostics import from_error, render
+    from fencepost.commands.output import print_error
 
-    sys.stdout.flush()
-    print_styled(render(from_error(error)), to_stderr=True)
+    print_error(error)
 
 
 if __name__ == "__main__":

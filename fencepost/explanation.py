@@ -14,6 +14,7 @@ from fencepost.analysis.shift import Shift
 from fencepost.deciding import pace_of
 from fencepost.flow import Position
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import CapturedTrace
 from fencepost.objects import OrderedByObjects
 from fencepost.placement.intersect import pull_apart
@@ -61,11 +62,12 @@ class Apart:
     """A barrier between them when they meet."""
 
 
-def explain_barriers(trace: CapturedTrace, target: str = "", *, slots: bool = True) -> Explanation:
+def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", *, slots: bool = True) -> Explanation:
     """For every barrier in the kernel, the hazards that it alone covers; and the hazards that are not covered.
 
     For a target that has split barriers, also whether whole ones could be pulled apart.
     """
+    trace = trace_of(trace)
     splits = target_named(target).split_barriers and trace.waves > 1
     program = read_program(trace, slots=slots, barrier_ids=[ops.WORKGROUP] if splits else [])
     splits = splits and program.shift is None

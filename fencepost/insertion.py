@@ -18,6 +18,7 @@ from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter, verif
 from fencepost.emit.legacy import change
 from fencepost.flow import DEFAULT_ESTIMATES, Assumed, Estimates, Position
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.objects import OrderedByObjects
@@ -80,7 +81,7 @@ class Inserted:
 
 
 def insert_barriers(
-    trace: CapturedTrace,
+    trace: CapturedTrace | Kernel,
     target: str | TargetConfig = "",
     strategy: str = DEFAULT_STRATEGY,
     *,
@@ -109,6 +110,7 @@ def insert_barriers(
     nearest first. Without `comments`, the new operations do not say what they are there for, and that is not looked
     up before it is asked for.
     """
+    trace = trace_of(trace)
     inside: list[Barrier] = []
     with collection_paused():
         try:
@@ -145,17 +147,16 @@ def insert_barriers(
 def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
     """Analyze `trace` and put in the barriers that it lacks, as `target` has them.
 
-    It is a trace of our own or one of Wave; of that, what is about threads is known if the Wave host is installed.
+    It is a trace of our own, its builder, or a trace of Wave; of that, what is about threads is known if the Wave
+    host is installed.
     """
-    if isinstance(trace, CapturedTrace):
-        insert_barriers(trace, target)
-    elif type(trace).__module__.partition(".")[0] == "wave_lang":
+    if type(trace).__module__.partition(".")[0] == "wave_lang":
         # Imported only for those who have such a trace: it brings torch.
         from fencepost.hosts.wave import add_shared_memory_barriers as add_to_wave
 
         add_to_wave(trace, target)
     else:
-        raise FencepostError(f"{type(trace).__name__} is no trace of a kernel")
+        insert_barriers(trace, target)
 
 
 def _decide(

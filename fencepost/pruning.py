@@ -12,6 +12,7 @@ from fencepost.analysis.read import read_program
 from fencepost.emit.legacy import change
 from fencepost.flow import Position
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
 from fencepost.placement.choose import is_about_waits, paid_each_time
@@ -43,7 +44,7 @@ class Pruned:
 
 
 def prune_barriers(
-    trace: CapturedTrace,
+    trace: CapturedTrace | Kernel,
     target: str = "",
     *,
     shared: Collection[str] = (),
@@ -55,7 +56,7 @@ def prune_barriers(
     Functions named in `shared` are left as they are: other kernels rely on them. So are the barriers and waits for
     which `keep` returns True.
     """
-    program = read_program(trace, slots=slots)
+    program = read_program(trace_of(trace), slots=slots)
     widest = target_named(target).widest_waits()
     standing = program.standing
     fixed = {position for position in standing if _function_of(program, position) in shared}

@@ -117,4 +117,4 @@ def test_a_copy_in_no_group_needs_a_commit() -> None:
     kernel = parse(text, "group.fp")
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "no `commit load` closes the group of the copy" in found
-    assert "fix: commit load, then wait_count load=0, then a barrier, before line 7" in found
+    assert "fix: commit load before line 5" in found

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,42 @@ def test_the_example_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_example_in_the_package_docstring_names_things_that_exist() -> None:
     for name in re.findall(r"fp\.(\w+)", fencepost.__doc__ or ""):
         assert hasattr(fencepost, name)
+
+
+def test_the_types_of_results_can_be_named() -> None:
+    """What functions return can be written into a user's annotations."""
+    wanted = {
+        "Barrier",
+        "Cause",
+        "Deadlock",
+        "Edit",
+        "Estimates",
+        "Explanation",
+        "Inserted",
+        "OutOfRange",
+        "Position",
+    }
+    wanted |= {
+        "Pruned",
+        "Race",
+        "Report",
+        "Scheduled",
+        "Touch",
+        "Buffer",
+        "View",
+        "Expr",
+        "Condition",
+        "UsageError",
+    }
+    assert wanted <= set(fencepost.__all__)
+    assert all(hasattr(fencepost, name) for name in fencepost.__all__)
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_an_editable_install_is_a_path_that_type_checkers_follow() -> None:
+    """Without this setting, setuptools makes an import hook, and `mypy --strict` does not find the package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["setuptools"]["package-dir"] == {"": "."}
 
 
 def test_every_bundled_kernel_is_listed() -> None:

@@ -16,6 +16,7 @@ from fencepost.analysis.hazards import BarrierType, Hazard, hazards
 from fencepost.analysis.read import read_program
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.graph import Graph
 from fencepost.ir.trace import CapturedTrace
 
@@ -42,8 +43,9 @@ class SyncRequirement:
     """Where these two stand."""
 
 
-def get_barriers_analysis(trace: CapturedTrace) -> list[SyncRequirement]:
+def get_barriers_analysis(trace: CapturedTrace | Kernel) -> list[SyncRequirement]:
     """The windows that the kernel's barriers leave open, in the order of their consumers."""
+    trace = trace_of(trace)
     return as_requirements(list(hazards(read_program(trace))), list(trace.preorder_walk()))
 
 

@@ -16,6 +16,7 @@ bytes, and its own ways of looking.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fencepost.check.apart import ApartTracker
 from fencepost.check.balance import Balance, has_split_barriers, waves_for_all
@@ -29,7 +30,9 @@ from fencepost.check.starts import Starts
 from fencepost.check.step import has_objects, in_step
 from fencepost.check.track import Tracker
 from fencepost.flow import build_flow
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
+from fencepost.ir.limits import check_count
 from fencepost.ir.trace import CapturedTrace
 
 __all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
@@ -42,7 +45,7 @@ WORK = 8
 
 
 def check(
-    trace: CapturedTrace,
+    trace: CapturedTrace | Kernel,
     *,
     method: str = "",
     budget: int = BUDGET,
@@ -56,7 +59,9 @@ def check(
     `paths` the paths of `simulate` (as many again are sampled if there are more). `named_barriers` is how many
     barriers with a number the hardware has; more are reported.
     """
-    flow = build_flow(trace)
+    check_count("budget", budget), check_count("paths", paths)
+    kernel = trace_of(trace)
+    flow = build_flow(kernel)
     named = method
     method = method or ("track" if in_step(flow) else "simulate")
     # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
@@ -64,7 +69,10 @@ def check(
     if method == "track":
         if not in_step(flow):
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
-        found = _fewest_limits(Context.of(flow, parameters=True), lambda context: _track(context, budget))
+        like = explored
+        found = _fewest_limits(
+            Context.of(flow, parameters=True), lambda context: _track(context, like, budget)
+        )
         races, deadlocks, out_of_range = found.races, found.deadlocks, found.out_of_range
         explored = found.explored
     elif method == "simulate":
@@ -83,7 +91,9 @@ def check(
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
-    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
+    # The same question about the kernel with a change; a change may make another method the one that fits.
+    again = partial(check, method=named, budget=budget, paths=paths, seed=seed, named_barriers=named_barriers)
+    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored, kernel, again)
 
 
 def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Report:
@@ -95,9 +105,9 @@ def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Repor
     return without if len(without.explored.limits) < len(found.explored.limits) else found
 
 
-def _track(context: Context, budget: int) -> Report:
+def _track(context: Context, like: Explored, budget: int) -> Report:
     """All accesses, where all waves meet the same barriers."""
-    explored = Explored("track")
+    explored = Explored(like.method, most_work=like.most_work)
     tracker = Tracker(context, explored, budget)
     tracker.run()
     deadlocks = split_errors(context, explored)

@@ -1,4 +1,4 @@
-"""What would help: for each race, where a barrier or wait would have to stand."""
+"""What might help: for each race, where a barrier or wait would have to stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from fencepost.check.environments import bodies_of
 from fencepost.check.report import Fix, Race
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
-
-MOST_RELATED = 50
 
 
 def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
@@ -23,12 +21,10 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
     def order(race: Race) -> tuple[int, int, int]:
         return places[shown(race.second.op)], places[shown(race.first.op)], race.distance
 
-    ordered = sorted(races, key=order)
-    # Which other races a fix covers is looked up among the first ones only: nobody reads thousands.
-    return [replace(race, fix=_fix(flow, race, ordered[:MOST_RELATED])) for race in ordered]
+    return [replace(race, fix=_fix(flow, race)) for race in sorted(races, key=order)]
 
 
-def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
+def _fix(flow: Flow, race: Race) -> Fix:
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
     arrives = race.first.op.arrives if isinstance(race.first.op, ops.AsyncOperation) else None
@@ -39,32 +35,35 @@ def _fix(flow: Flow, race: Race, races: list[Race]) -> Fix:
     if race.unfenced is not None:
         where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
         return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
-    wait = _wait(flow, race)
+    wait, put = _wait(flow, race)
     if flow.trace.waves == 1:
-        return Fix(wait or "wait_count lds=0", shown(race.second.op))
+        put = put or (ops.MemoryCounterWait({ops.LDS_COUNTER: 0}),)
+        return Fix(wait or "wait_count lds=0", shown(race.second.op), put)
     if race.signalled:
         return Fix("the wait for the barrier that is signalled already has to come", shown(race.second.op))
     what = f"{wait}, then a barrier," if wait else "a barrier"
+    put = (*put, ops.SharedMemoryBarrier())
     first, second = flow.blocks[race.first.block], flow.blocks[race.second.block]
     shared = {guard.branch for guard in first.guards}
     for guard in second.guards:
         # From the outside in: the first conditional that the way between the two enters.
         if guard.branch not in shared or _entered_again(flow, guard.branch, first, second, race):
-            return Fix(what, guard.branch)
+            return Fix(what, guard.branch, put)
         if guard not in first.guards:
             break
     if not second.guards:
-        return Fix(what, shown(race.second.op), _also(race, races))
+        return Fix(what, shown(race.second.op), put)
     return Fix(
         "no barrier can: it would stand inside a divergent conditional, where only some waves would meet it"
     )
 
 
-def _wait(flow: Flow, race: Race) -> str:
+def _wait(flow: Flow, race: Race) -> tuple[str, tuple[ops.Operation, ...]]:
     """The wait that is missing for what an engine does, if that is what is missing."""
     work = race.first.op
     if race.waited or not isinstance(work, ops.AsyncOperation):
-        return ""
+        return "", ()
+    put: ops.Operation = ops.MemoryCounterWait({work.counter: 0})
     wait = f"wait_count {work.counter}=0"
     grouped = any(
         isinstance(op, ops.CommitGroup) and op.counter == work.counter
@@ -72,8 +71,8 @@ def _wait(flow: Flow, race: Race) -> str:
         for op in block.ops
     )
     if grouped and not any(isinstance(op, ops.CommitGroup) for op in race.path):
-        return f"commit {work.counter}, then {wait}"
-    return wait
+        return f"commit {work.counter}, then {wait}", (ops.CommitGroup(work.counter), put)
+    return wait, (put,)
 
 
 def _entered_again(flow: Flow, branch: ops.Operation, first: Block, second: Block, race: Race) -> bool:
@@ -84,12 +83,3 @@ def _entered_again(flow: Flow, branch: ops.Operation, first: Block, second: Bloc
         return True  # in another call of its function
     around = {loop.index for loop in flow.loops_around(before.index)}
     return any(loop in around for loop in race.rounds)
-
-
-def _also(race: Race, races: list[Race]) -> tuple[Race, ...]:
-    """Other races whose path leads through the same place."""
-    return tuple(
-        other
-        for other in races
-        if shown(other.second.op) is not shown(race.second.op) and race.second.op in other.path[1:]
-    )

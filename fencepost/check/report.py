@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from fencepost.check.access import Bytes
 from fencepost.ir.ops import WORKGROUP, Call, MemoryOperation, Operation
+from fencepost.ir.trace import CapturedTrace
 
 Iteration = tuple[tuple[str, int | str], ...]
 """Names and their values, where they were followed: loop variables, and what loops and conditionals hand on."""
@@ -29,13 +32,13 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would order the two accesses."""
+    """What would order the two accesses, as far as the path between them says; `causes` tries it, and more."""
 
     what: str
     before: Operation | None = None
     """Where it would have to stand; None if nothing can."""
-    also: tuple[Race, ...] = ()
-    """Other races that it would cover."""
+    ops: tuple[Operation, ...] = ()
+    """What would have to stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +153,26 @@ class Report:
     deadlocks: list[Deadlock]
     out_of_range: list[OutOfRange]
     explored: Explored
+    kernel: CapturedTrace | None = field(default=None, repr=False)
+    """What was judged,"""
+    judge: Callable[[CapturedTrace], Report] | None = field(default=None, repr=False, compare=False)
+    """and how: the same question about the same kernel with a change, to see whether that helps."""
+    printer: ClassVar[Callable[[Report], str] | None] = None
+    """Who writes a report out in words; the package says, for `check` itself knows nothing of that."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # To another process a verdict goes without its kernel: that is a chain of operations, and may be long.
+        return Report, (self.races, self.deadlocks, self.out_of_range, self.explored)
+
+    def __str__(self) -> str:
+        return Report.printer(self) if Report.printer is not None else repr(self)
 
     @property
     def ok(self) -> bool:
         """Whether nothing was found. Whether everything was looked at is another question: `explored.complete`."""
         return not (self.races or self.deadlocks or self.out_of_range)
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing was found and nothing was left out: that there is nothing to find."""
+        return self.ok and self.explored.complete

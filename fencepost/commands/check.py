@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 from fencepost.check import Report
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import print_json, print_styled
+from fencepost.commands.output import error_json, print_error, print_json, print_styled
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
 
 SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 
@@ -16,7 +19,10 @@ SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="kernels in text form (.fp), or - for standard input"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="kernels in text form (.fp) or Triton modules (.ttgir, .mlir), or - for standard input",
     )
     parser.add_argument(
         "--budget",
@@ -39,7 +45,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the GPU: more numbered barriers than it has are reported (default: any)",
     )
     parser.add_argument(
-        "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"
+        "-q", "--quiet", action="store_true", help="print nothing about kernels that are proven to be clean"
+    )
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "-m",
+        "--max-findings",
+        type=_from_zero,
+        metavar="N",
+        help="how many causes to show for each kernel, 0 for all (default: 20; --json has all)",
+    )
+    shown.add_argument(
+        "-a", "--all", action="store_true", help="every finding by itself, not one message for each cause"
+    )
+    parser.add_argument(
+        "--require-proof",
+        action="store_true",
+        help="exit 1 as well if nothing was found but not everything was looked at",
     )
 
 
@@ -53,46 +75,77 @@ def _positive(text: str) -> int:
     return value
 
 
+def _from_zero(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
+
+
 def run(options: argparse.Namespace) -> int:
-    """Check every kernel of every file; 1 if anything was found."""
-    from fencepost.check import check
-    from fencepost.report.diagnostics import render
-    from fencepost.report.findings import diagnostics, report_json
+    """Check every kernel of every file; 1 if anything was found, 2 if a file could not be judged."""
     from fencepost.targets import target_named
 
-    found: list[dict[str, Any]] = []
-    clean = True
     named = target_named(options.target).named_barriers if options.target else None
+    entries: list[dict[str, Any]] = []
+    codes = [0]
     for name in options.files:
-        for kernel in read_kernels(name).to_check():
-            report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named)
-            clean = clean and report.ok
+        for judged in _judgements(name, options, named):
+            if isinstance(judged, FencepostError):
+                # The others are judged all the same; programs learn of it from the entry, people on standard error.
+                print_error(judged)
+                entries.append({"file": name, "ok": False, "error": error_json(judged)})
+                codes.append(judged.exit_code)
+                continue
+            kernel, report = judged
+            codes.append(0 if report.proven or (report.ok and not options.require_proof) else 1)
             if options.json:
-                found.append({"file": name, **report_json(kernel, report)})
-                continue
-            for diagnostic in diagnostics(kernel, report):
-                print_styled(render(diagnostic))
-                sys.stdout.write("\n")
-            if report.ok and options.quiet:
-                continue
-            found_here = verdict(report)
-            sys.stdout.write(f"{name}: @{kernel.name}: {found_here} ({report.explored})\n")
-    if options.json:
-        print_json(found)
-    return 0 if clean else 1
+                entries.append(_entry(name, kernel, report))
+            else:
+                _print(name, kernel, report, options)
+    # Of one file that cannot be judged there is nothing to print, as in all commands.
+    if options.json and (len(options.files) > 1 or any("error" not in entry for entry in entries)):
+        print_json(entries)
+    return max(codes)
 
 
-def verdict(report: Report) -> str:
-    """What was found, in a few words."""
-    from fencepost.report.words import plural
+Judged: TypeAlias = "tuple[CapturedTrace, Report] | FencepostError"
+"""A kernel with what was found, or why it could not be judged."""
 
-    if report.ok:
-        return "no race, no deadlock" if report.explored.complete else "nothing found"
-    parts = []
-    if report.races:
-        parts.append(plural(len(report.races), "race"))
-    if report.deadlocks:
-        parts.append(plural(len(report.deadlocks), "deadlock"))
-    if report.out_of_range:
-        parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
-    return ", ".join(parts)
+
+def _judgements(name: str, options: argparse.Namespace, named_barriers: int | None) -> Iterator[Judged]:
+    """The kernels of a file, one after the other."""
+    from fencepost.check import check
+
+    try:
+        kernels = read_kernels(name).to_check()
+    except FencepostError as error:
+        yield error
+        return
+    for kernel in kernels:
+        try:
+            yield (
+                kernel,
+                check(kernel, budget=options.budget, paths=options.paths, named_barriers=named_barriers),
+            )
+        except FencepostError as error:
+            error.source = error.source or kernel.source
+            yield error
+
+
+def _entry(name: str, kernel: CapturedTrace, report: Report) -> dict[str, Any]:
+    from fencepost.report.findings import report_json
+
+    return {"file": name, **report_json(kernel, report)}
+
+
+def _print(name: str, kernel: CapturedTrace, report: Report, options: argparse.Namespace) -> None:
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import MOST_SHOWN, diagnostics, grouped, not_shown, verdict
+
+    most = MOST_SHOWN if options.max_findings is None else options.max_findings
+    shown, left = (diagnostics(kernel, report), 0) if options.all else grouped(kernel, report, most)
+    for diagnostic in shown:
+        print_styled(render(diagnostic))
+        sys.stdout.write("\n")
+    if left:
+        sys.stdout.write(f"{name}: @{kernel.name}: {not_shown(left)} (--max-findings 0 shows all)\n")
+    if not (options.quiet and report.proven):
+        sys.stdout.write(f"{name}: @{kernel.name}: {verdict(report)} ({report.explored})\n")

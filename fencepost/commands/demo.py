@@ -51,14 +51,14 @@ def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     from fencepost.insertion import insert_barriers
     from fencepost.ir.printer import locate
     from fencepost.report.diagnostics import render
-    from fencepost.report.findings import diagnostics, spans_of
+    from fencepost.report.findings import grouped, spans_of
     from fencepost.report.words import NAMES, consequence, noun, place, plural
 
     _, spans = spans_of(kernel)
     source = kernel.source.text if kernel.source else str(kernel)
     found = list(hazards(read_program(kernel)))
     before = check(kernel)
-    first_race = diagnostics(kernel, before)[:1]
+    first_race, _ = grouped(kernel, before, 1)
     result = insert_barriers(kernel, options.target)
     after = check(kernel)
     summary = {

@@ -16,10 +16,11 @@ STDIN = "-"
 
 def read_kernels(name: str) -> Kernels:
     """The kernels in a file, or on standard input if it is called `-`."""
-    if is_triton(name):
-        return _not_empty(read_triton(name), name)
     shown = "<stdin>" if name == STDIN else name
-    return _not_empty(Kernels(parse_all(_decoded(_bytes(name), shown), shown)), shown)
+    text = _decoded(_bytes(name), shown)
+    if is_triton(name, text):
+        return _not_empty(read_triton(Source(shown, text)), shown)
+    return _not_empty(Kernels(parse_all(text, shown)), shown)
 
 
 def _not_empty(kernels: Kernels, shown: str) -> Kernels:

@@ -154,15 +154,18 @@ def _objects_fail(kernels: Kernels) -> bool:
     from fencepost.check import check
     from fencepost.ir.ops import MbarrierOperation
     from fencepost.report.diagnostics import render
-    from fencepost.report.findings import diagnostics
+    from fencepost.report.findings import MOST_SHOWN, grouped, not_shown
 
     failed = False
     for kernel in kernels.to_check():
         if not any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk()):
             continue
-        for diagnostic in diagnostics(kernel, check(kernel)):
+        shown, left = grouped(kernel, check(kernel), MOST_SHOWN)
+        for diagnostic in shown:
             failed = True
             say(render(diagnostic).plain)
+        if left:
+            say(not_shown(left))
     if failed:
         say("barriers cannot repair how barrier objects are used: nothing was written")
     return failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.ir.printer import print_file
+from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 
 TRITON = (".ttgir", ".ttir", ".mlir")
 """How files with Triton modules are called."""
+OWN = ".fp"
+# The first line that is neither empty nor a comment in either form (`#` also begins the names of MLIR's attributes).
+_MODULE = re.compile(
+    r'(?:\s*(?:#|//)[^\n]*\n)*\s*(?:!\w+\s*=|module\b|tt\.func\b|"(?:builtin\.module|tt\.func)")'
+)
 
 
 @dataclass(slots=True)
@@ -67,21 +74,25 @@ class Kernels:
         return lambda op: not (isinstance(op.host, Operation) and removable(op.host))
 
 
-def read_triton(name: str) -> Kernels:
+def read_triton(source: Source) -> Kernels:
     """The kernels of a Triton module, functions that they call included."""
-    from fencepost.hosts.triton.files import read_file
+    from fencepost.hosts.triton.files import read_sources
     from fencepost.hosts.triton.results import refuse_beyond
     from fencepost.hosts.triton.translate import translations
 
-    found = translations(read_file(name))
+    (module,) = read_sources([source])
+    found = translations(module)
     for each in found:
         refuse_beyond(each)
         for op in each.unknown:
             line = f":{op.span.line}" if op.span else ""
-            sys.stderr.write(f"{name}{line}: {op.name} is not known: taken to touch all of shared memory\n")
+            sys.stderr.write(
+                f"{source.name}{line}: {op.name} is not known: taken to touch all of shared memory\n"
+            )
     return Kernels([each.trace for each in found], found)
 
 
-def is_triton(name: str) -> bool:
-    """Whether a file holds a Triton module, by its name."""
-    return Path(name).suffix in TRITON
+def is_triton(name: str, text: str) -> bool:
+    """Whether a file holds a Triton module: by its name, or else (`-`, `/dev/fd/63`) by its text."""
+    suffix = Path(name).suffix
+    return suffix in TRITON or (suffix != OWN and _MODULE.match(text) is not None)

@@ -33,6 +33,26 @@ def print_styled(text: Text, to_stderr: bool = False) -> None:
         stream.write(text.plain)
 
 
+def print_error(error: FencepostError) -> None:
+    """A mistake in the input or its use, on standard error."""
+    from fencepost.report.diagnostics import from_error, render
+
+    sys.stdout.flush()
+    print_styled(render(from_error(error)), to_stderr=True)
+
+
+def error_json(error: FencepostError) -> dict[str, Any]:
+    """The same for programs; the place is that of the first mark."""
+    span = next((mark.span for mark in error.marks if mark.span is not None), None)
+    return {
+        "code": error.code,
+        "message": error.message,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "notes": [{"kind": kind, "text": text} for kind, text in error.notes],
+    }
+
+
 def say(text: str) -> None:
     """A word to the user that is no part of the result."""
     sys.stderr.write(text + "\n")

@@ -124,8 +124,8 @@ def _draw(results: list[tuple[CapturedTrace, Scheduled, Compared | None]], path:
 def _words(
     kernel: CapturedTrace, constraints: Constraints, scheduled: Scheduled, compared: Compared | None
 ) -> list[str]:
-    from fencepost.commands.check import verdict
     from fencepost.ir import ops
+    from fencepost.report.findings import verdict
     from fencepost.report.words import plural
     from fencepost.timing.result import CAVEAT
 

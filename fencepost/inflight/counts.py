@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fencepost.flow import Block, Flow, Guard, build_flow
 from fencepost.inflight.tokens import LiveTokens, Token, assigned, find_live
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import Body, CapturedTrace
 from fencepost.pause import collection_paused
 from fencepost.targets import TargetConfig, target_named
@@ -31,11 +32,12 @@ Distances = dict[Key, int]
 Waiting = ops.SharedMemoryBarrier | ops.MemoryCounterWait
 
 
-def populate_barriers_counters(trace: CapturedTrace, target: str = "") -> None:
+def populate_barriers_counters(trace: CapturedTrace | Kernel, target: str = "") -> None:
     """Give every barrier and wait that comes after async operations, or drains, its counts.
 
     With a target, operations are counted on the counters that it has, and counts stay within their widths.
     """
+    trace = trace_of(trace)
     config = target_named(target) if target else None
     if config is not None:
         _use_counters_of(trace, config)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.graph import Graph
 from fencepost.ir.handing import carry, names_of, stands_for
 from fencepost.ir.trace import CapturedTrace
@@ -19,8 +20,9 @@ from fencepost.ir.trace import CapturedTrace
 Waiting = ops.SharedMemoryBarrier | ops.MemoryCounterWait
 
 
-def add_async_dependencies(trace: CapturedTrace) -> None:
+def add_async_dependencies(trace: CapturedTrace | Kernel) -> None:
     """Name what every barrier that drains, and names nothing yet, waits for."""
+    trace = trace_of(trace)
     if len(trace.blocks) > 1:
         return
     threading = _Threading(trace)

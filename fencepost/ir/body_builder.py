@@ -7,15 +7,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, overload
 
 from fencepost.ir import ops
-from fencepost.ir.body_writer import Handable, has_given
+from fencepost.ir.body_writer import Handable, Opening, has_given
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.expect import check_expected
-from fencepost.ir.expr import Condition, Expr, Var
+from fencepost.ir.expr import Condition, Expr, Var, whole
 from fencepost.ir.handing import carry as carry_name
 from fencepost.ir.handing import misplaced
 from fencepost.ir.limits import check_frame, check_name, check_number, check_step
 from fencepost.ir.operation_builder import OperationBuilder
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, UsageError, told
 from fencepost.ir.trace import Body, Function
 
 
@@ -102,7 +102,9 @@ class BodyBuilder(OperationBuilder):
         `expect` says how often a loop of unknown length is expected to run; it guides costs only. `carry` says what
         names begin as. Then the loop yields them too, and its body ends in `next`.
         """
-        return self._loop(var, trip, start, step, expect, carry)
+        if carry is not None and not isinstance(carry, Mapping):
+            raise UsageError("`carry` says what each name begins as: carry={'x': 0}")
+        return Opening(self, f"`k.loop({var!r})`", self._loop(var, trip, start, step, expect, carry))
 
     @contextmanager
     def _loop(
@@ -114,11 +116,11 @@ class BodyBuilder(OperationBuilder):
         expect: int | None,
         carry: Mapping[str, Handable] | None,
     ) -> Iterator[Expr | tuple[Expr, HandedOn]]:
-        check_step(step)
-        check_number(start)
+        step, start = check_step(step), check_number(start, what="a loop's start")
         upto = ""
         if isinstance(trip, Expr):
             upto, trip = self._names.given_at(trip.name if isinstance(trip, Var) else str(trip)), None
+        trip = None if trip is None else whole(trip, "a loop's trip count")
         if trip is not None and trip < 0:
             raise FencepostError("a loop runs at least 0 times; None means that it is not known how often")
         stop = None if trip is None else check_number(start + trip * step)
@@ -150,15 +152,22 @@ class BodyBuilder(OperationBuilder):
             raise misplaced("next")
         return self._end(ops.Next(self._in_order(owner, values)))
 
-    @contextmanager
     def cond(
         self, condition: Condition | str, *, expect: float | None = None, gives: Sequence[str] = ()
-    ) -> Iterator[OrElse]:
+    ) -> AbstractContextManager[OrElse]:
         """A conditional; a string names a condition that is uniform and not known.
 
         `expect` says how likely its first side is; it guides costs only. `gives` names its results; then both sides
         end in `give`. Yields the way to the other side and the results.
         """
+        if isinstance(gives, str):
+            raise UsageError(f"`gives` is a list of names: [{gives!r}]")
+        return Opening(self, "`k.cond(...)`", self._cond(condition, expect, gives))
+
+    @contextmanager
+    def _cond(
+        self, condition: Condition | str, expect: float | None, gives: Sequence[str]
+    ) -> Iterator[OrElse]:
         self._check_open()
         op = ops.Conditional(
             self._condition(condition), then=self._region(), orelse=self._region(), expect=expect
@@ -187,7 +196,13 @@ class BodyBuilder(OperationBuilder):
 
     def call(self, function: BodyBuilder | Function, *, frame: int = 0) -> ops.Call:
         """Runs a function; those of its allocations that have an address stand `frame` bytes further on."""
-        called = function._body if isinstance(function, BodyBuilder) else function
+        if isinstance(function, BodyBuilder):
+            function._check_opened()
+            called: Body = function._body
+        elif isinstance(function, Body):
+            called = function
+        else:
+            raise UsageError(f"{told(function)} is no function to call", code="FP104")
         if not isinstance(called, Function):
             raise FencepostError(f"@{called.name} is a kernel; only functions are called", code="FP104")
         if called is self._body:
@@ -211,9 +226,12 @@ class OrElse(HandedOn):
         self._builder = builder
         self._conditional = conditional
 
-    @contextmanager
-    def orelse(self) -> Iterator[None]:
+    def orelse(self) -> AbstractContextManager[None]:
         """The region that runs where the condition does not hold."""
+        return Opening(self._builder, "`orelse()`", self._orelse())
+
+    @contextmanager
+    def _orelse(self) -> Iterator[None]:
         if self._conditional.next is not None:
             raise FencepostError("orelse comes right behind its conditional, or in it")
         with self._builder._inside(self._conditional.orelse):

@@ -6,8 +6,9 @@ Whatever the text form cannot say is refused before it gets there, so that what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any, TypeVar
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View, check_view
@@ -16,7 +17,7 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.handing import check_end, follows, hand_on, names_of
 from fencepost.ir.limits import check_constants, check_name
 from fencepost.ir.names import Names, check_use
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, UsageError, told
 from fencepost.ir.trace import Body
 
 Handable = int | Expr | Buffer | ops.ValueOperation
@@ -25,6 +26,39 @@ AnyOp = TypeVar("AnyOp", bound=ops.Operation)
 AnyEnd = TypeVar("AnyEnd", ops.Next, ops.Give)
 AnyValue = TypeVar("AnyValue", bound=ops.ValueOperation)
 AnyAccess = TypeVar("AnyAccess", bound=ops.MemoryOperation)
+Opened = TypeVar("Opened", covariant=True)
+
+
+class Opening(AbstractContextManager[Opened]):
+    """A loop or conditional, which is there once `with` opens it.
+
+    Called without `with` it would leave no trace, and what was to stand in it would stand outside. So its builder
+    keeps it until it is opened, and does not go on before.
+    """
+
+    def __init__(self, builder: BodyWriter, what: str, region: AbstractContextManager[Opened]) -> None:
+        self.what = what
+        self._builder = builder
+        self._region = region
+        builder._unopened.append(self)
+
+    def __enter__(self) -> Opened:
+        if self not in self._builder._unopened:
+            raise UsageError(f"{self.what} is opened a second time")
+        self._builder._unopened.remove(self)
+        # Those that wait to be opened inside of this one do not stand in its way.
+        others, self._builder._unopened = self._builder._unopened, []
+        try:
+            return self._region.__enter__()
+        finally:
+            self._builder._unopened = others
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool | None:
+        if kind is None:
+            self._builder._check_opened()
+        return self._region.__exit__(kind, error, where)
 
 
 class BodyWriter:
@@ -38,6 +72,8 @@ class BodyWriter:
         self._names = Names(body.buffers)
         self._regions = 0
         self._numbers: dict[str, int] = {}
+        self._unopened: list[Opening[Any]] = []
+        """Loops and conditionals that no `with` has opened yet."""
 
     @property
     def last(self) -> ops.Operation | None:
@@ -51,12 +87,22 @@ class BodyWriter:
     # ------------------------------------------------------------ operations
 
     def _put(self, op: AnyOp) -> AnyOp:
+        if not isinstance(op, ops.Operation):
+            raise UsageError(f"{told(op)} is no operation")
         self._check_open()
         self._here.append(op)
         return op
 
+    def _check_opened(self) -> None:
+        """Refuse to go on as if a loop or conditional were there that no `with` has opened."""
+        for opening in self._unopened:
+            raise UsageError(
+                f"{opening.what} does nothing by itself: `with` opens it, and what it holds stands inside"
+            )
+
     def _check_open(self) -> None:
         """Refuse to go on behind the end of a region, or behind a conditional with a side that is not finished."""
+        self._check_opened()
         if isinstance(self._here.last, ops.Next | ops.Give):
             raise follows(self._here.last)
         self._check_sides(self._here)
@@ -100,7 +146,7 @@ class BodyWriter:
     def _value(self, op: AnyValue, uses: Sequence[ops.ValueOperation]) -> AnyValue:
         """Put an operation that uses values."""
         for used in uses:
-            self._check_value(used)
+            self._check_value(used, op.mnemonic)
             check_use(op, used)
         self._put(op)
         op.uses = tuple(self._named(used) for used in uses)
@@ -159,8 +205,15 @@ class BodyWriter:
         if isinstance(buffer, BufferArg) and not self._names.reaches(buffer.name, self._here):
             raise self._names.out_of_reach(buffer.name, None)
 
-    def _check_value(self, value: ops.ValueOperation) -> None:
+    def _check_value(self, value: ops.ValueOperation, by: str = "") -> None:
         """Refuse what is no value, or none of this kernel's."""
+        if not isinstance(value, ops.ValueOperation):
+            what = f"a {type(value).__name__}" if isinstance(value, Buffer | View) else told(value)
+            raise UsageError(
+                f"{by or 'this'} cannot use {what} here: a value is wanted",
+                notes=[("help", "what `read`, `global_read`, `compute` or `mma` return is a value")],
+                code="FP105",
+            )
         if isinstance(value, ops.SyncOperation) and not isinstance(value, ops.MemoryCounterWait):
             raise FencepostError(f"{value.mnemonic} yields no value", code="FP105")
         if isinstance(value, ops.Carried):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NoReturn
 
-from fencepost.ir.expr import Expr, Operand, as_expr, evaluate
-from fencepost.ir.source import FencepostError, Mark, Span
+from fencepost.ir.expr import Binary, Const, Expr, Operand, as_expr, evaluate
+from fencepost.ir.source import FencepostError, Mark, Span, UsageError
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +39,26 @@ class Buffer:
         return View(self)
 
     def __getitem__(self, slot: Operand) -> View:
+        if isinstance(slot, slice):
+            raise UsageError(
+                f"%{self.name}[...] is one slot, and a slice is not",
+                notes=[
+                    (
+                        "help",
+                        f"`{self.name}.bytes(lo, hi)` is a range of bytes, `{self.name}` alone all slots",
+                    )
+                ],
+            )
         return View(self, as_expr(slot))
+
+    def __iter__(self) -> NoReturn:
+        # Python would ask for slot after slot for ever: a view of a slot that is not there is refused only when used.
+        raise UsageError(
+            f"a buffer is not iterated over: `for s in range({self.slots}): {self.name}[s]`",
+        )
+
+    def __contains__(self, what: object) -> NoReturn:
+        raise UsageError(f"`in %{self.name}` has no answer: a buffer holds bytes")
 
     def bytes(self, lo: Operand, hi: Operand) -> View:
         """Bytes lo to hi (exclusive) of the allocation, counted over all slots."""
@@ -79,12 +99,32 @@ class View:
 
     def bytes(self, lo: Operand, hi: Operand) -> View:
         """Bytes lo to hi (exclusive) of this view."""
-        return View(self.buffer, self.slot, as_expr(lo), as_expr(hi))
+        first, end = as_expr(lo), as_expr(hi)
+        if self.lo is None or self.hi is None:
+            return View(self.buffer, self.slot, first, end)
+        part = View(self.buffer, self.slot, _moved(first, self.lo), _moved(end, self.lo))
+        _check_inside(part, self)
+        return part
 
     def __str__(self) -> str:
         slot = "" if self.slot is None else f"[{self.slot}]"
         part = "" if self.lo is None else f"[{self.lo}..{self.hi}]"
         return f"%{self.buffer.name}{slot}{part}"
+
+
+def _moved(place: Expr, by: Expr) -> Expr:
+    """A place that is counted from another one."""
+    if isinstance(place, Const) and isinstance(by, Const):
+        return Const(place.value + by.value)
+    return by if place == Const(0) else Binary("+", by, place)
+
+
+def _check_inside(part: View, around: View) -> None:
+    """Refuse a part of a range of bytes that is known to lie outside of it."""
+    ends = [None if each is None else evaluate(each, {}) for each in (around.lo, part.lo, part.hi, around.hi)]
+    known = [each for each in ends if each is not None]
+    if known != sorted(known):
+        raise FencepostError(f"{part} is no part of {around}", code="FP103")
 
 
 def check_view(view: View, span: Span | None) -> None:

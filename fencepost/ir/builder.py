@@ -8,7 +8,7 @@ from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Expr, Lane, Var, Wave, as_expr, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_constants, check_name, check_number, check_waves
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, UsageError
 from fencepost.ir.trace import CapturedTrace, Function
 
 lane = Lane()
@@ -21,21 +21,36 @@ class FunctionBuilder(BodyBuilder):
     """Builds a function from top to bottom; `function` is the result at any time. `call` takes either."""
 
     def __init__(self, name: str) -> None:
-        self.function = Function(name)
-        super().__init__(self.function)
+        self._function = Function(name)
+        super().__init__(self._function)
+
+    @property
+    def function(self) -> Function:
+        """The function as it is so far."""
+        self._check_opened()
+        return self._function
 
 
 class Kernel(BodyBuilder):
     """Builds a trace from top to bottom; `trace` is the result at any time."""
 
     def __init__(self, name: str, waves: int) -> None:
-        self.trace = CapturedTrace(name, waves=check_waves(waves))
-        super().__init__(self.trace)
+        self._trace = CapturedTrace(name, waves=check_waves(waves))
+        super().__init__(self._trace)
+
+    @property
+    def trace(self) -> CapturedTrace:
+        """The kernel as it is so far."""
+        self._check_opened()
+        return self._trace
+
+    def __str__(self) -> str:
+        return str(self.trace)
 
     def param(self, name: str) -> Expr:
         """A number that the kernel is given: the same for all waves and all the time, and not known."""
         self._names.define_given(check_name(name))
-        self.trace.numbers[name] = None
+        self._trace.numbers[name] = None
         return Var(name)
 
     def block(self, label: str, *params: str) -> tuple[Expr, ...]:
@@ -54,7 +69,7 @@ class Kernel(BodyBuilder):
             self._names.define_parameter(name)
         self._here = Graph(label, params=names)
         self._roots.add(self._here)
-        self.trace.blocks.append(self._here)
+        self._trace.blocks.append(self._here)
         return tuple(Var(name) for name in params)
 
     def br(self, target: str, *args: int | Expr) -> ops.Branch:
@@ -79,7 +94,8 @@ class Kernel(BodyBuilder):
         `trip` says how often the loop that this closes is expected to run, `expect` how likely `then` is; they guide
         costs only, and there is one or the other.
         """
-        if trip is not None and check_number(trip) < 0:
+        trip = None if trip is None else check_number(trip, what="an expected trip count")
+        if trip is not None and trip < 0:
             raise FencepostError(f"{trip} iterations are expected; that is at least 0")
         op = ops.CondBranch(
             self._condition(condition), check_name(then), check_name(orelse), trip, expect=expect
@@ -90,3 +106,19 @@ class Kernel(BodyBuilder):
     def ret(self) -> ops.Return:
         """End the kernel."""
         return self._put(ops.Return())
+
+
+def trace_of(kernel: CapturedTrace | Kernel) -> CapturedTrace:
+    """The kernel that a function of the library is given: a trace, or the builder that has one."""
+    if isinstance(kernel, CapturedTrace):
+        return kernel
+    if isinstance(kernel, Kernel):
+        return kernel.trace
+    help_ = {
+        str: "`fp.parse(text)` reads a kernel in text form",
+        list: "one kernel at a time: `for kernel in kernels:`",
+        FunctionBuilder: "a function is looked at in the kernel that calls it",
+        Function: "a function is looked at in the kernel that calls it",
+    }
+    notes = [("help", text) for kind, text in help_.items() if isinstance(kernel, kind)]
+    raise UsageError(f"{type(kernel).__name__} is no trace of a kernel", notes=notes)

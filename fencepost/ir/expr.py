@@ -3,6 +3,10 @@
 Integers only. `//` and `%` round towards minus infinity, as in Python. `Unknown` stands for a value
 that the kernel does not tell; whatever depends on it evaluates to None, and every reader of an
 expression has to treat None as "could be anything".
+
+Python decides `and`, `or`, `not`, `if`, `in` and chains such as `0 < i < 8` while a kernel is written, by asking for
+a truth value, and would drop what the kernel is to decide when it runs. So expressions and conditions have no truth
+value: asking for it is an error. Nor does `==` compare an expression with a number.
 """
 
 from __future__ import annotations
@@ -10,7 +14,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
+
+from fencepost.ir.source import UsageError, told
 
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -37,6 +43,8 @@ class Expr:
     """An integer expression; Python's operators build larger ones."""
 
     __slots__ = ()
+    __array_ufunc__ = None
+    """numpy's numbers leave arithmetic with expressions to these."""
 
     def __add__(self, other: Operand) -> Expr:
         return Binary("+", self, as_expr(other))
@@ -94,12 +102,44 @@ class Expr:
         """The condition `self != other`."""
         return Compare("!=", self, as_expr(other))
 
+    def __bool__(self) -> NoReturn:
+        raise UsageError(
+            f"`{_shown(self)}` is known when the kernel runs, so Python cannot tell whether it is zero",
+            notes=[("help", "a conditional of the kernel: `with k.cond(i.differs(0)):`")],
+        )
+
+    def __truediv__(self, other: object) -> NoReturn:
+        raise UsageError(f"`{_shown(self)} / {other}` is no whole number: `//` divides whole numbers")
+
+    __rtruediv__ = __truediv__
+
+    def __iter__(self) -> NoReturn:
+        raise UsageError(f"`{_shown(self)}` is one number: there is nothing to iterate over")
+
+
+def _shown(expr: Any) -> str:
+    """An expression or condition for a message; one that nests too deep to be printed is not."""
+    return str(expr) if depth(expr) <= 64 else "this expression"
+
+
+def _compared(expr: Expr, other: object) -> bool:
+    """What `==` gives for an expression and something of another kind; `==` compares expressions as data."""
+    if isinstance(other, float) or hasattr(other, "__index__"):
+        raise UsageError(
+            f"`{_shown(expr)} == {other}` is no condition: `==` compares expressions as data",
+            notes=[("help", f"write `.equals({other})` or `.differs({other})`")],
+        )
+    return NotImplemented  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True, slots=True)
 class Const(Expr):
     """A number."""
 
     value: int
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == other.value if isinstance(other, Const) else _compared(self, other)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -111,6 +151,9 @@ class Var(Expr):
 
     name: str
 
+    def __eq__(self, other: object) -> bool:
+        return self.name == other.name if isinstance(other, Var) else _compared(self, other)
+
     def __str__(self) -> str:
         return f"%{self.name}"
 
@@ -118,6 +161,9 @@ class Var(Expr):
 @dataclass(frozen=True, slots=True)
 class Wave(Expr):
     """The number of the wave that runs the operation, from 0."""
+
+    def __eq__(self, other: object) -> bool:
+        return True if isinstance(other, Wave) else _compared(self, other)
 
     def __str__(self) -> str:
         return "wave"
@@ -133,6 +179,9 @@ class Lane(Expr):
 
     count: int = 64
 
+    def __eq__(self, other: object) -> bool:
+        return self.count == other.count if isinstance(other, Lane) else _compared(self, other)
+
     def __str__(self) -> str:
         return "lane" if self.count == 64 else f"lane{self.count}"
 
@@ -140,6 +189,9 @@ class Lane(Expr):
 @dataclass(frozen=True, slots=True)
 class Unknown(Expr):
     """A value that the kernel does not tell."""
+
+    def __eq__(self, other: object) -> bool:
+        return True if isinstance(other, Unknown) else _compared(self, other)
 
     def __str__(self) -> str:
         return "?"
@@ -152,6 +204,13 @@ class Binary(Expr):
     op: str
     lhs: Expr
     rhs: Expr
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            (self.op, self.lhs, self.rhs) == (other.op, other.lhs, other.rhs)
+            if isinstance(other, Binary)
+            else _compared(self, other)
+        )
 
     def __str__(self) -> str:
         mine = PRECEDENCE[self.op]
@@ -171,12 +230,43 @@ class Select(Expr):
     then: Expr
     orelse: Expr
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            (self.condition, self.then, self.orelse) == (other.condition, other.then, other.orelse)
+            if isinstance(other, Select)
+            else _compared(self, other)
+        )
+
     def __str__(self) -> str:
         return f"select({self.condition}, {self.then}, {self.orelse})"
 
 
+class Decided:
+    """A condition, which is decided when the kernel runs."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        raise UsageError(
+            f"`{_shown(self)}` is decided when the kernel runs: Python cannot ask for it "
+            "with `and`, `or`, `not`, `if` or a chain such as `0 < i < 8`",
+            notes=[("help", "one conditional in another: `with k.cond(0 < i), k.cond(i < 8):`")],
+        )
+
+    def __and__(self, other: object) -> NoReturn:
+        raise UsageError(
+            f"`{_shown(self)}` cannot be joined with another condition: a conditional has one",
+            notes=[("help", "for both, one conditional in another: `with k.cond(0 < i), k.cond(i < 8):`")],
+        )
+
+    __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __and__
+
+    def __invert__(self) -> NoReturn:
+        raise UsageError(f"`~` has no meaning for `{_shown(self)}`: `orelse()` is where it does not hold")
+
+
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Decided):
     """A condition on integers. It is divergent when it depends on the wave."""
 
     op: str
@@ -188,7 +278,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Decided):
     """A condition that the kernel does not tell: the same for all waves, unknown each time it is met."""
 
     name: str
@@ -204,7 +294,21 @@ LEAVES = frozenset((Const, Var, Wave, Lane, Unknown))
 
 def as_expr(value: Operand) -> Expr:
     """An integer as an expression; expressions as they are."""
-    return value if isinstance(value, Expr) else Const(value)
+    return value if isinstance(value, Expr) else Const(whole(value))
+
+
+def whole(value: Any, what: str = "a number") -> int:
+    """`value` as a plain integer: integers of other libraries too, but nothing that would have to be rounded."""
+    if type(value) is int:
+        return value
+    if isinstance(value, Decided):
+        raise UsageError(f"{what} is a whole number, and `{_shown(value)}` is a condition")
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    raise UsageError(f"{what} is a whole number, not {told(value)}")
 
 
 def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int | None:

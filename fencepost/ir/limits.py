@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from fencepost.ir.expr import Const, Expr
+from fencepost.ir.expr import Const, Expr, whole
 from fencepost.ir.ops import LDS_COUNTER, WORKGROUP
-from fencepost.ir.source import FencepostError, Mark, Span
+from fencepost.ir.source import FencepostError, Mark, Span, UsageError, told
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 MOST_DIGITS = 18
@@ -20,6 +20,8 @@ MOST_PRIORITY = 3
 
 def check_name(name: str) -> str:
     """`name`, if the text form can spell it."""
+    if not isinstance(name, str):
+        raise UsageError(f"a name is a string, not {told(name)}")
     if not NAME.fullmatch(name):
         raise FencepostError(
             f"{name!r} is no name: letters, digits, _ and single dots between them, with a letter or _ first"
@@ -27,8 +29,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def check_number(number: int, span: Span | None = None) -> int:
-    """`number`, if it is not too large."""
+def check_number(number: int, span: Span | None = None, what: str = "a number") -> int:
+    """`number`, if it is whole and not too large."""
+    number = whole(number, what)
     if not -(10**MOST_DIGITS) < number < 10**MOST_DIGITS:
         raise FencepostError("the number is too large", [Mark(span)])
     return number
@@ -43,6 +46,7 @@ def check_constants(leaves: list[Expr]) -> None:
 
 def check_waves(waves: int, span: Span | None = None) -> int:
     """`waves`, if a workgroup can have so many."""
+    waves = whole(waves, "the number of waves")
     if not 1 <= waves <= MOST_WAVES:
         raise FencepostError(f"{waves} waves; a workgroup has 1 to {MOST_WAVES}", [Mark(span)])
     return waves
@@ -56,6 +60,7 @@ def check_size(name: str, size: int, span: Span | None = None) -> None:
 
 def check_step(step: int, span: Span | None = None) -> int:
     """`step`, if a loop can count by it."""
+    step = whole(step, "a loop's step")
     if step < 1:
         raise FencepostError("a loop's step is at least 1", [Mark(span)])
     return check_number(step, span)
@@ -63,6 +68,7 @@ def check_step(step: int, span: Span | None = None) -> int:
 
 def check_barrier(number: int, span: Span | None = None) -> int:
     """`number`, if a split barrier can have it."""
+    number = whole(number, "a barrier's id")
     if number < WORKGROUP:
         raise FencepostError("barrier ids are -1 (the workgroup's) and up", [Mark(span)])
     return check_number(number, span)
@@ -70,6 +76,7 @@ def check_barrier(number: int, span: Span | None = None) -> int:
 
 def check_count(what: str, number: int) -> int:
     """`number`, if so many arrivals or bytes can be asked for."""
+    number = whole(number, repr(what))
     if number < 1:
         raise FencepostError(f"{what!r} is a number from 1")
     return check_number(number)
@@ -77,6 +84,7 @@ def check_count(what: str, number: int) -> int:
 
 def check_some(first: int, end: int, span: Span | None = None) -> tuple[int, int]:
     """The waves from `first` up to, not including, `end`, if a barrier can be for them."""
+    first, end = whole(first, "a wave"), whole(end, "a wave")
     if not 0 <= first < end <= MOST_WAVES:
         raise FencepostError(
             f"a barrier for waves {first}..{end}; they are counted from 0 to {MOST_WAVES}", [Mark(span)]
@@ -86,6 +94,7 @@ def check_some(first: int, end: int, span: Span | None = None) -> tuple[int, int
 
 def check_priority(priority: int, span: Span | None = None) -> int:
     """`priority`, if a wave can have it."""
+    priority = whole(priority, "a priority")
     if not 0 <= priority <= MOST_PRIORITY:
         raise FencepostError(f"priority {priority}; waves have 0 to {MOST_PRIORITY}", [Mark(span)])
     return priority
@@ -105,6 +114,7 @@ def check_engine(counter: str, span: Span | None = None) -> str:
 
 def check_frame(frame: int, span: Span | None = None) -> int:
     """`frame`, if the buffers of a function can stand so far on."""
+    frame = whole(frame, "a frame")
     if frame < 0:
         raise FencepostError(f"a frame at {frame}; addresses begin at 0", [Mark(span)])
     if frame > MOST_BYTES:

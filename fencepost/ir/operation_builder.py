@@ -8,7 +8,7 @@ from typing import TypeVar
 from fencepost.ir import ops
 from fencepost.ir.body_writer import BodyWriter
 from fencepost.ir.buffers import Buffer, View
-from fencepost.ir.expr import Expr, as_expr
+from fencepost.ir.expr import Expr, as_expr, whole
 from fencepost.ir.limits import (
     check_barrier,
     check_count,
@@ -19,7 +19,7 @@ from fencepost.ir.limits import (
     check_size,
     check_some,
 )
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, UsageError, told
 
 AnyAsync = TypeVar("AnyAsync", bound=ops.AsyncOperation)
 Place = Buffer | View
@@ -33,10 +33,13 @@ class OperationBuilder(BodyWriter):
 
     def shared(self, name: str, *, bytes: int, slots: int = 1, offset: int | None = None) -> Buffer:
         """An allocation of `slots` slots of `bytes` each, at address `offset` if one is given."""
+        self._check_opened()
+        bytes, slots = whole(bytes, "the size of a slot"), whole(slots, "the number of slots")
+        offset = None if offset is None else check_number(offset, what="an address")
         if bytes < 1 or slots < 1:
             raise FencepostError("a buffer has at least one slot of at least one byte")
         check_size(check_name(name), slots * bytes)
-        if offset is not None and check_number(offset) < 0:
+        if offset is not None and offset < 0:
             raise FencepostError(f"address {offset} of %{name}; addresses begin at 0")
         buffer = Buffer(name, bytes, slots, offset, number=len(self._body.buffers))
         self._names.define_buffer(buffer)
@@ -114,6 +117,13 @@ class OperationBuilder(BodyWriter):
 
     def arriving(self, op: AnyAsync, place: Place, *, bytes: int = 0, count: int = 0) -> AnyAsync:
         """Have the engine of a copy tell a barrier object when it is done: it brings `bytes`, or arrives."""
+        if not isinstance(op, ops.AsyncOperation):
+            raise UsageError(
+                "only what an engine does arrives: a copy, or a matrix instruction", code="FP105"
+            )
+        self._check_value(op)
+        if op.arrives is not None:
+            raise FencepostError(f"the {op.mnemonic} arrives at {op.arrives.view} already", code="FP105")
         if bool(bytes) is bool(count):
             raise FencepostError("an engine brings `bytes` or arrives `count` times", code="FP105")
         (view,) = _views(place)
@@ -161,7 +171,10 @@ class OperationBuilder(BodyWriter):
         **counts: int,
     ) -> ops.SharedMemoryBarrier:
         """Fence and rendezvous; it waits for async operations first if it is told to."""
-        return self._value(ops.SharedMemoryBarrier(wait_async_ops, _counts(counts)), after)
+        if "waves" in counts:
+            raise UsageError("`barrier_of(first, end)` is the barrier of some of the waves")
+        waits = _yes_or_no("wait_async_ops", wait_async_ops)
+        return self._value(ops.SharedMemoryBarrier(waits, _counts(counts)), _listed(after))
 
     def barrier_of(self, first: int, end: int) -> ops.SharedMemoryBarrier:
         """Fence and rendezvous of the waves from `first` up to, not including, `end`."""
@@ -186,7 +199,7 @@ class OperationBuilder(BodyWriter):
         """
         if not counts and not after:
             raise FencepostError("wait_count takes counters, each with a number from 0: wait_count(load=0)")
-        return self._value(ops.MemoryCounterWait(_counts(counts)), after)
+        return self._value(ops.MemoryCounterWait(_counts(counts)), _listed(after))
 
     # ------------------------------------------------------------ hints
 
@@ -200,12 +213,39 @@ class OperationBuilder(BodyWriter):
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:
-    if min(counts.values(), default=0) < 0:
+    numbers = {
+        check_name(name): check_number(count, what=f"the count of {name!r}") for name, count in counts.items()
+    }
+    if min(numbers.values(), default=0) < 0:
         raise FencepostError("a counter has a number from 0: wait_count(load=0)")
-    return {check_name(name): check_number(count) for name, count in counts.items()}
+    return numbers
+
+
+def _yes_or_no(what: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{what!r} is True or False, not {value!r}")
+    return value
+
+
+def _listed(values: Sequence[Value]) -> Sequence[Value]:
+    if isinstance(values, ops.Operation):
+        raise UsageError("`after` is a list: after=[copy]")
+    return values
 
 
 def _views(*places: Place) -> tuple[View, ...]:
+    for place in places:
+        if not isinstance(place, Buffer | View):
+            raise UsageError(
+                f"{told(place)} is no buffer and no part of one",
+                notes=[
+                    (
+                        "help",
+                        "`a = k.shared(...)` is a buffer, `a[slot]` and `a.bytes(lo, hi)` are parts",
+                    )
+                ],
+                code="FP105",
+            )
     return tuple(place.whole() if isinstance(place, Buffer) else place for place in places)
 
 

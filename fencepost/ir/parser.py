@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fencepost.ir.comments import attach_file_comments
 from fencepost.ir.elaborate import File, read_function, read_kernel
-from fencepost.ir.source import FencepostError, Mark, Source
+from fencepost.ir.source import FencepostError, Mark, Source, UsageError
 from fencepost.ir.syntax import Statement, opening, read_statements
 from fencepost.ir.trace import Body, CapturedTrace, Function
 
@@ -27,6 +27,8 @@ def parse(text: str, name: str = "<text>") -> CapturedTrace:
 
 def parse_all(text: str, name: str = "<text>") -> list[CapturedTrace]:
     """Every kernel in `text`, in order."""
+    if not isinstance(text, str):
+        raise UsageError(f"a kernel in text form is a string, not {type(text).__name__}")
     source = Source(name, text)
     try:
         statements = read_statements(source)

@@ -71,3 +71,17 @@ class FencepostError(Exception):
             return self.message
         name = self.source.name if self.source else "<kernel>"
         return f"{name}:{spans[0]}: {self.message}"
+
+
+class UsageError(FencepostError, TypeError):
+    """Something was asked of Python that means nothing for a kernel, or was given where something else belongs."""
+
+    def __str__(self) -> str:
+        # It ends in a traceback more often than on the command line, and there nobody prints the notes.
+        return "; ".join([self.message, *(text for _, text in self.notes)])
+
+
+def told(value: object) -> str:
+    """A value as it was written, shortened, with its kind."""
+    shown = repr(value)
+    return f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})"

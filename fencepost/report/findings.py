@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
-from fencepost.check.report import Fix
+from fencepost.check.causes import Cause, Finding, causes_of
+from fencepost.check.edits import INSTEAD
 from fencepost.ir import ops
+from fencepost.ir.buffers import BufferArg, View
 from fencepost.ir.printer import locate
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.ir.trace import CapturedTrace
-from fencepost.report.diagnostics import Diagnostic
-from fencepost.report.words import NAMES, access, noun, place
+from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.suggestions import edits_json, edits_text
+from fencepost.report.words import NAMES, access, noun, place, plural
 
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
@@ -20,6 +25,9 @@ CODES = {
 }  # fmt: skip
 
 Spans = dict[ops.Operation, Span]
+MOST_TITLES = 4
+MOST_SHOWN = 20
+"""Causes that are shown of one kernel, unless somebody asks for more."""
 
 
 def spans_of(trace: CapturedTrace) -> tuple[Source, Spans]:
@@ -32,15 +40,97 @@ def spans_of(trace: CapturedTrace) -> tuple[Source, Spans]:
 
 
 def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
-    """Everything that was found, each with the places that it concerns."""
+    """Everything that was found, each with the places that it concerns and the fix of its cause."""
     source, spans = spans_of(trace)
-    found = [_race(race, source, spans) for race in report.races]
-    found += [_deadlock(deadlock, source, spans) for deadlock in report.deadlocks]
-    found += [_out_of_range(finding, source, spans) for finding in report.out_of_range]
-    return found
+    fixes = {
+        id(finding): edits_text(cause.edits, spans)
+        for cause in causes_of(report)
+        for finding in cause.findings
+    }
+    every: list[Finding] = [*report.races, *report.deadlocks, *report.out_of_range]
+    return [_diagnostic(finding, source, spans, fixes.get(id(finding), "")) for finding in every]
 
 
-def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
+def grouped(trace: CapturedTrace, report: Report, most: int = 0) -> tuple[list[Diagnostic], int]:
+    """One message for each cause, `most` of them at most, and how many causes are left out."""
+    source, spans = spans_of(trace)
+    causes = causes_of(report)
+    shown = causes[:most] if most else causes
+    return [_cause(cause, source, spans) for cause in shown], len(causes) - len(shown)
+
+
+def verdict(report: Report) -> str:
+    """What was found, in a few words."""
+    if report.ok:
+        return "no race, no deadlock" if report.proven else "nothing found"
+    parts = []
+    if report.races:
+        parts.append(plural(len(report.races), "race"))
+    if report.deadlocks:
+        parts.append(plural(len(report.deadlocks), "deadlock"))
+    if report.out_of_range:
+        parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
+    return ", ".join(parts)
+
+
+def printed(report: Report) -> str:
+    """A report as the command line prints it."""
+    if report.kernel is None:
+        return f"{verdict(report)} ({report.explored})"
+    shown, left = grouped(report.kernel, report, MOST_SHOWN)
+    parts = [f"{render(diagnostic).plain}\n" for diagnostic in shown]
+    parts += [f"{not_shown(left)}\n"] if left else []
+    return "".join([*parts, f"@{report.kernel.name}: {verdict(report)} ({report.explored})"])
+
+
+def not_shown(causes: int) -> str:
+    """That there is more."""
+    return plural(causes, "more cause is not shown", "more causes are not shown")
+
+
+def _cause(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
+    first = cause.findings[0]
+    found = _diagnostic(first, source, spans, edits_text(cause.edits, spans))
+    wrong = [edit.at for edit in cause.edits if isinstance(edit.at, ops.MbarrierWait) and edit.how == INSTEAD]
+    notes = list(found.notes)
+    if wrong:
+        (wait, *_) = wrong
+        assert isinstance(wait, ops.MbarrierWait)
+        marks = [Mark(spans.get(wait), f"phase={wait.phase} is the parity of another phase")]
+        marks += [mark for mark in found.marks if mark.span != spans.get(wait)]
+        title = f"this wait for {wait.view} is for the wrong phase"
+        notes.insert(0, ("so", found.title))
+        found = replace(found, title=title, marks=tuple(marks))
+    others = cause.findings[1:]
+    if others and cause.edits:
+        word, text = notes.pop()
+        notes.append((word, f"{text}; it would also {_settles(others, spans)}"))
+    elif others:
+        titles = [_diagnostic(other, source, spans, "").title for other in others[:MOST_TITLES]]
+        more = [f"{len(others) - MOST_TITLES} more"] if len(others) > MOST_TITLES else []
+        notes.append(("also", "; ".join([*titles, *more])))
+    return replace(found, notes=tuple(notes))
+
+
+def _settles(findings: Sequence[Finding], spans: Spans) -> str:
+    """What else a fix settles: the first of them, and how many more."""
+    first = findings[0]
+    more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+    if not isinstance(first, Race):
+        return f"settle {plural(len(findings), 'other finding')}"
+    when = " of the next iteration" if first.distance else ""
+    return f"cover the {NAMES[first.hazard]} {_lines((first.first.op, first.second.op), spans)}{when}{more}"
+
+
+def _diagnostic(finding: Finding, source: Source, spans: Spans, fix: str) -> Diagnostic:
+    if isinstance(finding, Race):
+        return _race(finding, source, spans, fix)
+    if isinstance(finding, Deadlock):
+        return _deadlock(finding, source, spans, fix)
+    return _out_of_range(finding, source, spans)
+
+
+def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
     marks = [
         Mark(spans.get(_shown(race.first.op)), _touch(race.first)),
         Mark(spans.get(_shown(race.second.op)), _touch(race.second, race)),
@@ -61,8 +151,10 @@ def _race(race: Race, source: Source, spans: Spans) -> Diagnostic:
         notes.append(("written", f"the first in {written[0]}; the second in {written[1]}"))
     if race.weak is not None and race.weak.origin:
         notes.append(("waited", f"in {race.weak.origin}"))
-    if race.fix is not None:
-        notes.append(("fix", fix_text(race.fix, spans)))
+    if fix:
+        notes.append(("fix", fix))
+    elif race.fix is not None and race.fix.before is None and race.kind == "race" and race.unfenced is None:
+        notes.append(("note", race.fix.what))
     return Diagnostic(CODES[race.kind], _title(race), tuple(marks), tuple(notes), source)
 
 
@@ -91,18 +183,52 @@ def _title(race: Race) -> str:
     if race.kind == "wrong order":
         late = f"{two}'s {access(second.op)}"
         return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
-    same = place(first.op) == place(second.op)
-    what = "it" if same else f"{place(first.op)}, which shares bytes with it"
-    if _engine_reads(second):
+    mine, theirs = _place(first), _place(second)
+    what = (
+        "it" if mine == theirs else mine if _objects(first, second) else f"{mine}, which shares bytes with it"
+    )
+    if _engine_reads(second) or _arrival(second) is not None:
         two += "'s engine"
+    can = f"{two} can {_verb(second)} {theirs}"
     if _engine_reads(first):
-        return (
-            f"{two} can {_verb(second)} {place(second.op)} while {one}'s engine may still be reading {what}"
-        )
+        return f"{can} while {one}'s engine may still be reading {what}"
+    if _arrival(first) is not None:
+        return f"{can} before {one}'s engine has arrived at {what}"
     if first.by_engine:
-        return f"{two} can {_verb(second)} {place(second.op)} while {one}'s copy into it is under way"
+        return f"{can} while {one}'s copy into it is under way"
     done = "read" if race.hazard == "WAR" else _participle(first)
-    return f"{two} can {_verb(second)} {place(second.op)} before {one} has {done} {what}"
+    return f"{can} before {one} has {done} {what}"
+
+
+def _arrival(touch: Touch) -> View | None:
+    """The mbarrier that an engine arrives on, if that is what it touches here and not what it copies."""
+    arrives = touch.op.arrives if isinstance(touch.op, ops.AsyncOperation) else None
+    if arrives is None or any(_holds(view, touch) for view in touch.op.views):
+        return None
+    return arrives.view
+
+
+def _holds(view: View, touch: Touch) -> bool:
+    """Whether bytes that were touched can be those of a view's buffer."""
+    buffer = view.buffer
+    found = buffer.choices if isinstance(buffer, BufferArg) else (buffer,)
+    at = touch.bytes
+    return any(
+        at.space is each
+        or (at.space is None and each.offset is not None and each.offset <= at.lo < each.offset + each.size)
+        for each in found
+    )
+
+
+def _place(touch: Touch) -> str:
+    """What is touched."""
+    arrives = _arrival(touch)
+    return place(touch.op) if arrives is None else str(arrives)
+
+
+def _objects(first: Touch, second: Touch) -> bool:
+    """Whether both are about mbarriers: one may be named in two ways, and that says nothing about memory."""
+    return all(isinstance(each.op, ops.MbarrierOperation) or _arrival(each) for each in (first, second))
 
 
 def _engine_reads(touch: Touch) -> bool:
@@ -110,12 +236,24 @@ def _engine_reads(touch: Touch) -> bool:
 
 
 def _verb(touch: Touch) -> str:
+    if _arrival(touch) is not None or isinstance(touch.op, ops.MbarrierArrive | ops.MbarrierExpect):
+        return "arrive at"
+    if isinstance(touch.op, ops.MbarrierWait):
+        return "wait for"
+    if isinstance(touch.op, ops.MbarrierInit):
+        return "initialize"
     return {"reads": "read", "writes": "write", "updates": "update", "copies into": "start a copy into"}[
         touch.verb
     ]
 
 
 def _participle(touch: Touch) -> str:
+    if isinstance(touch.op, ops.MbarrierInit):
+        return "initialized"
+    if isinstance(touch.op, ops.MbarrierArrive | ops.MbarrierExpect):
+        return "arrived at"
+    if isinstance(touch.op, ops.MbarrierWait):
+        return "waited for"
     return {"writes": "written", "updates": "updated"}.get(touch.verb, touch.verb)
 
 
@@ -126,24 +264,11 @@ def _touch(touch: Touch, race: Race | None = None) -> str:
     elif race is not None and race.distance:
         when = ", in the next iteration" if race.distance == 1 else f", {race.distance} iterations later"
     bytes_ = f"bytes {touch.bytes.lo}..{touch.bytes.hi}"
+    arrives = _arrival(touch)
+    if arrives is not None:
+        return f"wave {touch.wave}'s engine arrives at {arrives}{when}"
     who = f"wave {touch.wave}'s engine" if _engine_reads(touch) else f"wave {touch.wave}"
     return f"{who} {touch.verb} {bytes_}{when}"
-
-
-def fix_text(fix: Fix, spans: Spans) -> str:
-    """The fix as a sentence."""
-    if fix.before is None:
-        return fix.what
-    span = spans.get(_shown(fix.before))
-    where = f"line {span.line}" if span else f"the {fix.before.mnemonic}"
-    text = f"{fix.what} before {where}"
-    if fix.also:
-        other = fix.also[0]
-        pair = f"{_lines((other.first.op, other.second.op), spans)}"
-        when = " of the next iteration" if other.distance else ""
-        more = f" and {len(fix.also) - 1} more" if len(fix.also) > 1 else ""
-        text += f"; it would also cover the {NAMES[other.hazard]} {pair}{when}{more}"
-    return text
 
 
 def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
@@ -162,13 +287,15 @@ def _steps(path: tuple[ops.Operation, ...]) -> list[ops.Operation]:
     ]
 
 
-def _deadlock(deadlock: Deadlock, source: Source, spans: Spans) -> Diagnostic:
+def _deadlock(deadlock: Deadlock, source: Source, spans: Spans, fix: str) -> Diagnostic:
     marks = tuple(Mark(spans.get(_shown(op)), text) for op, text in deadlock.ops)
     path = _lines(deadlock.path, spans)
     notes = [("path", path)] if path else []
     written = [origin for op, _ in deadlock.ops if (origin := _shown(op).origin)]
     if written:
         notes.append(("written", "; ".join(dict.fromkeys(written))))
+    if fix:
+        notes.append(("fix", fix))
     return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source)
 
 
@@ -185,12 +312,24 @@ def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnost
 def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
     """The verdict on one kernel for programs."""
     _, spans = spans_of(trace)
+    causes = causes_of(report)
+    number = {id(finding): place for place, cause in enumerate(causes) for finding in cause.findings}
     return {
         "kernel": trace.name,
         "ok": report.ok,
-        "races": [_race_json(race, spans) for race in report.races],
+        "proven": report.proven,
+        "causes": [
+            {
+                "findings": len(cause.findings),
+                "fix": edits_text(cause.edits, spans) or None,
+                "edits": edits_json(cause.edits, spans),
+            }
+            for cause in causes
+        ],
+        "races": [_race_json(race, spans, causes, number[id(race)]) for race in report.races],
         "deadlocks": [
             {
+                "cause": number[id(deadlock)],
                 "code": CODES[deadlock.kind],
                 "kind": deadlock.kind,
                 "message": deadlock.message,
@@ -200,7 +339,12 @@ def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
             for deadlock in report.deadlocks
         ],
         "out_of_range": [
-            {"code": "FP005", "operation": op_json(finding.op, spans), "iteration": dict(finding.iteration)}
+            {
+                "cause": number[id(finding)],
+                "code": "FP005",
+                "operation": op_json(finding.op, spans),
+                "iteration": dict(finding.iteration),
+            }
             for finding in report.out_of_range
         ],
         "explored": {
@@ -234,8 +378,9 @@ def _touch_json(touch: Touch, spans: Spans) -> dict[str, Any]:
     return found | {"calls": [op_json(call, spans) for call in touch.calls]} if touch.calls else found
 
 
-def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
+def _race_json(race: Race, spans: Spans, causes: Sequence[Cause], number: int) -> dict[str, Any]:
     return {
+        "cause": number,
         "code": CODES[race.kind],
         "kind": race.kind,
         "hazard": race.hazard,
@@ -245,7 +390,7 @@ def _race_json(race: Race, spans: Spans) -> dict[str, Any]:
         "why": race.why,
         "path": _path_json(race.path, spans),
         "weak_wait": op_json(race.weak, spans) if race.weak else None,
-        "fix": fix_text(race.fix, spans) if race.fix else None,
+        "fix": edits_text(causes[number].edits, spans) or None,
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fencepost.check import Report, check
 from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
@@ -35,7 +36,7 @@ class Scheduled:
 
 
 def schedule_reordering(
-    trace: CapturedTrace,
+    trace: CapturedTrace | Kernel,
     constraints: Constraints | None = None,
     scheduling_type: SchedulingType = SchedulingType.PREFETCH,
     *,
@@ -46,6 +47,7 @@ def schedule_reordering(
     Without a strategy the first of the registry that fits is taken; if none does, the kernel stays as it is and the
     result says why. A strategy that was asked for and does not fit is an error, and changes nothing either.
     """
+    trace = trace_of(trace)
     constraints = constraints or Constraints()
     name = strategy.value if isinstance(strategy, SchedReorderStrategy) else strategy
     if name == SchedReorderStrategy.NONE.value:

@@ -13,7 +13,9 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,10 @@ from fencepost.hosts.triton.repair import Repaired, repaired
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
-_SECONDS_PER_MODULE = 60
+WORKER = Path(__file__).with_name("worker.py")
+SECONDS_PER_PARSE = 60
+"""Of the processor; a module is parsed twice."""
+BYTES_PER_PARSE = 2 << 30
 _ERROR = re.compile(r"^(?P<where>.*?): error: (?P<message>.*)$", re.MULTILINE)
 _WORD = re.compile(r'"[^"\n]*"|[\w.$#%@!^-]+|[^\s]')
 
@@ -57,22 +62,45 @@ def parse_texts(sources: Sequence[Source]) -> list[Parsed]:
 
 
 def _ask(texts: list[str]) -> list[dict[str, Any]]:
-    request = {"texts": texts, "blanks": [without_locations(text) for text in texts]}
-    script = Path(__file__).with_name("worker.py")
+    request: dict[str, Any] = {
+        "texts": texts,
+        "blanks": [without_locations(text) for text in texts],
+        "seconds": SECONDS_PER_PARSE,
+        "bytes": BYTES_PER_PARSE,
+    }
+    # Ours, so that it goes away however the other process ends.
+    with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
+        out, err, code = _run(json.dumps(request | {"folder": folder}), _longest(len(texts)))
+    if code and not out:
+        last = err.strip().rpartition("\n")[2]
+        raise FencepostError(f"the process that parses modules failed: {last}", code="FP403")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def _longest(modules: int) -> float:
+    """Seconds after which the other process hangs: more than it takes to start, and to come to every limit."""
+    return 60 + 3 * SECONDS_PER_PARSE * modules
+
+
+def _run(request: str, limit: float) -> tuple[str, str, int]:
+    """What the other process prints, and its exit code; whatever happens here, nothing of it goes on running."""
     # The other process must find the same Triton, however this one was told where it is.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    limit = _SECONDS_PER_MODULE * max(len(texts), 1)
+    # A group of its own: its children end with it.
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        encoding="utf-8", env=environment, start_new_session=True,
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", str(script)],
-            input=json.dumps(request), capture_output=True, encoding="utf-8", env=environment, timeout=limit,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise FencepostError(f"Triton's parser did not finish within {limit} s", code="FP403") from None
-    if done.returncode and not done.stdout:
-        last = done.stderr.strip().rpartition("\n")[2]
-        raise FencepostError(f"the process that parses modules failed: {last}", code="FP403")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+        out, err = process.communicate(request, limit)
+    except BaseException as error:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise FencepostError(f"Triton's parser did not finish within {limit:g} s", code="FP403") from None
+        raise
+    return out, err, process.returncode
 
 
 def _parsed(source: Source, text: Repaired, reply: dict[str, Any]) -> Parsed:
@@ -82,6 +110,14 @@ def _parsed(source: Source, text: Repaired, reply: dict[str, Any]) -> Parsed:
 
 def _refuse(source: Source, text: Repaired, reply: dict[str, Any]) -> None:
     """Raise what a reply says, if it says anything bad."""
+    if reply["beyond"]:
+        limit = f"{SECONDS_PER_PARSE} s" if reply["beyond"] == "time" else f"{BYTES_PER_PARSE >> 20} MiB"
+        raise FencepostError(
+            f"Triton's parser needs more than {limit} of {reply['beyond']} for this module",
+            code="FP403",
+            source=source,
+            notes=[("note", "the parser runs in a process of its own, so nothing else was harmed")],
+        )
     if number := reply["signal"]:
         offset = reply["offset"]
         span = None if offset is None else _at_offset(source, text, offset)

@@ -350,3 +350,27 @@ tt.return
         f"kernel.ttgir:{line_of(text, '%v = builtin')}: builtin.unrealized_conversion_cast is not known"
         in ran.err
     )
+
+
+# ---------------------------------------------------------------- standard input
+
+
+@pytest.mark.parametrize("text", [RACY, BLOCKS, f"// First a comment.\n\n{CALLS}"])
+def test_a_module_on_standard_input_is_known_by_its_text(
+    text: str, fencepost: CommandLine, tmp_path: Path
+) -> None:
+    named = fencepost("check", put(tmp_path, text))
+    piped = fencepost("check", "-", stdin=text)
+    assert named.code == piped.code == 1
+    assert piped.out.count("error[FP001]") == named.out.count("error[FP001]") > 0
+    assert "<stdin>:" in piped.out
+    inserted = fencepost("insert", "-", stdin=text)
+    assert inserted.out == fencepost("insert", put(tmp_path, text)).out
+    assert fencepost("check", "-", stdin=inserted.out).code == 0
+
+
+def test_a_file_whose_name_says_nothing_is_known_by_its_text(fencepost: CommandLine, tmp_path: Path) -> None:
+    assert fencepost("check", put(tmp_path, RACY, "module.txt")).code == 1
+    ours = "# module, in a comment\nkernel @module waves=1 {\n}\n"
+    assert fencepost("check", put(tmp_path, ours, "ours.txt")).code == 0
+    assert "FP101" in fencepost("check", put(tmp_path, RACY, "module.fp")).err

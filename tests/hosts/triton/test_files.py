@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from fencepost.hosts.triton import processes
 from fencepost.hosts.triton.edits import apply_edits
 from fencepost.hosts.triton.files import custom_form, read_file, read_files, read_sources
 from fencepost.hosts.triton.mlir import Module, Operation
@@ -181,3 +186,77 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
         read_file(tmp_path / "binary.ttgir")
     assert (missing.value.code, binary.value.code) == ("FP112", "FP112")
     assert str(binary.value.marks[0].span) == "2:3"
+
+
+# ---------------------------------------------------------------- limits, and nothing left behind
+
+HANGS = """import json, os, pathlib, sys, time
+request = json.load(sys.stdin)
+if not os.fork():
+    pathlib.Path(request["texts"][0]).write_text(f"{os.getpid()} {request['folder']}")
+    time.sleep(600)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A parser that starts another process and never answers; where it leaves a note."""
+    script = tmp_path / "worker.py"
+    script.write_text(HANGS)
+    monkeypatch.setattr(processes, "WORKER", script)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path / "note"
+
+
+def left_behind(note: Path) -> list[str]:
+    """What is still there of a parser that hung."""
+    number, folder = note.read_text().split()
+    patience = time.monotonic() + 10
+    while Path(f"/proc/{number}").exists() and time.monotonic() < patience:
+        if "State:\tZ" in Path(f"/proc/{number}/status").read_text():
+            break
+        time.sleep(0.05)
+    else:
+        return [f"process {number}"] if Path(f"/proc/{number}").exists() else []
+    return [folder] if Path(folder).exists() else []
+
+
+def test_a_parser_that_hangs_leaves_nothing_behind(hanging: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_longest", lambda modules: 3)
+    with pytest.raises(FencepostError, match="did not finish within 3 s"):
+        parse_texts([Source("m.ttgir", str(hanging))])
+    assert left_behind(hanging) == []
+    assert not list(hanging.parent.glob("fencepost-*"))
+
+
+def test_a_parser_that_is_interrupted_leaves_nothing_behind(hanging: Path) -> None:
+    def interrupt() -> None:
+        while not (hanging.exists() and hanging.read_text()):
+            time.sleep(0.05)
+        os.kill(os.getpid(), 2)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        parse_texts([Source("m.ttgir", str(hanging))])
+    assert left_behind(hanging) == []
+    assert not list(hanging.parent.glob("fencepost-*"))
+
+
+def explosive(levels: int = 40) -> str:
+    """A type of 2 ** levels parts in a few lines."""
+    aliases = [f"!t{n} = tuple<!t{n - 1}, !t{n - 1}>" for n in range(1, levels)]
+    body = f"module {{\n  tt.func @f(%x: !t{levels - 1}) {{\n    tt.return\n  }}\n}}\n"
+    return "\n".join(["!t0 = tuple<i32, i32>", *aliases, body])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "megabytes", "words"),
+    [(2, 4000, "more than 2 s of time"), (60, 100, "more than 100 MiB of memory")],
+)
+def test_a_module_gets_no_more_than_its_share(
+    seconds: int, megabytes: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "SECONDS_PER_PARSE", seconds)
+    monkeypatch.setattr(processes, "BYTES_PER_PARSE", megabytes << 20)
+    assert words in error_of(explosive()).message

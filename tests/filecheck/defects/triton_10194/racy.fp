@@ -1,5 +1,5 @@
 # The counts are those of the copies' old order, in which %a came first: now they leave the copy outstanding that is read next.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 # RUN: fencepost insert %s --strategy minimize 2>&1 | filecheck %s --check-prefix=INSERT
 # RUN: fencepost insert %s --strategy minimize | fencepost check - | filecheck %s --check-prefix=CLEAN

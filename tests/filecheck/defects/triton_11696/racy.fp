@@ -1,5 +1,5 @@
 # Ping-pong, two clusters: the meeting behind the reads has no fence, so they may be under way when the other half writes.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 # RUN: fencepost insert %s | filecheck %s --check-prefix=INSERT
 # RUN: fencepost insert %s | fencepost check - | filecheck %s --check-prefix=CLEAN

@@ -1,5 +1,5 @@
 # The same in a loop: the next signal finds the one before it still raised.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 kernel @early_exit waves=4 {
   loop %i in 0..4 {

@@ -1,5 +1,5 @@
 # A barrier between copies and reads orders what was waited for before it is read, but not reads before the next refill.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 kernel @pipeline waves=8 {
   shared %a : 3 x 16384

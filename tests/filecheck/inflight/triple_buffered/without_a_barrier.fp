@@ -1,5 +1,5 @@
 # Waits alone: other waves know nothing of them, and refills meet reads. One barrier an iteration is enough for both.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 # RUN: fencepost insert %s --strategy minimize 2>&1 | filecheck %s --check-prefix=INSERT
 # RUN: fencepost insert %s --strategy minimize | fencepost check - | filecheck %s --check-prefix=CLEAN

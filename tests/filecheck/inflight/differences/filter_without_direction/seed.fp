@@ -1,5 +1,5 @@
 # A copy and a read that was waited for, filtered out in either order: the refill meets the read.
-# RUN: fencepost check %s
+# RUN: fencepost check --all %s
 # EXIT: 1
 kernel @pipeline waves=4 {
   shared %a : 3 x 16384
