@@ -159,7 +159,7 @@ class Accesses:
             return found
 
     def _find_allocation(self, memory: Node) -> Allocation | None:
-        origin = _origin(memory)
+        origin = origin_of(memory)
         found = self.allocations.get(origin)
         if found is None and _is_argument(origin) and self.is_shared_by_type(origin):
             found = self.allocations[origin] = argument_memory(origin, self.footprints.numbers)
@@ -167,7 +167,7 @@ class Accesses:
 
     def may_be_shared(self, memory: Node) -> bool:
         """Whether a node that is accessed as memory can stand for shared memory: unless its type says otherwise."""
-        space = _space(_origin(memory))
+        space = _space(origin_of(memory))
         space = _space(memory) if space is None else space
         return space is None or may_be_shared(space, self.footprints.numbers)
 
@@ -204,7 +204,7 @@ def _named(node: Node, kind: Kind) -> tuple[Node, ...]:
     return tuple(named) if isinstance(named, list | tuple) else (named,)
 
 
-def _origin(memory: Node) -> Node:
+def origin_of(memory: Node) -> Node:
     """Where memory comes from: what a placeholder stands for, what a loop began with."""
     for _ in range(MOST_STEPS):
         memory = outermost(memory)

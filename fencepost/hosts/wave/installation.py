@@ -118,13 +118,11 @@ class Installation:
         return reorder
 
     def look_at(self, trace: Any, target: str) -> None:
-        """Audit a trace as it is now."""
-        try:
-            found = audit(trace, target)
-        except Exception as error:  # whatever it is, the user's kernel has to compile
-            _warn(error, "fencepost cannot judge this kernel")
-            return
+        """Audit a trace as it is now. What could not be judged is in the audit, and is warned of as well."""
+        found = audit(trace, target)
         self.audits.append(found)
+        if found.not_judged and not found.races:
+            warn(f"fencepost cannot judge this kernel: {found.not_judged[0].title}")
         if self.show is not None:
             self.show(found)
 
@@ -216,8 +214,12 @@ def installed(mode: str | None = None, **options: Any) -> Iterator[Installation 
 
 
 def _warn(error: Exception, what: str) -> None:
-    why = str(error) if isinstance(error, FencepostError) else repr(error)
-    warnings.warn(f"{what}: {why}", RuntimeWarning, stacklevel=3)
+    warn(f"{what}: {str(error) if isinstance(error, FencepostError) else repr(error)}")
+
+
+def warn(what: str) -> None:
+    """Tell the user something that he should know."""
+    warnings.warn(what, RuntimeWarning, stacklevel=4)
 
 
 def _print(found: Audit) -> None:

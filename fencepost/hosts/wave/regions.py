@@ -194,7 +194,8 @@ class RegionWriter:
         for place, init in enumerate(given):
             buffer = self.memory.get(outermost(init)) if hasattr(init, "op") else None
             if buffer is not None:
-                name = f"b{self.loops}.{place}"
+                # Named after what it begins with; dots are in no name of the user's.
+                name = f"{buffer.name.partition('.')[0]}.{self.loops}.{place}"
                 names[name], places[name] = buffer, place
         var, self.loops = f"i{self.loops}", self.loops + 1
         trip = self.trip(node)

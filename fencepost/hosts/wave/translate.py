@@ -19,6 +19,7 @@ from fencepost.hosts.wave.conditions import Conditions
 from fencepost.hosts.wave.footprints import Footprints
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
 from fencepost.hosts.wave.memory import ANYWHERE, allocations
+from fencepost.hosts.wave.naming import names_of, unused
 from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
 from fencepost.hosts.wave.numbers import Numbers, Workgroup
 from fencepost.hosts.wave.order import Order, in_order
@@ -108,7 +109,7 @@ def translate(
     _find_accesses(accesses, order)
     if exact and workgroup is not None and workgroup.waves > 1:
         find_waves_apart(accesses, workgroup)
-    kernel = Kernel(_name(wave_trace), waves=waves)
+    kernel = Kernel(name_of(wave_trace), waves=waves)
     registers = {node.args[0]: node.args[1] for node in order.of(Kind.BINDING)}
     writer = (WholeWriter if whole else RegionWriter)(
         kernel,
@@ -165,16 +166,18 @@ def _buffers(kernel: Kernel, accesses: Accesses) -> dict[Node, Buffer]:
         for node, at in offsets.items():
             if at is None:
                 offsets[node], end = end, end + sizes[node]
+    names = names_of(accesses)
     found = {
-        node: kernel.shared(f"m{number}", bytes=sizes[node], offset=offsets[node])
-        for number, node in enumerate(accesses.allocations)
+        node: kernel.shared(names[node], bytes=sizes[node], offset=offsets[node])
+        for node in accesses.allocations
     }
     if anywhere:
-        found[ANYWHERE.node] = kernel.shared("anywhere", bytes=max(end, 1), offset=0)
+        name = unused("anywhere", set(names.values()))
+        found[ANYWHERE.node] = kernel.shared(name, bytes=max(end, 1), offset=0)
     return found
 
 
-def _name(wave_trace: Any) -> str:
+def name_of(wave_trace: Any) -> str:
     """What the user calls the kernel, as the text form can spell it."""
     name = getattr(getattr(wave_trace.region_graph, "func", None), "__name__", "") or "kernel"
     word = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
