@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
@@ -110,20 +109,15 @@ def insert_barriers(
         return _emit(program, decision, config, reasons, comments)
 
 
-def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
+def add_shared_memory_barriers(trace: CapturedTrace, target: str = "") -> None:
     """Analyze `trace` and put in the barriers that it lacks, as `target` has them.
 
-    It is a trace of our own or one of Wave; of that, what is about threads is known if the Wave host is installed.
+    `fencepost.add_shared_memory_barriers` takes a trace of Wave as well; of that, what is about threads is known if
+    the Wave host is installed.
     """
-    if isinstance(trace, CapturedTrace):
-        insert_barriers(trace, target)
-    elif type(trace).__module__.partition(".")[0] == "wave_lang":
-        # Imported only for those who have such a trace: it brings torch.
-        from fencepost.hosts.wave import add_shared_memory_barriers as add_to_wave
-
-        add_to_wave(trace, target)
-    else:
+    if not isinstance(trace, CapturedTrace):
         raise FencepostError(f"{type(trace).__name__} is no trace of a kernel")
+    insert_barriers(trace, target)
 
 
 def _decide(

@@ -106,7 +106,7 @@ class Accesses:
 
     def add(self, node: Node, kind: Kind) -> None:
         """Note what a node does to shared memory, if anything."""
-        for memory in _named(node, kind):
+        for memory in memory_of(node, kind):
             allocation = self.allocation(memory)
             if allocation is None and not (kind in INTO_SHARED or self.may_be_shared(memory)):
                 continue
@@ -125,7 +125,7 @@ class Accesses:
             kind = kind_of(user)
             if kind in HANDING or kind is Kind.OTHER:
                 continue  # of those that are not known, more is taken to be changed
-            if kind not in ACCESSES or memory not in _named(user, kind):
+            if kind not in ACCESSES or memory not in memory_of(user, kind):
                 self.note(user, Kind.OTHER, self.key(memory, allocation), allocation)
 
     def add_unknown(self, node: Node) -> None:
@@ -198,7 +198,7 @@ class Accesses:
         self.bundles = {key: bundle for key, bundle in self.bundles.items() if bundle.members}
 
 
-def _named(node: Node, kind: Kind) -> tuple[Node, ...]:
+def memory_of(node: Node, kind: Kind) -> tuple[Node, ...]:
     """The memory that an access names; copies can have several destinations."""
     named = node.args[FIELDS[kind].memory]
     return tuple(named) if isinstance(named, list | tuple) else (named,)
