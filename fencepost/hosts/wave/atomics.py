@@ -24,12 +24,12 @@ def find_order(accesses: Accesses) -> None:
         if access.bundle.kind in ATOMICS:
             allocation = access.bundle.allocation
             # Loops hand on memory of one size; what is packed may share bytes with what is not of its size.
-            family = "packed" if allocation.offset is not None else allocation.size
-            families.setdefault(family, []).append(access)
+            where = "packed" if allocation.offset is not None else allocation.size
+            families.setdefault(where, []).append(access)
     for family in families.values():
-        if len({_update(access.node) for access in family}) > 1 or any(_used(each.node) for each in family):
-            for access in family:
-                access.ordered = True
+        if len({_update(each.node) for each in family}) > 1 or any(_used(each.node) for each in family):
+            for each in family:
+                each.ordered = True
 
 
 def _update(node: Node) -> str:

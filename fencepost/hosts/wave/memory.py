@@ -49,7 +49,7 @@ def may_be_shared(space: Any, numbers: Numbers) -> bool:
     if number is not None:
         from wave_lang.kernel.lang.kernel_buffer import AddressSpace
 
-        return number == AddressSpace.SHARED_MEMORY.value
+        return bool(number == AddressSpace.SHARED_MEMORY.value)
     if getattr(space, "is_Symbol", False):
         space = numbers.symbols.get(space, space)
     return getattr(space, "name", "") not in ELSEWHERE

@@ -7,6 +7,7 @@ the user allocates goes by the variable that he assigns it to; what neither is k
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from fencepost.hosts.wave.accesses import Access, Accesses, origin_of
 from fencepost.hosts.wave.nodes import FIELDS, Kind, Node, argument, kind_of
@@ -54,7 +55,7 @@ def unused(name: str, taken: set[str]) -> str:
 def _copied_from(access: Access) -> str:
     """The argument that an access copies from; empty if that is not seen."""
     node, place = access.node, COPIED_FROM.get(access.bundle.kind)
-    given = argument(node, place) if place is not None else None
+    given: Any = argument(node, place) if place is not None else None
     for _ in range(MOST_STEPS):
         if isinstance(given, list | tuple):
             given = given[0] if len(given) == 1 else None

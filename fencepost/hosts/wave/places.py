@@ -71,11 +71,13 @@ def _frame(node: Node) -> Any:
 
 
 def _first(place: Any) -> int | None:
-    return place[0] if isinstance(place, tuple) else place
+    found: int | None = place[0] if isinstance(place, tuple) else place
+    return found
 
 
 def _last(place: Any) -> int | None:
-    return place[-1] if isinstance(place, tuple) else place
+    found: int | None = place[-1] if isinstance(place, tuple) else place
+    return found
 
 
 def _shown(file: str) -> str:

@@ -11,6 +11,7 @@ from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 
 from fencepost.hosts import wave as host
 from fencepost.hosts.wave import Audit, acts
+from fencepost.hosts.wave.accesses import Access
 from tests.hosts.wave import kernels
 
 
@@ -86,7 +87,8 @@ def test_nodes_of_other_iterations_are_other_acts() -> None:
         return node
 
     def instances(*nodes: Any) -> list[list[Any]]:
-        accesses: Any = [acts.Access(node, None, None) for node in nodes]  # type: ignore[arg-type]
+        nothing: Any = None
+        accesses = [Access(node, nothing, None) for node in nodes]
         return [[each.node for each in instance] for instance in acts._instances(accesses)]
 
     first, second, late = write(0, 1), write(1, 1), write(1, 2)

@@ -147,7 +147,8 @@ def test_a_view_of_global_memory_is_none() -> None:
 def test_a_copy_out_of_shared_memory_reads_it() -> None:
     trace = allocated()
     read = named(trace, "read_1")
-    space, index = named(trace, "b"), {}
+    space = named(trace, "b")
+    index: dict[Any, Any] = {}
     copy = put(read.graph, read, named(trace, "allocate"), space, index, index, None, 1, None, None, None)
     copy.tkw_op = wave_ops.GatherToLDS
     assert copy in host.translate(trace).unknown
@@ -210,7 +211,7 @@ def test_a_region_of_an_operation_that_is_not_known_is_refused() -> None:
 def test_every_operation_of_wave_is_in_the_table() -> None:
     """What a new release adds has to be looked at: until then it counts as changing all of shared memory."""
 
-    def classes(of: type) -> set[str]:
+    def classes(of: Any) -> set[str]:
         return {of.__name__}.union(*(classes(each) for each in of.__subclasses__()))
 
     def kind(name: str) -> Kind:

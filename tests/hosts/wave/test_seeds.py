@@ -123,12 +123,12 @@ def test_shared_memory_of_a_node() -> None:
     def look(trace: Any) -> None:
         for node in trace.preorder_walk():
             found = fencepost.get_shared_memory_from_op(node)
-            assert found is fencepost.get_shared_memory_from_op(get_custom(node))  # type: ignore[arg-type]
+            assert found is fencepost.get_shared_memory_from_op(get_custom(node))
             assert found is fencepost.is_shared_memory_op(node)
             if kind_of(node) in (Kind.READ, Kind.WRITE):
                 shared = "$SHARED" in str(get_custom(node).memory_type.address_space)
                 assert (found is not None) == shared
-                assert found is None or kind_of(found) is Kind.ALLOCATE  # type: ignore[unreachable]
+                assert found is None or kind_of(found) is Kind.ALLOCATE
             else:
                 assert found is None
 
