@@ -8,19 +8,37 @@ assert fp.check(kernel).ok
 print(kernel)
 """
 
-from fencepost.analysis.access import MemoryAccessType, get_shared_memory_from_op
+from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.hazards import BarrierType, Hazard
 from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
-from fencepost.analysis.requirements import SyncRequirement, get_barriers_analysis, handle_hazard
-from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch, check
+from fencepost.analysis.requirements import SyncRequirement
+from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.causes import Cause, causes_of
 from fencepost.check.edits import Edit
 from fencepost.check.report import Fix
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
-from fencepost.explanation import Explanation, explain_barriers
+from fencepost.explanation import Explanation
 from fencepost.flow import Estimates, Position
-from fencepost.inflight import add_async_dependencies, populate_barriers_counters
-from fencepost.insertion import Barrier, Inserted, add_shared_memory_barriers, insert_barriers
+from fencepost.foreign import (
+    add_async_dependencies,
+    add_conditional_barriers_to_loop,
+    add_shared_memory_barriers,
+    add_signal_wait_to_subgraph,
+    check,
+    explain_barriers,
+    get_barriers_analysis,
+    get_shared_memory_from_op,
+    handle_hazard,
+    insert_barriers,
+    is_reduction_subgraph,
+    is_shared_memory_op,
+    populate_barriers_counters,
+    prune_barriers,
+    reorder_graph,
+    schedule_reordering,
+    transform_two_PP_clusters,
+)
+from fencepost.insertion import Barrier, Inserted
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder, Kernel, lane, wave
 from fencepost.ir.expr import Condition, Expr
@@ -28,25 +46,15 @@ from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError, Span, UsageError
 from fencepost.ir.trace import CapturedTrace, Function
-from fencepost.placement.regions import (
-    add_signal_wait_to_subgraph,
-    should_insert_split_barrier_for_nested_region_op,
-)
+from fencepost.placement.regions import should_insert_split_barrier_for_nested_region_op
 from fencepost.placement.requirements import (
     SplitPlacement,
     find_intersecting_interval_strategy,
     minimize_placement_strategy,
 )
-from fencepost.pruning import Pruned, prune_barriers
+from fencepost.pruning import Pruned
 from fencepost.report.findings import printed
-from fencepost.schedule import (
-    SchedReorderStrategy,
-    Scheduled,
-    add_conditional_barriers_to_loop,
-    reorder_graph,
-    schedule_reordering,
-    transform_two_PP_clusters,
-)
+from fencepost.schedule import SchedReorderStrategy, Scheduled
 from fencepost.targets import TARGETS, TargetConfig
 from fencepost.version import __version__
 
@@ -104,6 +112,8 @@ __all__ = [
     "get_shared_memory_from_op",
     "handle_hazard",
     "insert_barriers",
+    "is_reduction_subgraph",
+    "is_shared_memory_op",
     "lane",
     "minimize_placement_strategy",
     "parse",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from fencepost.analysis.classes import Filter
 from fencepost.analysis.covers import Placement
@@ -144,19 +143,13 @@ def insert_barriers(
     return replace(done, barriers=(*inside, *done.barriers), executed=executed)
 
 
-def add_shared_memory_barriers(trace: Any, target: str = "") -> None:
+def add_shared_memory_barriers(trace: CapturedTrace | Kernel, target: str = "") -> None:
     """Analyze `trace` and put in the barriers that it lacks, as `target` has them.
 
-    It is a trace of our own, its builder, or a trace of Wave; of that, what is about threads is known if the Wave
-    host is installed.
+    `fencepost.add_shared_memory_barriers` takes a trace of Wave as well; of that, what is about threads is known if
+    the Wave host is installed.
     """
-    if type(trace).__module__.partition(".")[0] == "wave_lang":
-        # Imported only for those who have such a trace: it brings torch.
-        from fencepost.hosts.wave import add_shared_memory_barriers as add_to_wave
-
-        add_to_wave(trace, target)
-    else:
-        insert_barriers(trace, target)
+    insert_barriers(trace, target)
 
 
 def _decide(

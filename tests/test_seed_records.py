@@ -135,6 +135,41 @@ def test_hazards_within_an_iteration_are_not_repeated_by_the_second_round() -> N
     assert [(places(entry), entry.is_loop) for entry in carried] == [((1, 0), True)]
 
 
+@pytest.mark.parametrize(("buffers", "distance"), [("%x = %a, %y = %b", 1), ("%x = %a, %z = %b, %y = %c", 2)])
+def test_buffers_that_rotate_meet_when_they_have_come_round(buffers: str, distance: int) -> None:
+    """What is written under one name is read under another, one or two iterations later."""
+    names = [each.split(" = ")[0] for each in buffers.split(", ")]
+    rotated = ", ".join([*names[1:], names[0]])
+    trace = fp.parse(
+        "kernel @k waves=4 {\nshared %a : 64\nshared %b : 64\nshared %c : 64\n"
+        f"loop %i in 0..8 carry {buffers} {{\nread %x\nwrite %y\nnext {rotated}\n}}\n}}\n"
+    )
+    (loop,) = trace.get_root_graph()
+    assert isinstance(loop, ops.Iterate)
+    read, write, _ = nodes = list(loop.body)
+    a, *_, last = trace.buffers.values() if distance == 2 else list(trace.buffers.values())[:2]
+    assert fp.get_shared_memory_from_op(read) is a and fp.get_shared_memory_from_op(write) is last
+    assert fp.get_shared_memory_from_op(read, distance) is last
+    assert fp.handle_hazard(nodes) == []
+    (filled,) = fp.handle_hazard(nodes, is_nested=True)
+    assert filled.is_loop and filled.resource is last and filled.prod_region == (write,)
+    (ready,) = fp.handle_hazard(nodes, {READ}, {WRITE}, READY, is_nested=True)
+    assert ready.is_loop and ready.resource is a and ready.prod_region == (read,)
+
+
+def test_what_the_older_walk_asks() -> None:
+    trace = kernel("write %a; loop %i in 0..4 { read %a }; if %c { read %a }; compute")
+    root = trace.get_root_graph()
+    write, loop, conditional, compute = root
+    assert isinstance(loop, ops.Iterate) and isinstance(conditional, ops.Conditional)
+    assert fp.is_shared_memory_op(write) is trace.buffers["a"] and fp.is_shared_memory_op(compute) is None
+    assert [fp.is_reduction_subgraph(graph) for graph in (root, loop.body, conditional.then)] == [
+        False,
+        True,
+        False,
+    ]
+
+
 # ---------------------------------------------------------------- get_barriers_analysis
 
 

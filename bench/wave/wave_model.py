@@ -28,7 +28,7 @@ SCHEDULES: dict[Schedule, SchedulingType] = {
     "manual": SchedulingType.MANUAL,
 }
 
-Race = Literal["", "a", "b", "c", "d", "e", "f"]
+Race = Literal["", "a", "b", "c", "d", "e", "f", "g"]
 RACES: dict[Race, str] = {
     "a": "a barrier before the producer is taken to guard the window that starts at the producer",
     "b": "allocations that share bytes are not compared",
@@ -36,6 +36,7 @@ RACES: dict[Race, str] = {
     "d": "a barrier in one branch is taken to cover the other",
     "e": "write → write is no hazard",
     "f": "waves that are one barrier behind have not waited for their copies where the others meet them",
+    "g": "a scatter is no access",
 }
 
 

@@ -35,7 +35,14 @@ add("write_then_write", kernels.overwrite(), "gfx942", "gfx1201", race="e")
 add("block_sum", kernels.block_reduce("sum"), "gfx942", "gfx950", "gfx1201", "gfx1250")
 add("block_max", kernels.block_reduce("max", waves=8, columns=4096), "gfx942")
 add("block_softmax", kernels.block_softmax(), "gfx942", "gfx1201")
-add("scatter_add", kernels.scatter(), "gfx942", **UNPACKED, note="one wave, memory given by the caller")
+add(
+    "scatter_add",
+    kernels.scatter(),
+    "gfx942",
+    race="g",
+    **UNPACKED,
+    note="one wave, memory given by the caller",
+)
 add("silu_and_mul", templates.silu_and_mul(), "gfx942", note="no LDS")
 add(
     "speculative_sampling",

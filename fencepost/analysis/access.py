@@ -11,8 +11,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.ir import ops
-from fencepost.ir.buffers import Buffer, View
+from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import LANE, Const, Wave, evaluate, lanes_in, leaves
+from fencepost.ir.graph import Graph
 
 MOST_REGIONS = 256
 """A part of a slot that is not known is that part of each slot, unless these are more regions than this."""
@@ -51,9 +52,55 @@ def access_type(op: ops.Operation) -> MemoryAccessType:
     return MemoryAccessType.READ_WRITE
 
 
-def get_shared_memory_from_op(op: ops.Operation) -> Buffer | None:
-    """The allocation that `op` touches (the first one, if it touches several); None if it touches none."""
-    return op.views[0].buffer if isinstance(op, ops.MemoryOperation) and op.views else None
+def get_shared_memory_from_op(op: ops.Operation, depth: int = 0) -> Buffer | None:
+    """The allocation that `op` touches (the first one, if it touches several); None if it touches none.
+
+    A name that a loop carries stands for what it begins with, or `depth` iterations later for what it has become.
+    """
+    if not isinstance(op, ops.MemoryOperation) or not op.views:
+        return None
+    return _carried(op.views[0].buffer, op.graph, depth)
+
+
+def is_shared_memory_op(op: ops.Operation, depth: int = 0) -> Buffer | None:
+    """The shared memory that `op` touches, as `get_shared_memory_from_op` says; None if it is no such operation."""
+    return get_shared_memory_from_op(op, depth)
+
+
+def is_reduction_subgraph(graph: Graph) -> bool:
+    """Whether a region is the body of a loop: what it does in one iteration can meet what it does in the next."""
+    return isinstance(graph.owner, ops.Iterate)
+
+
+def _carried(buffer: Buffer, graph: Graph | None, depth: int) -> Buffer:
+    """What a name stands for in a region, so many iterations after the first; itself where that is not seen."""
+    seen: set[tuple[Buffer, int]] = set()
+    while isinstance(buffer, BufferArg) and (buffer, depth) not in seen:
+        seen.add((buffer, depth))
+        found = _loop_of(buffer, graph)
+        if found is None:
+            break
+        loop, place = found
+        last = loop.body.last
+        handed = loop.carried[place].init
+        if depth and isinstance(last, ops.Next):
+            handed, depth = last.values[place], depth - 1
+        if not isinstance(handed, Buffer):
+            break
+        buffer = handed
+    return buffer
+
+
+def _loop_of(name: BufferArg, graph: Graph | None) -> tuple[ops.Iterate, int] | None:
+    """The loop around a region that carries a name, and which of its arguments that is."""
+    while graph is not None and graph.owner is not None:
+        loop = graph.owner
+        if isinstance(loop, ops.Iterate):
+            for place, carried in enumerate(loop.carried):
+                if carried.buffer is name:
+                    return loop, place
+        graph = loop.graph
+    return None
 
 
 def depends_on_wave(view: View) -> bool:

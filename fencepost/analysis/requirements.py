@@ -7,9 +7,9 @@ that crosses an iteration has its producer behind its consumer, and `is_loop` se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type, get_shared_memory_from_op
 from fencepost.analysis.hazards import BarrierType, Hazard, hazards
@@ -112,51 +112,94 @@ def handle_hazard(
 
     Each resource is looked at by itself. Producers are collected until consumers follow; when a producer comes
     after consumers, the episode is over and the next one begins. A nested sequence is scanned twice over: a
-    consumer that meets its producers only in the second round does so in the next iteration. Barriers in the
-    sequence are not looked at, and neither is whether two views overlap: that is `get_barriers_analysis`'s work.
+    consumer that meets its producers only in the second round does so in the next iteration, where a name that the
+    loop carries stands for what it has become. Barriers in the sequence are not looked at, and neither is whether two
+    views overlap: that is `get_barriers_analysis`'s work.
+    """
+    return scan(
+        nodes,
+        get_shared_memory_from_op,
+        access_type,
+        (producer_types, consumer_types),
+        barrier_type,
+        is_nested=is_nested,
+    )
+
+
+def scan(
+    nodes: Sequence[Any],
+    memory_of: Callable[[Any, int], Any],
+    type_of: Callable[[Any], MemoryAccessType],
+    kinds: tuple[Collection[MemoryAccessType], Collection[MemoryAccessType]],
+    barrier_type: BarrierType,
+    *,
+    is_nested: bool,
+) -> list[SyncRequirement]:
+    """The episodes in a sequence of anything that touches memory.
+
+    `memory_of` says what an operation touches in a round, `type_of` how; `kinds` are those of producers and of
+    consumers. A nested sequence is scanned until every name that its loop carries has come round.
     """
     location = {op: number for number, op in enumerate(nodes)}
+    accesses: dict[Any, list[tuple[Any, int]]] = {}
+    for depth in range(1 + max((_period(op, memory_of) for op in nodes), default=1) if is_nested else 1):
+        for op in nodes:
+            resource = memory_of(op, depth)
+            if resource is not None:
+                accesses.setdefault(resource, []).append((op, depth))
     found: list[SyncRequirement] = []
-    resources = dict.fromkeys(filter(None, map(get_shared_memory_from_op, nodes)))
-    for resource in resources:
-        mine = [op for op in nodes if get_shared_memory_from_op(op) is resource]
-        rounds = [(op, depth) for depth in range(2 if is_nested else 1) for op in mine]
-        producers: list[tuple[ops.Operation, int]] = []
-        consumers: list[tuple[ops.Operation, int]] = []
-
-        def close(
-            resource: Buffer = resource,
-            producers: list[tuple[ops.Operation, int]] = producers,
-            consumers: list[tuple[ops.Operation, int]] = consumers,
-        ) -> None:
-            """The episode ends; within the second round alone it would only repeat the first."""
-            if producers and consumers and producers[-1][1] == 0:
-                crosses = consumers[0][1] > producers[-1][1]
-                found.append(
-                    SyncRequirement(
-                        resource,
-                        tuple(op for op, _ in producers),
-                        tuple(op for op, _ in consumers),
-                        location[producers[-1][0]],
-                        location[consumers[0][0]],
-                        barrier_type,
-                        crosses,
-                        nodes[0],
-                        nodes[-1],
-                        0,
-                        len(nodes) - 1,
-                    )
+    for resource, mine in accesses.items():
+        for producers, consumers in _episodes(mine, type_of, *kinds):
+            found.append(
+                SyncRequirement(
+                    resource,
+                    tuple(op for op, _ in producers),
+                    tuple(op for op, _ in consumers),
+                    location[producers[-1][0]],
+                    location[consumers[0][0]],
+                    barrier_type,
+                    consumers[0][1] > producers[-1][1],
+                    nodes[0],
+                    nodes[-1],
+                    0,
+                    len(nodes) - 1,
                 )
-            producers.clear()
-            consumers.clear()
-
-        for op, depth in rounds:
-            used = access_type(op)
-            if used in consumer_types and producers and (not consumers or consumers[0][1] == depth):
-                consumers.append((op, depth))
-            if used in producer_types:
-                if consumers:
-                    close()
-                producers.append((op, depth))
-        close()
+            )
     return found
+
+
+MOST_ROUNDS = 16
+"""How many iterations are looked at where buffers rotate."""
+
+
+def _period(op: Any, memory_of: Callable[[Any, int], Any]) -> int:
+    """After how many iterations an operation touches the same memory again."""
+    first = memory_of(op, 0)
+    return next((depth for depth in range(1, MOST_ROUNDS) if memory_of(op, depth) is first), 1)
+
+
+_Accesses = list[tuple[Any, int]]
+"""Operations, and the round that each is made in."""
+
+
+def _episodes(
+    accesses: _Accesses,
+    type_of: Callable[[Any], MemoryAccessType],
+    producer_types: Collection[MemoryAccessType],
+    consumer_types: Collection[MemoryAccessType],
+) -> Iterator[tuple[_Accesses, _Accesses]]:
+    """Runs of producers and of the consumers behind them; those that begin in a later round repeat the first."""
+    producers: _Accesses = []
+    consumers: _Accesses = []
+    for op, depth in accesses:
+        used = type_of(op)
+        if used in consumer_types and producers and (not consumers or consumers[0][1] == depth):
+            consumers.append((op, depth))
+        if used in producer_types:
+            if consumers:
+                if producers[-1][1] == 0:
+                    yield producers, consumers
+                producers, consumers = [], []
+            producers.append((op, depth))
+    if consumers and producers[-1][1] == 0:
+        yield producers, consumers

@@ -33,7 +33,7 @@ Judge = Callable[[CapturedTrace], Report]
 MOST_WORK = 15_000
 """Steps of `check` that looking for fixes may take, in all: about a second."""
 MOST_SECONDS = 2.0
-OBJECTS = ("early arrival", "missed phase")
+OBJECTS = ("early arrival", "missed phase", "lifetime")
 """What goes wrong with mbarriers. Once it does, waves are a phase apart, and each next operation is wrong as well."""
 MOST_TRIALS = 60
 """Candidates that are tried for one finding."""

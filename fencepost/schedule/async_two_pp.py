@@ -4,6 +4,10 @@ Nothing is written from registers, so there is no second pair to keep apart, and
 the tile that is copied in goes to a slot of its own. The first one is fenced, so that the early group can copy
 over what was just read, and waits until the copies of the next tile have landed; those of later tiles stay in
 flight. In the iteration after that the early group reads what the late group has copied.
+
+With a single tile ahead, the barrier waits for the copies that the same iteration has begun. It stands behind half of
+the matrix instructions then, which hide them. Later it cannot stand: with it behind all of them nothing would be left
+for the other group to run beside.
 """
 
 from __future__ import annotations
@@ -22,14 +26,17 @@ def arrange_async_two_pp(found: LoopOperations) -> Arrangement:
     """The loop in one cluster of memory operations and one of matrix instructions."""
     ahead = tiles_ahead(found)
     counts = _in_flight(found, ahead)
+    # With one tile ahead the barrier waits for the copies of its own iteration: half of the products hide them.
+    early = len(found.mmas) // 2 if ahead == 1 else 0
     memory: Cluster = [
         *(*found.lhs.local_reads, *found.rhs.local_reads, line()),
         *(*found.copies, line()),
+        *(preferred(found.mmas[:early]) if early else []),
         fenced("reads are complete, and so is the next tile", counts),
         line(),
     ]
     multiply = [
-        *preferred(found.mmas),
+        *preferred(found.mmas[early:]),
         plain("late reads → early copies, late copies → early reads: the second of two barriers"),
         line(),
     ]

@@ -148,6 +148,20 @@ def test_copies_straight_into_shared_memory() -> None:
     ]
 
 
+def test_copies_of_the_next_tile_are_waited_for_behind_half_of_the_products() -> None:
+    constraints = constraints_for(target="gfx950")
+    trace = async_gemm(constraints, ahead=1)
+    schedule_reordering(trace, constraints, strategy="two-pp-async")
+    multiply = ["| set_wave_prio 1", "8 mma", "| set_wave_prio 0"]
+    assert in_short(loop_of(trace).body)[:-1] == [
+        *("8 read a", "8 read b", "| sched_barrier"),
+        *("2 gather_to_lds a", "4 gather_to_lds b", "| sched_barrier"),
+        *(*multiply, "| barrier load=0", "| sched_barrier"),
+        *(*multiply, "| workgroup_barrier", "| sched_barrier"),
+    ]
+    assert fp.check(trace).ok
+
+
 @pytest.mark.parametrize(("ahead", "left"), [(1, 0), (2, 4), (3, 8)])
 def test_the_wait_leaves_all_tiles_but_the_next_in_flight(ahead: int, left: int) -> None:
     constraints = constraints_for(Tile(128, 128, 64), target="gfx950")

@@ -17,11 +17,14 @@ from fencepost.hosts.wave.audit import Audit, audit  # noqa: E402
 from fencepost.hosts.wave.installation import Installation, install, installed, uninstall  # noqa: E402
 from fencepost.hosts.wave.passes import add_shared_memory_barriers  # noqa: E402
 from fencepost.hosts.wave.reordering import schedule_reordering  # noqa: E402
+from fencepost.hosts.wave.summary import Placed, Replaced  # noqa: E402
 from fencepost.hosts.wave.translate import Translation, translate  # noqa: E402
 
 __all__ = [
     "Audit",
     "Installation",
+    "Placed",
+    "Replaced",
     "Translation",
     "add_shared_memory_barriers",
     "audit",

@@ -10,9 +10,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.hosts.wave.footprints import Footprints, Reach
-from fencepost.hosts.wave.memory import Allocation
-from fencepost.hosts.wave.nodes import FIELDS, Kind, Node, kind_of, outermost
+from fencepost.hosts.wave.memory import ANYWHERE, Allocation, argument_memory, may_be_shared
+from fencepost.hosts.wave.nodes import (
+    ACCESSES,
+    ATOMICS,
+    FIELDS,
+    ITERATE_INIT,
+    Kind,
+    Node,
+    kind_of,
+    outermost,
+)
 from fencepost.ir.source import FencepostError
+
+HANDING = frozenset((Kind.ALLOCATE, Kind.ITERATE, Kind.CONDITIONAL, Kind.OUTPUT, Kind.GET_RESULT))
+"""Nodes that are given shared memory and only hand it on, or take a part of it."""
+INTO_SHARED = frozenset((Kind.GATHER, Kind.TENSOR_LOAD))
+"""Accesses that are to shared memory whatever their operand says."""
+MOST_STEPS = 1000
+"""How often memory can be handed on before that counts as a circle."""
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +87,8 @@ class Access:
     bundle: Bundle
     reach: Reach | None
     group: str = ""
+    ordered: bool = False
+    """Whether an atomic update has to keep its place among others: they do not commute, or someone uses a result."""
 
 
 @dataclass(slots=True)
@@ -82,25 +100,41 @@ class Accesses:
     of: dict[Node, list[Access]] = field(default_factory=dict)
     bundles: dict[Any, Bundle] = field(default_factory=dict)
     writes: list[Access] = field(default_factory=list)
-    """Plain writes, in the order of the program."""
+    """Plain writes and atomic updates, in the order of the program."""
     standing_for: dict[Node, Allocation | None] = field(default_factory=dict)
     """What nodes have been found to stand for."""
 
     def add(self, node: Node, kind: Kind) -> None:
         """Note what a node does to shared memory, if anything."""
-        named = node.args[FIELDS[kind].memory]
-        for memory in named if isinstance(named, list | tuple) else (named,):
+        for memory in memory_of(node, kind):
             allocation = self.allocation(memory)
-            if allocation is not None:
-                self.note(node, kind, outermost(memory), allocation)
+            if allocation is None and not (kind in INTO_SHARED or self.may_be_shared(memory)):
+                continue
+            # What is not known to be something else is shared memory, and may be any part of it.
+            allocation = allocation or ANYWHERE
+            self.note(node, kind, self.key(memory, allocation), allocation)
 
     def add_users(self, memory: Node) -> None:
-        """Note operations that are not known: what they are given of shared memory, they may change."""
+        """Note operations that are not known to leave what they are given of shared memory as it is."""
         allocation = self.allocation(memory)
-        if allocation is not None:
-            for user in memory.users:
-                if kind_of(user) is Kind.OTHER:
-                    self.note(user, Kind.OTHER, memory, allocation)
+        if allocation is None:
+            if not self.is_shared_by_type(memory):
+                return
+            allocation = ANYWHERE
+        for user in memory.users:
+            kind = kind_of(user)
+            if kind in HANDING or kind is Kind.OTHER:
+                continue  # of those that are not known, more is taken to be changed
+            if kind not in ACCESSES or memory not in memory_of(user, kind):
+                self.note(user, Kind.OTHER, self.key(memory, allocation), allocation)
+
+    def add_unknown(self, node: Node) -> None:
+        """Note an operation of which nothing is known: it may change all of shared memory."""
+        self.note(node, Kind.OTHER, ANYWHERE.node, ANYWHERE)
+
+    def key(self, memory: Node, allocation: Allocation) -> Node:
+        """What a memory is known by: the allocation, or the name that a loop hands one on under."""
+        return ANYWHERE.node if allocation is ANYWHERE else outermost(memory)
 
     def note(self, node: Node, kind: Kind, memory: Node, allocation: Allocation) -> None:
         """Put an access into its bundle."""
@@ -113,11 +147,11 @@ class Accesses:
         access = Access(node, bundle, reach)
         bundle.add(access)
         self.of.setdefault(node, []).append(access)
-        if kind is Kind.WRITE:
+        if kind is Kind.WRITE or kind in ATOMICS:
             self.writes.append(access)
 
     def allocation(self, memory: Node) -> Allocation | None:
-        """An allocation that a node stands for; None if it is no shared memory."""
+        """An allocation that a node stands for; None if it is no shared memory, or not known."""
         try:
             return self.standing_for[memory]
         except KeyError:
@@ -125,22 +159,21 @@ class Accesses:
             return found
 
     def _find_allocation(self, memory: Node) -> Allocation | None:
-        seen = 0
-        while True:
-            memory = outermost(memory)
-            found = self.allocations.get(memory)
-            if found is not None:
-                return found
-            kind = kind_of(memory)
-            if kind is Kind.ITER_ARG:
-                memory = memory.graph.parent_op.args[1][memory.iter_idx]
-            elif kind is Kind.GET_RESULT and kind_of(memory.args[0]) is Kind.ITERATE:
-                memory = memory.args[0].args[1][memory.args[1]]
-            else:
-                return None
-            seen += 1
-            if seen > 1000:
-                raise FencepostError("memory is handed on in a circle", code="FP422")
+        origin = origin_of(memory)
+        found = self.allocations.get(origin)
+        if found is None and _is_argument(origin) and self.is_shared_by_type(origin):
+            found = self.allocations[origin] = argument_memory(origin, self.footprints.numbers)
+        return found
+
+    def may_be_shared(self, memory: Node) -> bool:
+        """Whether a node that is accessed as memory can stand for shared memory: unless its type says otherwise."""
+        space = _space(origin_of(memory))
+        space = _space(memory) if space is None else space
+        return space is None or may_be_shared(space, self.footprints.numbers)
+
+    def is_shared_by_type(self, node: Node) -> bool:
+        """Whether a node is known to be memory, and can be shared memory."""
+        return _space(node) is not None and self.may_be_shared(node)
 
     def join_reads(self) -> None:
         """Make one bundle of reads in one region that do not say where they come from and lie side by side.
@@ -163,3 +196,39 @@ class Accesses:
                 else:
                     first = bundle
         self.bundles = {key: bundle for key, bundle in self.bundles.items() if bundle.members}
+
+
+def memory_of(node: Node, kind: Kind) -> tuple[Node, ...]:
+    """The memory that an access names; copies can have several destinations."""
+    named = node.args[FIELDS[kind].memory]
+    return tuple(named) if isinstance(named, list | tuple) else (named,)
+
+
+def origin_of(memory: Node) -> Node:
+    """Where memory comes from: what a placeholder stands for, what a loop began with."""
+    for _ in range(MOST_STEPS):
+        memory = outermost(memory)
+        kind = kind_of(memory)
+        if kind is Kind.ITER_ARG:
+            loop, place = getattr(memory.graph, "parent_op", None), getattr(memory, "iter_idx", None)
+        elif kind is Kind.GET_RESULT:
+            loop, place = memory.args[0], memory.args[1]
+        else:
+            return memory
+        if loop is None or kind_of(loop) is not Kind.ITERATE or not isinstance(place, int):
+            return memory
+        began = loop.args[ITERATE_INIT]
+        if place >= len(began) or not hasattr(began[place], "op"):
+            return memory
+        memory = began[place]
+    raise FencepostError("memory is handed on in a circle", code="FP422")
+
+
+def _is_argument(node: Node) -> bool:
+    """Whether a node is an argument of the kernel."""
+    return kind_of(node) is Kind.PLACEHOLDER and getattr(node.graph, "parent_op", None) is None
+
+
+def _space(node: Node) -> Any:
+    """The address space of a node's type; None if it has none."""
+    return getattr(getattr(node, "type", None), "address_space", None)

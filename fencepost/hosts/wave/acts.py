@@ -1,12 +1,16 @@
 """Which writes are parts of one act.
 
-Writes to one memory are one cooperative act as long as they touch different elements, and do not conflict with each
-other then. That is looked up, and not taken from where nodes come from: a pipelined loop has copies of its writes in
-front of it, and a write that was split for other reasons does not say that it was.
+The nodes that one operation of the user was expanded into are one cooperative act, wherever their values say that
+they write. So are writes to one memory that touch different elements: that is looked up, and not taken from where
+nodes come from, since a write that was split for other reasons does not always say that it was.
+
+A pipelined loop has copies of its writes in front of it and behind it, and nodes of one operation may have come to
+belong to different iterations. What belongs together is of one stage, and each node is in it once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,35 +19,94 @@ import numpy as np
 
 from fencepost.hosts.wave.accesses import Access, Accesses
 from fencepost.hosts.wave.footprints import Reach
+from fencepost.hosts.wave.nodes import ATOMICS, FIELDS, Kind, Node, argument, class_of
+
+SLICE = "ExtractSlice"
+"""What the parts of a value are taken by that is written piece by piece."""
+COPY = re.compile(r"_mapped_\d+_\d+")
+"""What Wave's names say about the iteration and the stage that a copy of a node is for."""
 
 
 def find_acts(accesses: Accesses) -> None:
-    """Give the writes of each act a group."""
+    """Give the writes of each act a group, and so the atomic updates."""
     number = 0
     places: dict[Any, list[Access]] = {}
     for access in accesses.writes:
         places.setdefault((access.bundle.memory, access.node.graph), []).append(access)
     for writes in places.values():
-        for act in _acts(writes) if len(writes) > 1 else ():
+        if len(writes) == 1:
+            continue
+        plain = [write for write in writes if write.bundle.kind is Kind.WRITE]
+        atomics = [write for write in writes if write.bundle.kind in ATOMICS]
+        for act in (*_acts(_instances(plain)), *_instances(atomics)):
             if len(act) > 1:
                 number += 1
                 for member in act:
                     member.group = f"act{number}"
 
 
-def _acts(writes: list[Access]) -> Iterator[list[Access]]:
-    """Writes to one memory in one region as acts: those that follow each other and touch different elements."""
+def _instances(writes: list[Access]) -> list[list[Access]]:
+    """Writes as instances of the user's operations, in the order in which they begin."""
+    found: dict[Any, list[Access]] = {}
+    copies: dict[Any, int] = {}
+    for write in writes:
+        operation, part = _operation(write.node)
+        copy = copies[operation, part] = copies.get((operation, part), 0) + 1
+        found.setdefault((operation, copy), []).append(write)
+    return list(found.values())
+
+
+def _operation(node: Node) -> tuple[Any, Any]:
+    """The operation of the user that a write is part of, and which part; one of unknown origin is one by itself."""
+    origin, part = getattr(node, "pre_expansion_id", None), _part(node)
+    if origin is None:
+        sliced = node.args[0]
+        cls = class_of(sliced) if hasattr(sliced, "op") else None
+        if cls is None or cls.__name__ != SLICE:
+            return node, None
+        # Split by registers: the slices of one value, or of the nodes that one value was expanded into.
+        value, *rest = sliced.args
+        origin = (
+            "slices",
+            getattr(value, "pre_expansion_id", None) or value,
+            str(getattr(node, "location", None)),
+            id(argument(node, FIELDS[Kind.WRITE].mapping)),
+        )
+        part = (_part(value), str(rest))
+    return (class_of(node), origin, *_iteration(node)), part
+
+
+def _part(node: Node) -> Any:
+    """Which part of its operation a node is: by the tile that it was expanded for, or else by where it writes."""
+    tile = getattr(node, "expanded_dims", None)
+    if tile:
+        return frozenset(tile.items())
+    index = getattr(node, "index", None)
+    return index and tuple((dim, getattr(at, "start", at)) for dim, at in index.items())
+
+
+def _iteration(node: Node) -> tuple[Any, ...]:
+    """What a pipelined loop says about the iteration that its copy of a node belongs to."""
+    schedule = getattr(node, "scheduling_parameters", None)
+    stage = schedule.get("stage") if isinstance(schedule, dict) else None
+    copy = COPY.search(node.name)
+    return stage, str(node.meta.get("pipeline_stage")), copy and copy.group()
+
+
+def _acts(instances: list[list[Access]]) -> Iterator[list[Access]]:
+    """Instances to one memory in one region as acts: those that follow each other and touch different elements."""
     act: list[Access] = []
     taken = _Taken()
-    for write in writes:
-        if write.reach is None:
-            yield [write]
+    for instance in instances:
+        reaches = [write.reach for write in instance if write.reach is not None]
+        if len(reaches) < len(instance):
+            yield instance  # it may touch anything
             continue
-        if taken.meets(write.reach):
+        if any(taken.meets(reach) for reach in reaches):
             yield act
             act, taken = [], _Taken()
-        taken.reaches.append(write.reach)
-        act.append(write)
+        taken.reaches += reaches
+        act += instance
     yield act
 
 

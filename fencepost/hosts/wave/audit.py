@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fencepost.check import check
 from fencepost.flow import build_flow
-from fencepost.hosts.wave.nodes import Node
 from fencepost.hosts.wave.passes import config_for, read
-from fencepost.hosts.wave.translate import Translation
+from fencepost.hosts.wave.places import name_origins, where
+from fencepost.hosts.wave.translate import name_of
 from fencepost.ir import ops
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
 from fencepost.pruning import prune_barriers
-from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.diagnostics import Diagnostic, from_error, render
 from fencepost.report.findings import diagnostics
 
 MEETINGS = (ops.SharedMemoryBarrier, ops.SharedMemoryBarrierSignal)
 """What counts as a barrier: of one in two halves the first."""
+HANGS = ("FP002", "FP003", "FP006")
+"""The codes of what lets a wave wait for ever."""
+INTERNAL = "FP424"
+"""The code of what should not have happened."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +40,78 @@ class Audit:
     redundant: tuple[str, ...]
     """Those that nothing needs, by where they stand in the user's source."""
     races: tuple[Diagnostic, ...]
+    """Everything that is wrong: races, and hangs."""
     unknown: tuple[str, ...] = ()
-    """Operations that were taken to change all of the memory that they are given."""
+    """Operations that were taken to touch all of the memory that they are given, or all of shared memory."""
+    not_judged: tuple[Diagnostic, ...] = ()
+    """What could not be looked at, and why: that nothing was found there says nothing."""
+    limits: tuple[str, ...] = ()
+    """Where looking for races was cut short."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was looked at, and nothing is wrong."""
+        return not (self.races or self.not_judged or self.limits)
 
     def __str__(self) -> str:
-        lines = [
-            f"fencepost: @{self.kernel} ({self.target}): {self.barriers} barriers, "
-            f"{len(self.redundant)} redundant, {len(self.races)} races"
-        ]
-        lines += [f"  redundant: {place}" for place in self.redundant]
-        lines += [f"  not known, taken to change the memory it is given: {name}" for name in self.unknown]
-        return "\n".join([*lines, *(render(race).plain for race in self.races)])
+        title = f"fencepost: @{self.kernel} ({self.target}): "
+        if self.not_judged and not self.races:
+            title += "not judged"
+        else:
+            hangs = sum(race.code in HANGS for race in self.races)
+            title += (
+                f"{self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races) - hangs} races"
+            )
+            title += f", {hangs} hang{'s' if hangs > 1 else ''}" if hangs else ""
+        lines = [title, *(f"  redundant: {place}" for place in self.redundant)]
+        lines += [f"  not known, taken to change the memory it can reach: {name}" for name in self.unknown]
+        lines += [f"  not a proof: {limit}" for limit in self.limits]
+        return "\n".join([*lines, *(render(each).plain for each in (*self.races, *self.not_judged))])
 
 
 def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None) -> Audit:
-    """Look at a captured trace of Wave, and change nothing."""
-    translation = read(trace, config_for(target), constraints)
-    name_origins(translation)
+    """Look at a captured trace of Wave, and change nothing. What goes wrong on the way is part of what is told."""
+    failed: list[Diagnostic] = []
+    shown = target or "gfx942"
+
+    def tried(what: str, step: Callable[[], Result]) -> Result | None:
+        try:
+            return step()
+        except Exception as error:  # nothing that an audit meets may be lost
+            failed.append(_failure(what, error))
+            return None
+
+    translation = tried("the trace", lambda: read(trace, config_for(target), constraints))
+    if translation is None:
+        return Audit(name_of(trace), shown, 0, 0.0, (), (), not_judged=tuple(failed))
     kernel = translation.trace
+    name_origins(kernel)
+    standing = tried("how often barriers run", lambda: _frequencies(kernel)) or []
+    report = tried("races", lambda: check(kernel))
+    pruned = tried("which barriers are redundant", lambda: prune_barriers(kernel))
+    return Audit(
+        kernel.name,
+        shown,
+        len(standing),
+        sum(standing),
+        tuple(where(op.host) for op in pruned.removed) if pruned is not None else (),
+        # What hangs comes first: races of waves that have lost step are often its consequence.
+        tuple(sorted(diagnostics(kernel, report), key=lambda race: race.code not in HANGS)) if report else (),
+        tuple(sorted({node.name for node in translation.unknown})),
+        tuple(failed),
+        tuple(report.explored.limits) if report is not None and not report.explored.complete else (),
+    )
+
+
+def _frequencies(kernel: CapturedTrace) -> list[float]:
+    """How often each barrier runs."""
     flow = build_flow(kernel)
-    standing = [block.frequency for block in flow.blocks for op in block.ops if isinstance(op, MEETINGS)]
-    races = tuple(diagnostics(kernel, check(kernel)))
-    redundant = tuple(where(op.host) for op in prune_barriers(kernel).removed)
-    unknown = tuple(sorted({node.name for node in translation.unknown}))
-    return Audit(kernel.name, target or "gfx942", len(standing), sum(standing), redundant, races, unknown)
+    return [block.frequency for block in flow.blocks for op in block.ops if isinstance(op, MEETINGS)]
 
 
-def name_origins(translation: Translation) -> None:
-    """Say for each operation of a kernel where the user wrote it."""
-    for op in translation.trace.preorder_walk():
-        op.written = where(op.host)
-
-
-def where(node: Node) -> str:
-    """Where a node comes from: a line of the user's source, as far as the trace says."""
-    location = getattr(node, "location", None)
-    frames = getattr(location, "frames", None)
-    frame = frames[0] if frames else location
-    name, line = getattr(frame, "filename", None), getattr(frame, "line", None)
-    if name is None:
-        return ""
-    return f"{Path(name).name}:{line[0] if isinstance(line, tuple) else line}"
+def _failure(what: str, error: Exception) -> Diagnostic:
+    """Why something could not be looked at."""
+    if isinstance(error, FencepostError):
+        found = from_error(error)
+        return Diagnostic(found.code, f"{what}: {found.title}", found.marks, found.notes, found.source)
+    return Diagnostic(INTERNAL, f"{what}: {error!r}", ())

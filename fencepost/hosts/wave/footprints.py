@@ -63,8 +63,8 @@ class Footprints:
 
     def reach(self, node: Node, kind: Kind, allocation: Allocation) -> Reach | None:
         """The bytes of an access; None if they are not known."""
-        if kind is Kind.SCATTER:
-            return None  # values in registers say where
+        if kind is Kind.SCATTER or not allocation.strides:
+            return None  # values in registers say where, or it is not known how the memory is laid out
         if kind is Kind.TENSOR_LOAD:
             return self._tile(node, allocation)
         fields = FIELDS[kind]

@@ -37,7 +37,9 @@ from fencepost.hosts.wave.passes import (
     compilations,
 )
 from fencepost.hosts.wave.reordering import is_ours, schedule_reordering
-from fencepost.hosts.wave.versions import require_wave
+from fencepost.hosts.wave.summary import Replaced
+from fencepost.hosts.wave.translate import name_of
+from fencepost.hosts.wave.versions import mismatch, require_layout, require_wave
 from fencepost.insertion import Inserted
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import Scheduled
@@ -47,6 +49,7 @@ VARIABLE = "FENCEPOST_WAVE"
 MODES = ("replace", "audit")
 PIPELINE = "wave_lang.kernel.wave.wave"
 """The module whose names Wave looks its passes up under."""
+CACHE = "wave_lang.kernel.wave.cache"
 BARRIERS, SCHEDULE = "add_shared_memory_barriers", "schedule_reordering"
 """The passes that are replaced."""
 PACKING, WITH_CONSTRAINTS = "minimize_shared_allocs", "apply_shared_memory_indexing_corrections"
@@ -63,6 +66,8 @@ class Installation:
     audits: list[Audit] = field(default_factory=list)
     inserted: list[Inserted] = field(default_factory=list)
     """What was put into each kernel that was compiled."""
+    results: list[Replaced] = field(default_factory=list)
+    """The same for people: printed, each says where barriers went and why."""
     scheduled: list[Scheduled] = field(default_factory=list)
     """What came of each kernel that ping-pong could be for."""
     seconds: list[float] = field(default_factory=list)
@@ -72,7 +77,9 @@ class Installation:
 
     def put(self, owner: Any, name: str, new: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Put something in the place of a function, given that function."""
-        before = getattr(owner, name)
+        before = getattr(owner, name, None)
+        if before is None:
+            raise mismatch(f"{getattr(owner, '__name__', owner)} has no {name}")
         made = functools.wraps(before)(new(before))
         self.replaced.append((owner, name, before, made))
         setattr(owner, name, made)
@@ -89,7 +96,9 @@ class Installation:
                     _warn(error, "fencepost left this kernel to Wave's own barriers")
                     before(trace, target)
                 else:
-                    self.inserted += [found] if found is not None else []
+                    if found is not None:
+                        self.inserted.append(found)
+                        self.results.append(Replaced(name_of(trace), target or found.target, found))
             else:
                 before(trace, target)
             self.seconds.append(time.perf_counter() - began)
@@ -118,13 +127,11 @@ class Installation:
         return reorder
 
     def look_at(self, trace: Any, target: str) -> None:
-        """Audit a trace as it is now."""
-        try:
-            found = audit(trace, target)
-        except Exception as error:  # whatever it is, the user's kernel has to compile
-            _warn(error, "fencepost cannot judge this kernel")
-            return
+        """Audit a trace as it is now. What could not be judged is in the audit, and is warned of as well."""
+        found = audit(trace, target)
         self.audits.append(found)
+        if found.not_judged and not found.races:
+            warn(f"fencepost cannot judge this kernel: {found.not_judged[0].title}")
         if self.show is not None:
             self.show(found)
 
@@ -178,18 +185,26 @@ def install(
             f"unknown mode {mode!r}", code="FP425", notes=[("known modes", ", ".join([*MODES, "off"]))]
         )
     require_wave()
+    require_layout()
     uninstall()
     if show is None and mode == "audit":
         show = _print
     made = Installation(mode, show, schedule)
-    pipeline = import_module(PIPELINE)
-    made.put(pipeline, WITH_CONSTRAINTS, made.constraints)
-    made.put(pipeline, PACKING, made.packing)
-    made.put(pipeline, BARRIERS, made.barriers)
-    if schedule and mode == "replace":
-        made.put(pipeline, SCHEDULE, made.reordering)
-    made.put(import_module("wave_lang.kernel.wave.cache").WaveCacheManager, "get_hash", made.keys)
     _installed.append(made)
+    try:
+        pipeline, cache = import_module(PIPELINE), import_module(CACHE)
+        made.put(pipeline, WITH_CONSTRAINTS, made.constraints)
+        made.put(pipeline, PACKING, made.packing)
+        made.put(pipeline, BARRIERS, made.barriers)
+        if schedule and mode == "replace":
+            made.put(pipeline, SCHEDULE, made.reordering)
+        made.put(cache.WaveCacheManager, "get_hash", made.keys)
+    except (ImportError, AttributeError) as error:
+        uninstall()
+        raise mismatch(str(error)) from error
+    except FencepostError:
+        uninstall()
+        raise
     return made
 
 
@@ -216,8 +231,12 @@ def installed(mode: str | None = None, **options: Any) -> Iterator[Installation 
 
 
 def _warn(error: Exception, what: str) -> None:
-    why = str(error) if isinstance(error, FencepostError) else repr(error)
-    warnings.warn(f"{what}: {why}", RuntimeWarning, stacklevel=3)
+    warn(f"{what}: {str(error) if isinstance(error, FencepostError) else repr(error)}")
+
+
+def warn(what: str) -> None:
+    """Tell the user something that he should know."""
+    warnings.warn(what, RuntimeWarning, stacklevel=4)
 
 
 def _print(found: Audit) -> None:

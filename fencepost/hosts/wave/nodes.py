@@ -43,15 +43,44 @@ class Kind(Enum):
     SCHEDULING_GROUP = "SchedulingGroupBarrier"
     PRIORITY = "SetWavePrio"
     BINDING = "SetSymbol"
+    COMPUTE = "compute"
+    """Arithmetic in registers: the classes of `IN_REGISTERS`."""
     OTHER = ""
+    """A class that is not in the table: it may do anything to shared memory."""
 
     # Members are compared by identity; what Enum hashes by is a name, and slow.
     __hash__ = object.__hash__
 
 
 ACCESSES = frozenset((Kind.READ, Kind.WRITE, Kind.ATOMIC, Kind.SCATTER, Kind.GATHER, Kind.TENSOR_LOAD))
-HANDED = frozenset((Kind.ALLOCATE, Kind.ITER_ARG, Kind.GET_RESULT))
+ATOMICS = frozenset((Kind.ATOMIC, Kind.SCATTER))
+HANDED = frozenset((Kind.ALLOCATE, Kind.ITER_ARG, Kind.GET_RESULT, Kind.PLACEHOLDER))
 """Nodes that can stand for shared memory."""
+IN_REGISTERS = frozenset(
+    (
+        "ApplyExpr",
+        "BinaryPyOp",
+        "BitcastOp",
+        "BoundsCheck",
+        "Broadcast",
+        "CastOp",
+        "Extract",
+        "ExtractSlice",
+        "NewRegister",
+        "Permute",
+        "Reshape",
+        "SelectOp",
+        "SelfIndex",
+        "ShuffleOp",
+        "SoftsignOp",
+        "UnaryPyOp",
+    )
+)
+"""Wave's classes that neither wait nor touch shared memory by themselves.
+
+Reductions, scans and `TopkOp` are not among them: Wave takes them apart, with scratch memory, before barriers are
+placed. One that is left would get its accesses behind our back.
+"""
 SILENT = frozenset(
     (
         Kind.ALLOCATE,
@@ -66,10 +95,10 @@ SILENT = frozenset(
     )
 )
 """Nodes that do nothing when the kernel runs, or nothing that waits or touches memory."""
-LOCAL = SILENT | ACCESSES | {Kind.MMA, Kind.COMPARISON, Kind.OTHER}
-"""Nodes that have nothing to do with shared memory, unless they are known to access it."""
+LOCAL = SILENT | ACCESSES | {Kind.MMA, Kind.COMPARISON, Kind.COMPUTE, Kind.OTHER}
+"""Nodes that have nothing to do with shared memory, unless they are found to access it."""
 
-_BY_NAME = {kind.value: kind for kind in Kind if kind.value}
+_BY_NAME = {kind.value: kind for kind in Kind if kind.value} | dict.fromkeys(IN_REGISTERS, Kind.COMPUTE)
 _known: dict[type, Kind] = {}
 
 
@@ -115,6 +144,8 @@ FIELDS = {
 
 REGION_OF = {Kind.ITERATE: 2, Kind.CONDITIONAL: 1}
 """Where loops and conditionals keep the name of their region."""
+ITERATE_INIT = 1
+"""Where a loop keeps what it begins with."""
 
 
 def argument(node: Node, place: int | None) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.hosts.wave.nodes import REGION_OF, Kind, Node, kind_of
+from fencepost.hosts.wave.nodes import REGION_OF, Kind, Node, class_of, kind_of
+from fencepost.ir.source import FencepostError
 
 
 @dataclass(slots=True)
@@ -35,6 +36,18 @@ def in_order(wave_trace: Any) -> Order:
                 by_kind[kind] = [node]
             if kind in REGION_OF:
                 add(wave_trace.get_subgraph(node.args[REGION_OF[kind]]))
+            elif kind is Kind.OTHER:
+                refuse_region(node, wave_trace)
 
     add(wave_trace.get_root_graph())
     return found
+
+
+def refuse_region(node: Node, wave_trace: Any) -> None:
+    """Refuse an operation that is not known and has a region: when and how often that runs is not known either."""
+    regions = wave_trace.region_graph.subgraphs
+    for given in node.args:
+        if isinstance(given, str) and given in regions:
+            cls = class_of(node)
+            name = cls.__name__ if cls is not None else node.op
+            raise FencepostError(f"{node.name}: a {name} with a region of its own is not known", code="FP422")

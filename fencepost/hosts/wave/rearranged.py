@@ -70,7 +70,9 @@ def _only_computes(node: Node, kind: Kind) -> bool:
     """Whether all that a node does is to have a value."""
     from wave_lang.kernel.ops.wave_ops import get_custom
 
-    return kind is Kind.OTHER and bool(node.users) and not get_custom(node).has_side_effects
+    return (
+        kind in (Kind.COMPUTE, Kind.COMPARISON) and bool(node.users) and not get_custom(node).has_side_effects
+    )
 
 
 def plan_of(translation: Translation, loop: ops.Iterate, added: tuple[ops.Operation, ...]) -> Plan:

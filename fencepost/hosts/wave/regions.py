@@ -8,7 +8,18 @@ from typing import Any
 
 from fencepost.hosts.wave.accesses import Access, Accesses, Bundle
 from fencepost.hosts.wave.conditions import Conditions
-from fencepost.hosts.wave.nodes import LOCAL, REGION_OF, SILENT, Kind, Node, argument, kind_of, outermost
+from fencepost.hosts.wave.nodes import (
+    ATOMICS,
+    ITERATE_INIT,
+    LOCAL,
+    REGION_OF,
+    SILENT,
+    Kind,
+    Node,
+    argument,
+    kind_of,
+    outermost,
+)
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.views import view_of
 from fencepost.ir import ops
@@ -16,7 +27,7 @@ from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
 from fencepost.ir.source import FencepostError
 
-ITERATE_INIT, ITERATE_STEP, ITERATE_START = 1, 4, 5
+ITERATE_STEP, ITERATE_START = 4, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,7 @@ class RegionWriter:
             kind = self.kinds[node]
             if node in accessing:
                 for access in accessing[node]:
-                    self.access(node, kind, access)
+                    self.access(node, access.bundle.kind, access)
             elif kind in silent:
                 continue
             elif kind is Kind.ITERATE:
@@ -106,8 +117,8 @@ class RegionWriter:
             op = self.kernel.gather_to_lds(view, *used) if used else self.kernel.put(ops.GatherToLDS((view,)))
         elif kind is Kind.TENSOR_LOAD:
             op = self.kernel.put(ops.TensorLoadToLDS((view,)))
-        elif kind in (Kind.ATOMIC, Kind.SCATTER):
-            op = self.kernel.atomic(view, *used)
+        elif kind in ATOMICS and not access.ordered:
+            op = self.kernel.atomic(view, *used, group=access.group)
         elif used:
             op = self.kernel.write(view, *used, group=access.group)
         else:
@@ -183,7 +194,8 @@ class RegionWriter:
         for place, init in enumerate(given):
             buffer = self.memory.get(outermost(init)) if hasattr(init, "op") else None
             if buffer is not None:
-                name = f"b{self.loops}.{place}"
+                # Named after what it begins with; dots are in no name of the user's.
+                name = f"{buffer.name.partition('.')[0]}.{self.loops}.{place}"
                 names[name], places[name] = buffer, place
         var, self.loops = f"i{self.loops}", self.loops + 1
         trip = self.trip(node)

@@ -165,8 +165,8 @@ def _changes(op: ops.SyncOperation, region: Any) -> list[Edit]:
     if isinstance(op, ops.SharedMemoryBarrier):
         if TENSORS in op.counts or op.drains:
             return _instead(op, host, region)
-        if LOADS in op.counts and not argument(host, 0):
-            return [Update(host, (True,))]
+        if (LOADS in op.counts) != bool(argument(host, 0)):
+            return [Update(host, (LOADS in op.counts,))]
     if isinstance(op, ops.MemoryCounterWait) and kind_of(host) is Kind.COUNTER_WAIT:
         wanted = _counter_arguments(op.counts)
         if wanted != tuple(argument(host, place) for place in range(len(COUNTERS))):

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.hosts.wave.accesses import Accesses
+from fencepost.hosts.wave.accesses import Access, Accesses
 from fencepost.hosts.wave.acts import find_acts
 from fencepost.hosts.wave.apart import Threads, find_waves_apart, may_stay_apart
+from fencepost.hosts.wave.atomics import find_order
 from fencepost.hosts.wave.conditions import Conditions
 from fencepost.hosts.wave.footprints import Footprints
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
-from fencepost.hosts.wave.memory import allocations
+from fencepost.hosts.wave.memory import ANYWHERE, allocations
+from fencepost.hosts.wave.naming import names_of, unused
 from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
 from fencepost.hosts.wave.numbers import Numbers, Workgroup
 from fencepost.hosts.wave.order import Order, in_order
@@ -46,7 +48,7 @@ class Translation:
     """None if nobody said how many waves there are."""
     accesses: Accesses
     unknown: list[Node] = field(default_factory=list)
-    """Operations that are not known and are given shared memory: taken to change all of it."""
+    """Operations that are taken to touch all of the memory that they are given, or all of shared memory."""
     synchronization: list[Node] = field(default_factory=list)
     """Barriers and waits that stand in the trace."""
     timed: bool = False
@@ -107,7 +109,7 @@ def translate(
     _find_accesses(accesses, order)
     if exact and workgroup is not None and workgroup.waves > 1:
         find_waves_apart(accesses, workgroup)
-    kernel = Kernel(_name(wave_trace), waves=waves)
+    kernel = Kernel(name_of(wave_trace), waves=waves)
     registers = {node.args[0]: node.args[1] for node in order.of(Kind.BINDING)}
     writer = (WholeWriter if whole else RegionWriter)(
         kernel,
@@ -122,7 +124,8 @@ def translate(
         counted=whole or Kind.COUNTER_WAIT in order.by_kind,
     )
     writer.region(wave_trace.get_root_graph())
-    unknown = [node for node in accesses.of if order.kinds[node] is Kind.OTHER]
+    unknown = [node for node, found in accesses.of.items() if any(_is_unknown(each) for each in found)]
+    unknown += [node for node in order.of(Kind.OTHER) if node not in accesses.of]
     standing = [node for kind in SYNCHRONIZE for node in order.of(kind)]
     return Translation(kernel.trace, wave_trace, workgroup, accesses, unknown, standing, timed)
 
@@ -131,27 +134,50 @@ def _find_accesses(accesses: Accesses, order: Order) -> None:
     for node, kind in order.kinds.items():
         if kind in ACCESSES:
             accesses.add(node, kind)
-        elif kind in HANDED and accesses.allocation(node) is not None:
+        elif kind in HANDED:
             accesses.add_users(node)
+    if accesses.allocations or accesses.of:
+        for node in order.of(Kind.OTHER):
+            accesses.add_unknown(node)
     accesses.join_reads()
     find_acts(accesses)
+    find_order(accesses)
+
+
+def _is_unknown(access: Access) -> bool:
+    return access.bundle.kind is Kind.OTHER or access.bundle.allocation is ANYWHERE
 
 
 def _buffers(kernel: Kernel, accesses: Accesses) -> dict[Node, Buffer]:
-    """A buffer for each allocation, as long as what is accessed through it."""
+    """A buffer for each allocation, as long as what is accessed through it, and one for all of them if need be."""
     longest: dict[int, int] = {}
+    anywhere = False
     for bundle in accesses.bundles.values():
+        anywhere = anywhere or bundle.allocation is ANYWHERE
         if bundle.hi is not None:
             # Memory that loops hand on has one size, so all allocations of that size grow alike.
             size = bundle.allocation.size
             longest[size] = max(longest.get(size, size), bundle.hi)
-    return {
-        node: kernel.shared(f"m{number}", bytes=longest.get(found.size, found.size), offset=found.offset)
-        for number, (node, found) in enumerate(accesses.allocations.items())
+    sizes = {node: longest.get(found.size, found.size) for node, found in accesses.allocations.items()}
+    offsets = {node: found.offset for node, found in accesses.allocations.items()}
+    end = max((at + sizes[node] for node, at in offsets.items() if at is not None), default=0)
+    if anywhere:
+        # What lies somewhere of its own gets an address behind the others: memory of unknown origin may be there.
+        for node, at in offsets.items():
+            if at is None:
+                offsets[node], end = end, end + sizes[node]
+    names = names_of(accesses)
+    found = {
+        node: kernel.shared(names[node], bytes=sizes[node], offset=offsets[node])
+        for node in accesses.allocations
     }
+    if anywhere:
+        name = unused("anywhere", set(names.values()))
+        found[ANYWHERE.node] = kernel.shared(name, bytes=max(end, 1), offset=0)
+    return found
 
 
-def _name(wave_trace: Any) -> str:
+def name_of(wave_trace: Any) -> str:
     """What the user calls the kernel, as the text form can spell it."""
     name = getattr(getattr(wave_trace.region_graph, "func", None), "__name__", "") or "kernel"
     word = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)

@@ -7,6 +7,7 @@ on it, and this is the only place that says so.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -16,6 +17,45 @@ ACCEPTED = ("3.9",)
 """Releases by their first two numbers; corrections (3.9.1) go with them."""
 
 INSTALL = "pip install torch==2.13.0 wave-lang==3.9.1"
+NEEDED = ("torch", "numpy", "sympy")
+"""What Wave's traces are made of."""
+LAYOUT = {
+    "Allocate": (
+        "shape",
+        "distributed_shape",
+        "dtype",
+        "address_space",
+        "padding",
+        "parent",
+        "offset",
+        "tail_padding",
+    ),
+    "AtomicOp": ("lhs", "rhs", "elements_per_thread", "mapping", "mapping_dynamic_vals"),
+    "Conditional": ("condition", "subgraph_name", "implicit_captures"),
+    "GatherToLDS": (
+        *(
+            "src",
+            "dst",
+            "src_index",
+            "dst_index",
+            "dtype",
+            "elements_per_thread",
+            "src_mapping",
+            "dst_mapping",
+        ),
+    ),
+    "GetResult": ("value", "res_idx"),
+    "Iterate": ("axis", "init_args", "subgraph_name", "implicit_captures", "step", "start"),
+    "MemoryCounterWait": ("load", "store", "ds"),
+    "Read": ("memory", "elements_per_thread", "mapping", "mapping_dynamic_vals"),
+    "ScatterAdd": ("register_src", "register_idx", "dim", "memory", "mapping", "elements_per_thread"),
+    "SharedMemoryBarrier": ("wait_async_ops",),
+    "SharedMemoryBarrierSignal": ("barId", "tensor_wait"),
+    "SharedMemoryBarrierWait": ("barId",),
+    "TensorLoadToLDS": ("src", "dst", "element_type", "distributed_shape", "shared_tile_index"),
+    "Write": ("register_", "memory", "elements_per_thread", "mapping", "mapping_dynamic_vals"),
+}
+"""The first arguments of Wave's operations, which are read where they stand."""
 
 
 class MissingWave(FencepostError, ImportError):
@@ -31,6 +71,13 @@ def require_wave() -> str:
             code="FP420",
             notes=[("help", INSTALL)],
         )
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise MissingWave(
+            f"the Wave host needs {', '.join(missing)}, which wave-lang is not installed with: {INSTALL}",
+            code="FP420",
+            notes=[("help", INSTALL)],
+        )
     if ".".join(found.split("+")[0].split(".")[:2]) not in ACCEPTED:
         raise MissingWave(
             f"wave-lang {found} is installed; this version of fencepost works with wave-lang "
@@ -39,6 +86,28 @@ def require_wave() -> str:
             notes=[("help", INSTALL)],
         )
     return found
+
+
+def require_layout() -> None:
+    """Refuse a package whose operations have other arguments than those that are read (FP421)."""
+    from wave_lang.kernel.ops import wave_ops
+
+    for name, wanted in LAYOUT.items():
+        cls = getattr(wave_ops, name, None)
+        if cls is None:
+            raise mismatch(f"it has no {name}")
+        found = tuple(field.name for field in fields(cls) if field.init)[: len(wanted)]
+        if found != wanted:
+            raise mismatch(f"{name} has the arguments {', '.join(found)}; known are {', '.join(wanted)}")
+
+
+def mismatch(what: str) -> MissingWave:
+    """The refusal of a package that is not as the accepted releases are."""
+    return MissingWave(
+        f"wave-lang {installed_version()} is not as it is known here: {what}",
+        code="FP421",
+        notes=[("help", INSTALL)],
+    )
 
 
 def installed_version() -> str | None:

@@ -171,6 +171,62 @@ def other(row: Any) -> Any:
     return WAVES - 1 - row
 
 
+def scattered(
+    body: Callable[..., None],
+    *,
+    tiles: int = 4,
+    schedule: SchedulingType = SchedulingType.NONE,
+    **options: Any,
+) -> Source:
+    """A kernel along K in which each of four waves has several rows, so that Wave expands each operation.
+
+    `body` is called in the loop with the memory, a value, places within a row, and a buffer of global memory.
+    """
+    target = "gfx942"
+    lanes = LANES[target]
+    constraints = [
+        tkw.HardwareConstraint(threads_per_wave=lanes, vector_shapes={M: 1, K: lanes}),
+        tkw.WorkgroupConstraint(M, BLOCK_M, 0),
+        tkw.TilingConstraint(K, BLOCK_K),
+        tkw.WaveConstraint(M, tiles),
+    ]
+
+    @tkw.wave(constraints)
+    def scattering(
+        a: tkl.Memory[M, K, GLOBAL_ADDRESS_SPACE, tkl.i32],
+        b: tkl.Memory[M, K, GLOBAL_ADDRESS_SPACE, tkl.i32],
+        places: tkl.Memory[M, K, GLOBAL_ADDRESS_SPACE, tkl.i32],
+    ) -> Any:
+        memory = tkw.allocate((M, K), (BLOCK_M, BLOCK_K), tkl.i32, SHARED_ADDRESS_SPACE)
+
+        @tkw.iterate(K, init_args=[])
+        def along() -> None:
+            # Values of a computation: what is only copied to shared memory, Wave copies in another shape.
+            value, place = tkw.read(a, elements_per_thread=1), tkw.read(places, elements_per_thread=1)
+            body(memory, value + value, place + place, b)
+
+    sizes = {
+        M: WAVES * tiles * 2,
+        K: lanes * 8,
+        BLOCK_M: WAVES * tiles,
+        BLOCK_K: lanes,
+        **get_default_scheduling_params(),
+    }
+    return Source(scattering, sizes, target, schedule, {"minimize_shared_allocs": False, **options})
+
+
+def dynamic(*, rows: bool = False) -> Any:
+    """A write whose column, or whose row and column, are values."""
+    i, j = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1)
+    column, row = tkw.IndexMapping.dynamic_val(0), tkw.IndexMapping.dynamic_val(1)
+    return tkw.IndexMapping(
+        num_iterators=2,
+        inputs={M: i, K: j},
+        outputs={M: row if rows else i, K: column},
+        dynamic_val_mappings=({M: i, K: j},) * (2 if rows else 1),
+    )
+
+
 # ---------------------------------------------------------------- what Wave's own pass leaves
 
 

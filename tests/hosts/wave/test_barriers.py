@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 
@@ -92,7 +94,7 @@ def test_every_new_barrier_has_a_location() -> None:
 def test_the_name_of_the_seeds_takes_traces_of_wave() -> None:
     import fencepost
 
-    def add(trace: object, target: str = "") -> None:
+    def add(trace: Any, target: str = "") -> None:
         fencepost.add_shared_memory_barriers(trace, target)
 
     before = kernels.PIPELINE.add_shared_memory_barriers

@@ -134,10 +134,13 @@ def test_copies() -> None:
     assert loop_of(steps(text)) == [
         "20 read",
         "6 copy",
+        "priority",
+        "16 mma",
+        "priority",
         "wait",
         "barrier",
         "priority",
-        "32 mma",
+        "16 mma",
         "priority",
         "plain barrier",
     ]

@@ -30,13 +30,13 @@ def test_loop_with_packed_allocations() -> None:
     # Two tiles of 64 rows of 32 elements and 4 for padding; all reads of a tile are one.
     assert text_of(kernels.gemm()) == (
         "kernel @gemm waves=4 {\n"
-        "  shared %m0 : 4608 at 0\n"
-        "  shared %m1 : 4608 at 4608\n"
+        "  shared %b : 4608 at 0\n"
+        "  shared %a : 4608 at 4608\n"
         "  loop %i0 in 0..8 {\n"
-        "    write %m1[0..4600]\n"
-        "    write %m0[0..4600]\n"
-        "    read %m0[0..4600]\n"
-        "    read %m1[0..4600]\n"
+        "    write %a[0..4600]\n"
+        "    write %b[0..4600]\n"
+        "    read %b[0..4600]\n"
+        "    read %a[0..4600]\n"
         "  }\n"
         "}\n"
     )
@@ -44,7 +44,7 @@ def test_loop_with_packed_allocations() -> None:
 
 def test_allocations_by_themselves_have_no_address() -> None:
     text = text_of(kernels.gemm(minimize_shared_allocs=False))
-    assert "shared %m0 : 4608\n" in text and " at " not in text
+    assert "shared %b : 4608\n" in text and " at " not in text
 
 
 def test_writes_of_one_tile_are_one_act() -> None:
@@ -79,26 +79,26 @@ def test_buffers_rotate_through_a_loop() -> None:
 def test_copies_to_shared_memory_reach_as_far_as_a_wave_does() -> None:
     text = text_of(kernels.gemm("gfx950", block=(64, 64, 64), use_global_to_shared=True))
     # A wave copies 64 times 16 bytes from where its first lane begins; the tile is as long as its eight pieces.
-    assert text.count("gather_to_lds %m1\n") == text.count("gather_to_lds %m0\n") == 1
+    assert text.count("gather_to_lds %a\n") == text.count("gather_to_lds %b\n") == 1
     assert "write" not in text
 
 
 def test_an_engine_copies_tiles() -> None:
     text = text_of(kernels.gemm("gfx1250", block=(64, 64, 64), use_global_to_shared=True))
-    assert "tensor_load_to_lds %m" in text
+    assert "tensor_load_to_lds %a" in text
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1201"])
 def test_conditional_that_all_waves_decide_alike(target: str) -> None:
     text = text_of(kernels.read_in_a_branch(target))
-    assert "    if %c1 {\n      read %m0" in text
+    assert "    if %c1 {\n      read %memory" in text
 
 
 def test_without_constraints_nothing_is_known_of_threads() -> None:
     found: list[str] = []
     kernels.gemm().looked_at(lambda trace, _: found.append(str(translate(trace).trace)))
     assert "kernel @gemm waves=2 {" in found[0]
-    assert "write %m1\n" in found[0] and "read %m0\n" in found[0]
+    assert "write %a\n" in found[0] and "read %b\n" in found[0]
 
 
 def test_a_value_has_arrived_where_an_instruction_needs_it() -> None:
