@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,9 +75,6 @@ def read_triton(name: str) -> Kernels:
     found = translations(read_file(name))
     for each in found:
         refuse_beyond(each)
-        for op in each.unknown:
-            line = f":{op.span.line}" if op.span else ""
-            sys.stderr.write(f"{name}{line}: {op.name} is not known: taken to touch all of shared memory\n")
     return Kernels([each.trace for each in found], found)
 
 

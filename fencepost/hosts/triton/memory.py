@@ -16,7 +16,15 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.ir.expr import Binary, Const, Expr, Unknown
 
 SCRATCH = (
-    *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas"),
+    *(
+        "tt.reduce",
+        "tt.scan",
+        "tt.histogram",
+        "tt.gather",
+        "tt.atomic_rmw",
+        "tt.atomic_cas",
+        "tt.atomic_load",
+    ),
     *("ttg.convert_layout", "tt.call"),
 )
 """Operations that may need memory of their own."""

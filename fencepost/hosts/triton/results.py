@@ -110,10 +110,10 @@ def removable(op: Operation) -> bool:
 
 def refuse_beyond(translation: Translation) -> None:
     """Refuse kernels that use what cannot be expressed yet."""
-    if translation.beyond:
-        names = sorted({op.name for op in translation.beyond})
+    names = translation.not_judged
+    if names:
         raise FencepostError(
-            f"@{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
+            f"not judged: @{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
             [Mark(op.span) for op in translation.beyond[:2]],
             code="FP408",
             source=translation.module.source,

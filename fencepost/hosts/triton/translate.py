@@ -6,11 +6,13 @@ as its `host`, so that a barrier lands in front of the right one and a report na
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.blocks import Flat, Flattening
-from fencepost.hosts.triton.memory import Allocation, Allocations, Place
+from fencepost.hosts.triton.divergence import divergent_branches
+from fencepost.hosts.triton.memory import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
@@ -24,6 +26,8 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 
+SHARED_POINTER = re.compile(r"!(?:tt|llvm)\.ptr<(?:[^<>]*, *)?3>")
+"""A pointer into shared memory, which can be any of it: `!tt.ptr<f32, 3>`, `!llvm.ptr<3>`."""
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
 
@@ -35,10 +39,10 @@ class Translation:
     trace: CapturedTrace
     module: Module
     function: Operation
-    unknown: list[Operation] = field(default_factory=list)
-    """Operations that are not in the table and may touch shared memory: taken to touch all of it."""
     beyond: list[Operation] = field(default_factory=list)
-    """Operations that kernels here cannot express yet."""
+    """Operations that kernels here cannot express: nothing is said about a function that has one."""
+    reasons: list[str] = field(default_factory=list)
+    """What else keeps a function from being judged."""
     own: list[Operation] = field(default_factory=list)
     """The operations that it stands for: not those of partitions, which are translated by themselves."""
     part: Part | None = None
@@ -47,6 +51,11 @@ class Translation:
     """Whether it has a single wave, whose threads count as two."""
     target: str = ""
     """The GPU that the module names, by its name here; empty if it names none that is known."""
+
+    @property
+    def not_judged(self) -> list[str]:
+        """What of the function cannot be followed, in words; nothing is said about it unless this is empty."""
+        return [*sorted({op.name for op in self.beyond}), *self.reasons]
 
 
 def translate(
@@ -94,6 +103,7 @@ def translate(
     )
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
+    translation.reasons += _reasons(module, function)
     if any(is_view(value) for value in flat.blocks[0].arguments):
         # Memory of whoever calls it.
         translation.beyond.append(function)
@@ -228,6 +238,16 @@ def _target(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name
+
+
+def _reasons(module: Module, function: Operation) -> Iterator[str]:
+    """What keeps a function from being judged, whatever operations it has."""
+    if not alone(module):
+        yield f"clusters of {module.operation.integer('ttg.num-ctas')} workgroups"
+    if SHARED_POINTER.search(module.text):
+        yield "pointers into shared memory"
+    for name in sorted({op.name for op in divergent_branches(module, function)}):
+        yield f"{name} under a condition that depends on the thread"
 
 
 def _word(name: str) -> str:

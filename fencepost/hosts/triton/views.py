@@ -14,7 +14,7 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
 from fencepost.hosts.triton.objects import object_numbers
-from fencepost.hosts.triton.table import TABLE, Does
+from fencepost.hosts.triton.table import Does, row_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
 
@@ -270,8 +270,7 @@ def is_view(value: Value) -> bool:
 
 
 def _is_view_of(op: Operation) -> bool:
-    row = TABLE.get(op.name)
-    return row is not None and row.does is Does.VIEWS
+    return row_of(op.name).does is Does.VIEWS
 
 
 def _names(expr: Expr) -> list[str]:
