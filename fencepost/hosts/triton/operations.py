@@ -85,6 +85,12 @@ class OperationWriter:
         return end - first == 1 or self.translation.lanes_apart
 
     @property
+    def warps(self) -> int:
+        """How many they are in truth."""
+        first, end = self.waves
+        return 1 if self.is_single else end - first
+
+    @property
     def lanes(self) -> int:
         """The threads of a wave."""
         return self.views.module.operation.integer("ttg.threads-per-warp") or 64

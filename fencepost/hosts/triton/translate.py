@@ -6,7 +6,6 @@ as its `host`, so that a barrier lands in front of the right one and a report na
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -26,8 +25,6 @@ from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 
-SHARED_POINTER = re.compile(r"!(?:tt|llvm)\.ptr<(?:[^<>]*, *)?3>")
-"""A pointer into shared memory, which can be any of it: `!tt.ptr<f32, 3>`, `!llvm.ptr<3>`."""
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
 
@@ -244,8 +241,6 @@ def _reasons(module: Module, function: Operation) -> Iterator[str]:
     """What keeps a function from being judged, whatever operations it has."""
     if not alone(module):
         yield f"clusters of {module.operation.integer('ttg.num-ctas')} workgroups"
-    if SHARED_POINTER.search(module.text):
-        yield "pointers into shared memory"
     for name in sorted({op.name for op in divergent_branches(module, function)}):
         yield f"{name} under a condition that depends on the thread"
 
