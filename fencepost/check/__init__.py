@@ -73,6 +73,7 @@ def check(
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
+    explored.unjudged = trace.unjudged
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored)
 
 

@@ -106,6 +106,8 @@ class Explored:
     steps: int = 0
     paths: int = 0
     limits: list[str] = field(default_factory=list)
+    unjudged: tuple[str, ...] = ()
+    """What the kernel was made from has to get right and the kernel does not say."""
 
     def cut(self, what: str) -> None:
         """Something was left out."""
@@ -121,9 +123,10 @@ class Explored:
             looked = f"simulated {_count(self.paths, 'path')}"
         elif self.method == "apart":
             looked = f"simulated {_count(self.paths, 'path')} and {looked}"
-        if self.complete:
-            return f"{looked}; nothing was left out"
-        return f"{looked}; not a proof: {'; '.join(self.limits)}"
+        others = f"; not judged: {', '.join(self.unjudged)}" if self.unjudged else ""
+        if not self.complete:
+            return f"{looked}; not a proof: {'; '.join(self.limits)}{others}"
+        return f"{looked}{others or '; nothing was left out'}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

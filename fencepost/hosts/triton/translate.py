@@ -15,6 +15,7 @@ from fencepost.hosts.triton.memory import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
+from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
 from fencepost.hosts.triton.views import Views, is_view
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
@@ -98,6 +99,8 @@ def translate(
     translation = Translation(
         kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
     )
+    if translation.target.startswith("sm_") and uses_async_proxy(function):
+        kernel.trace.unjudged = (FENCES,)
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
     translation.reasons += _reasons(module, function)

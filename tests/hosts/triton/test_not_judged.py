@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CommandLine
-from tests.hosts.triton.modules import module
+from tests.hosts.triton.modules import NVMMA, module
 
 OBJECT = "!ttg.memdesc<1xi64, #s1, #smem, mutable>"
 DESC = "!tt.tensordesc<64x128xf16, #n>"
@@ -163,3 +163,25 @@ def test_a_load_for_the_whole_cluster_is_not_judged(fencepost: CommandLine, tmp_
 def test_a_kernel_of_a_cluster_is_not_judged(fencepost: CommandLine, tmp_path: Path) -> None:
     code, said = judge(fencepost, tmp_path, "tt.return", "cuda:90", workgroups=2)
     assert (code, "clusters of 2 workgroups" in said) == (2, True), said
+
+
+def test_a_verdict_on_a_kernel_that_uses_two_proxies_says_that_fences_between_them_are_not_judged(
+    fencepost: CommandLine, tmp_path: Path
+) -> None:
+    """The tile is written by threads and stored by the engine, without the fence that this takes."""
+    body = f"""
+%m = ttg.local_alloc : () -> {NVMMA}
+%zero = arith.constant 0 : i32
+ttg.local_store %x, %m : <TENSOR> -> {NVMMA}
+ttg.barrier local
+ttng.async_tma_copy_local_to_global %narrow[%zero, %zero] %m : !tt.tensordesc<64x64xf16, #n>, {NVMMA}
+ttng.async_tma_store_wait {{pendings = 0 : i32}}
+tt.return
+"""
+    arguments = "%narrow: !tt.tensordesc<64x64xf16, #n>"
+    (tmp_path / "kernel.ttgir").write_text(module(body, arguments=arguments, target="cuda:90"))
+    said = fencepost("check", str(tmp_path / "kernel.ttgir")).out
+    assert "no race, no deadlock" in said
+    assert "not judged: fences between proxies" in said
+    assert "nothing was left out" not in said
+    assert '"unjudged": [' in fencepost("check", "--json", str(tmp_path / "kernel.ttgir")).out
