@@ -23,6 +23,7 @@ from fencepost.analysis.access import (
     depends_on_wave,
     merged,
     regions_of,
+    update_of,
 )
 from fencepost.analysis.footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.analysis.phases import Phases, values_in
@@ -47,6 +48,8 @@ class AccessClass:
     waves: int
     """The waves that can run it, as bits."""
     atomic: bool = False
+    update: str | None = None
+    """The update that it does, if that commutes with others of its kind."""
     group: str = ""
     loops: tuple[int, ...] = ()
     """Where it matters in which iteration: the loops around it, outermost first."""
@@ -70,7 +73,7 @@ class AccessClass:
 
     def matters(self, later: AccessClass) -> bool:
         """Whether the order of the two matters if they touch a common byte."""
-        if not (self.writes or later.writes) or (self.atomic and later.atomic):
+        if not (self.writes or later.writes) or (self.update is not None and self.update == later.update):
             return False
         # One engine keeps the order of its copies. What it reads and what it writes it may overlap.
         return not (self.engine and self.engine == later.engine and self.writes and later.writes)
@@ -235,6 +238,7 @@ def classify(flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots:
                 place.regions,
                 admitted,
                 isinstance(op, ops.AtomicOp),
+                update_of(op),
                 group,
                 loops,
                 place.by_wave,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.triton.forms import is_followed
@@ -29,6 +30,10 @@ WIDEST = 16
 """Bytes that one lane copies with one instruction at most."""
 ACQUIRES, RELEASES = (2, 4), (3, 4)
 """The orders of atomics, as numbers of `sem`: acquire, release, and both."""
+UPDATES = dict(
+    enumerate(("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exchange"), start=1)
+)
+"""The updates of atomics, as numbers of `atomic_rmw_op`."""
 SHOWN = 60
 """Characters of an operation that are underlined in a report."""
 LOCAL = 1
@@ -173,12 +178,14 @@ class OperationWriter:
     def known(self, op: Operation, row: Row) -> None:
         """An operation of the table."""
         kernel, does = self.kernel, row.does
-        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write, Does.UPDATES: kernel.atomic}
+        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write}
         if does is Does.ALLOCATES:
             if op.operands and op in self.views.allocations.of:
                 self.note(op, kernel.write(View(self.buffers[self.views.allocations.of[op]])))
         elif does in plain:
             self.each(op, plain[does], self.stretches(self.views.shared(op)))
+        elif does is Does.UPDATES:
+            self.update(op)
         elif does is Does.COPIES_IN:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
@@ -270,6 +277,15 @@ class OperationWriter:
         ):
             # Unless it is marked as one of a warp group, the wait of several groups ends in a barrier.
             self.note(op, self.barrier())
+
+    def update(self, op: Operation) -> None:
+        """An atomic on shared memory; its order matters unless it commutes and nobody uses what it returns."""
+        update = UPDATES.get(op.integer("atomic_rmw_op") or 0, "exchange")
+        used = any(
+            value in op.results for other in self.translation.function.walk() for value in other.operands
+        )
+        put = partial(self.kernel.atomic, update=update, returns=used)
+        self.each(op, put, self.stretches(self.views.shared(op)))
 
     def call(self, op: Operation) -> None:
         """A function that is run: what it does in its frame, and in which order, is looked at by itself."""

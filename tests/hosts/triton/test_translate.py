@@ -670,6 +670,51 @@ def test_the_barrier_of_an_atomic_that_acquires_is_the_one_of_its_scratch_memory
     assert found == ["write %m0", "barrier", "exchange %atomic_rmw", "read %m0"]
 
 
+UPDATE = "(!ttg.memdesc<256xi32, #s1, #smem, mutable>, tensor<64xi32, #r>, tensor<64xi32, #r>) -> tensor<64xi32, #r>"
+
+
+def updates(first: str, second: str, last: str = "") -> str:
+    """Two atomics on one table of bins."""
+    head = "#s1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+    body = f"""
+%bins = ttg.local_alloc {{allocation.offset = 0 : i32}} : () -> !ttg.memdesc<256xi32, #s1, #smem, mutable>
+%where = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #r>
+%one = ttg.local_atomic_scatter_rmw {first}, %bins[%where], %where {{axis = 0 : i32}} : {UPDATE}
+%two = ttg.local_atomic_scatter_rmw {second}, %bins[%where], %where {{axis = 0 : i32}} : {UPDATE}
+{last}
+tt.return
+"""
+    return head + module(body, shared=1024)
+
+
+@pytest.mark.parametrize("update", ["and", "or", "xor", "add", "max", "min", "umax", "umin"])
+def test_the_same_update_twice_needs_no_order(update: str) -> None:
+    translation = translated(updates(update, update))
+    assert statements(translation) == [f"atomic %m0 update={update}"] * 2
+    assert check(translation.trace).ok
+    assert inserted(updates(update, update))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "last"),
+    [
+        ("exch", "exch", ""),
+        ("add", "max", ""),
+        ("min", "umin", ""),
+        ("add", "add", "%sum = arith.addi %one, %where : tensor<64xi32, #r>"),
+        ("add", "add", "%sum = arith.addi %two, %where : tensor<64xi32, #r>"),
+    ],
+)
+def test_updates_that_do_not_commute_or_whose_result_is_used_keep_their_order(
+    first: str, second: str, last: str
+) -> None:
+    text = updates(first, second, last)
+    assert [race.hazard for race in check(translated(text).trace).races] == ["RAW"]
+    fixed, executed = inserted(text)
+    assert executed == 1
+    assert check(translated(fixed).trace).ok
+
+
 @pytest.mark.parametrize("order", ["relaxed", "acquire"])
 def test_a_poll_ends_in_a_barrier(order: str) -> None:
     body = f"""
