@@ -53,7 +53,9 @@ class Kernels:
             return asked or ""
         from fencepost.hosts.triton.results import known_target
 
-        return known_target(self.translations[0])
+        # Modules for different GPUs in one file: each has its own.
+        named = {known_target(each) for each in self.translations}
+        return named.pop() if len(named) == 1 else ""
 
     @property
     def keep(self) -> Callable[[SyncOperation], bool] | None:

@@ -14,6 +14,7 @@ from fencepost.hosts.triton.objects import uses_objects
 from fencepost.hosts.triton.partitions import SPECIALIZE, specializations
 from fencepost.hosts.triton.results import PUT_IN, behind, refuse_beyond, removable
 from fencepost.hosts.triton.translate import Translation, translate
+from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 
@@ -57,7 +58,7 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
             gone = first[host]
             assert gone.graph is not None
             gone.graph.remove(gone)
-    default = (0, part.module.operation.integer("ttg.num-warps") or 1)
+    default = (0, warps_of(part.module, part.function))
     inside = (
         {op for each in specializations(part.module, part.function) for op in each.walk()}
         if part.part is None

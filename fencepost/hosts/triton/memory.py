@@ -113,7 +113,13 @@ def _slots_lead(memory: MemDesc) -> bool:
 
 def alone(module: Module) -> bool:
     """Whether a workgroup has its tiles for itself; where several share one, how it is divided is not looked at."""
-    return (module.operation.integer("ttg.num-ctas") or 1) == 1
+    around: Operation | None = module.operation
+    while around is not None:
+        count = around.integer("ttg.num-ctas")
+        if count is not None:
+            return count == 1
+        around = around.parent
+    return True
 
 
 def tile_bytes(memory: MemDesc, shape: tuple[int | None, ...] | None = None) -> int | None:

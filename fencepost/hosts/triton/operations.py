@@ -16,6 +16,7 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.objects import ObjectWriter
 from fencepost.hosts.triton.table import TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.views import Views
+from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
@@ -98,7 +99,7 @@ class OperationWriter:
     @property
     def lanes(self) -> int:
         """The threads of a wave."""
-        return self.views.module.operation.integer("ttg.threads-per-warp") or 64
+        return threads_of(self.views.module)
 
     def barrier(self) -> ops.SharedMemoryBarrier:
         """A barrier of the waves that run it."""

@@ -17,6 +17,7 @@ from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
 from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
 from fencepost.hosts.triton.views import Views, is_view
+from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
@@ -72,7 +73,7 @@ def translate(
     what decides how often loops run: for `check`, which looks at all waves together. The `allocations` of the
     function are found if they are not given.
     """
-    default = module.operation.integer("ttg.num-warps") or 1
+    default = warps_of(module, function)
     flat = Flattening(default, joint)
     try:
         if part is None:
@@ -94,12 +95,12 @@ def translate(
             source=module.source,
         )
     # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
-    lanes_apart = waves == 1 and _target(module).startswith("sm_") and not joint
+    lanes_apart = waves == 1 and not _target(module).startswith("gfx") and not joint
     kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
     translation = Translation(
         kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
     )
-    if translation.target.startswith("sm_") and uses_async_proxy(function):
+    if uses_async_proxy(function):
         kernel.trace.unjudged = (FENCES,)
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
@@ -120,8 +121,18 @@ def translations(module: Module, *, local: bool = False) -> list[Translation]:
 
 def _translations(module: Module, local: bool) -> list[Translation]:
     found: list[Translation] = []
-    default = module.operation.integer("ttg.num-warps") or 1
+    for inner in module.nested():
+        found += _translations(inner, local)
+    for op in module.body.operations:
+        if op.regions and op.name != "builtin.module" and not op.name.endswith(".func"):
+            raise FencepostError(
+                f"not judged: {op.name}, which cannot be followed yet",
+                [Mark(op.span)],
+                code="FP408",
+                source=module.source,
+            )
     for function in module.functions():
+        default = warps_of(module, function)
         allocations = Allocations.of_function(module, function)
         found.append(translate(module, function, local=local, allocations=allocations))
         for op in specializations(module, function):
@@ -243,7 +254,7 @@ def _target(module: Module) -> str:
 def _reasons(module: Module, function: Operation) -> Iterator[str]:
     """What keeps a function from being judged, whatever operations it has."""
     if not alone(module):
-        yield f"clusters of {module.operation.integer('ttg.num-ctas')} workgroups"
+        yield f"clusters of {module.operation.integer('ttg.num-ctas') or 'several'} workgroups"
     for name in sorted({op.name for op in divergent_branches(module, function)}):
         yield f"{name} under a condition that depends on the thread"
 

@@ -15,6 +15,7 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
 from fencepost.hosts.triton.objects import object_numbers
 from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
 
@@ -47,8 +48,7 @@ class Views:
     """and those of them that decide something."""
 
     def __post_init__(self) -> None:
-        lanes = self.module.operation.integer("ttg.threads-per-warp") or 64
-        self.numbers = Numbers(self.names.get, lanes, same=self.flat.same)
+        self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
         self.find_natural()

@@ -216,6 +216,14 @@ class Module:
         """The functions with a body, in order."""
         return [op for op in self.body.operations if op.name.endswith(".func") and op.regions[0].blocks]
 
+    def nested(self) -> list[Module]:
+        """The modules in it, in order: a file with several of them is read as one around them all."""
+        return [
+            Module(self.name, self.text, op, self.aliases, self.source)
+            for op in self.body.operations
+            if op.name == "builtin.module" and op.regions[0].blocks
+        ]
+
     def resolve(self, text: str) -> str:
         """A type or attribute with every alias in it spelled out."""
         return resolve(text, self.aliases)
