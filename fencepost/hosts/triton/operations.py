@@ -8,10 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fencepost.hosts.triton.calls import always_meets
 from fencepost.hosts.triton.forms import is_followed
 from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.memory import Allocation
-from fencepost.hosts.triton.mlir.tree import Operation, Value
+from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.objects import ObjectWriter
 from fencepost.hosts.triton.table import TENSOR, Does, Row, row_of
@@ -21,6 +22,7 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
 from fencepost.ir.expr import Select, is_divergent
+from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
     from fencepost.hosts.triton.translate import Translation
@@ -60,6 +62,7 @@ class OperationWriter:
         views: Views,
         buffers: dict[Allocation, Buffer],
         stretches: Callable[[Iterable[Value]], list[View]],
+        trace_of: Callable[[Module, Operation], CapturedTrace | None],
         *,
         local: bool,
     ) -> None:
@@ -68,6 +71,7 @@ class OperationWriter:
         self.views = views
         self.buffers = buffers
         self.stretches = stretches
+        self.trace_of = trace_of
         self.local = local
         self.objects = ObjectWriter(self)
         self.some: tuple[int, int] | None = None
@@ -294,8 +298,12 @@ class OperationWriter:
             # A function inside of another, or one that works on memory of its caller.
             self.translation.beyond.append(op)
             return
-        for view in self.memory_of(op):
-            self.note(op, self.kernel.write(view))
+        frame = self.memory_of(op)
+        self.each(op, self.kernel.write, frame)
+        if always_meets(self.views.module, op, self.trace_of):
+            # Before its first barrier and behind its last one, it may do anything in its frame.
+            self.note(op, self.barrier())
+            self.each(op, self.kernel.write, frame)
 
     def update_global(self, op: Operation) -> None:
         """An atomic on global memory begins with a barrier if it releases, and ends in one if it acquires or polls.

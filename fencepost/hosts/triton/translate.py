@@ -159,7 +159,7 @@ class _BlockWriter:
             if name in views.asked:
                 kernel.param(name)
         self.operations = OperationWriter(
-            kernel, translation, views, self.buffers, self.stretches, local=local
+            kernel, translation, views, self.buffers, self.stretches, _trace_of, local=local
         )
 
     def write(self, blocks: list[Flat]) -> None:
@@ -249,6 +249,12 @@ def _target(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name
+
+
+def _trace_of(module: Module, function: Operation) -> CapturedTrace | None:
+    """The kernel that a function by itself is, if it can be judged."""
+    made = translate(module, function)
+    return None if made.not_judged else made.trace
 
 
 def _reasons(module: Module, function: Operation) -> Iterator[str]:

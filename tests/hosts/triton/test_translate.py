@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
+from fencepost.hosts.triton.results import removable
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.modules import BYTES, MMA, NVMMA, inserted, module, statements, translated
 
@@ -743,8 +744,68 @@ CALL = "tt.call @called(%x) {allocation.offset = 8192 : i32, allocation.size = 8
 
 def test_a_call_writes_the_frame_of_the_function() -> None:
     body = f"{ALLOC}\nttg.local_store %x, %m : <TENSOR> -> <TILE>\n{CALL}\ntt.return"
-    assert lines(body, shared=2 * BYTES, more=CALLED) == ["write %m1", "write %call"]
+    assert lines(body, shared=2 * BYTES, more=CALLED) == [
+        "write %m1",
+        "write %call",
+        "barrier",
+        "write %call",
+    ]
     assert races(body, shared=2 * BYTES, more=CALLED) == 0
+
+
+AROUND = f"""
+{ALLOC}
+ttg.local_store %x, %m : <TENSOR> -> <TILE>
+tt.call @called(%c) : (i1) -> ()
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.return
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "found"),
+    [
+        ("ttg.barrier local", 0),
+        ("scf.if %c {\n  ttg.barrier local\n}", 1),
+        ("scf.if %c {\n  ttg.barrier local\n} else {\n  ttg.barrier local\n}", 0),
+        ("ttg.barrier global_read", 1),
+        ("tt.call @inner() : () -> ()", 0),
+        ("tt.call @called(%c) : (i1) -> ()\nttg.barrier local", 0),
+        ("tt.call @called(%c) : (i1) -> ()", 1),
+        ("", 1),
+    ],
+)
+def test_barriers_in_a_function_count_for_its_caller(called: str, found: int) -> None:
+    more = f"""
+tt.func private @called(%c: i1) attributes {{noinline = true}} {{
+  {called}
+  tt.return
+}}
+tt.func private @inner() attributes {{noinline = true}} {{
+  ttg.barrier local
+  tt.return
+}}
+"""
+    assert races(AROUND, shared=BYTES, more=more) == found
+    text, executed = inserted(module(AROUND, shared=BYTES, more=more))
+    assert executed == found
+    assert check(translated(text).trace).ok
+
+
+def test_a_barrier_that_callers_rely_on_is_kept() -> None:
+    more = (
+        "tt.func private @called(%c: i1) attributes {noinline = true} {\n  ttg.barrier local\n  tt.return\n}"
+    )
+    text = module(AROUND, shared=BYTES, more=more)
+    (barrier,) = [op for op in translated(text).module.walk() if op.name == "ttg.barrier"]
+    assert not removable(barrier)
+    assert removable(
+        next(
+            op
+            for op in translated(module("ttg.barrier local\ntt.return")).module.walk()
+            if op.name == "ttg.barrier"
+        )
+    )
 
 
 def test_two_calls_in_a_row_meet_in_the_frame() -> None:

@@ -198,6 +198,8 @@ class Module:
     source: Source | None = None
     """The file that the user gave, if there is one; `Operation.span` is a place in it."""
     _types: dict[str, Tensor | MemDesc | None] = field(default_factory=dict)
+    meets: dict[Operation, bool] = field(default_factory=dict)
+    """Whether all waves surely meet in a function, for those that were asked about: see `calls`."""
 
     @property
     def body(self) -> Block:
