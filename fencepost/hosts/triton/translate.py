@@ -21,12 +21,14 @@ from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
-from fencepost.ir.expr import Binary, Compare, Const, Unknown, Wave
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Unknown, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 
+LANES = 64
+"""Stretches of bytes that one access can have at most."""
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
 
@@ -180,19 +182,30 @@ class _BlockWriter:
         for value in values:
             place = self.views.place(value)
             found += (
-                [View(buffer) for buffer in self.buffers.values()] if place is None else [self.stretch(place)]
+                [View(buffer) for buffer in self.buffers.values()]
+                if place is None
+                else self.stretches_of(place)
             )
         return found
 
-    def stretch(self, place: Place) -> View:
+    def stretches_of(self, place: Place) -> list[View]:
         """The bytes of a place."""
         buffer, low = self.buffers[place.allocation], place.low
         if isinstance(low, Unknown) or place.size >= place.allocation.size:
-            return View(buffer)
-        high = (
-            Const(low.value + place.size) if isinstance(low, Const) else Binary("+", low, Const(place.size))
-        )
-        return buffer.bytes(low, high)
+            return [View(buffer)]
+        found: list[View] = []
+        for first in range(0, place.count, LANES):
+            count = min(place.count - first, LANES)
+            # As many stretches as lanes: what all lanes touch is what one operation does.
+            lane: Expr = Lane(LANES) if count == LANES else Binary("%", Lane(LANES), Const(count))
+            begin = _plus(low, Const(first * place.stride))
+            if count > 1:
+                begin = _plus(begin, Binary("*", lane, Const(place.stride)))
+            if place.swizzle is not None:
+                moved = place.swizzle.moved(_plus(lane if count > 1 else Const(0), Const(first)))
+                begin = _plus(begin, Binary("*", moved, Const(place.size)))
+            found.append(buffer.bytes(begin, _plus(begin, Const(place.size))))
+        return found
 
     # ------------------------------------------------------------ the ends of blocks
 
@@ -263,6 +276,12 @@ def _reasons(module: Module, function: Operation) -> Iterator[str]:
         yield f"clusters of {module.operation.integer('ttg.num-ctas') or 'several'} workgroups"
     for name in sorted({op.name for op in divergent_branches(module, function)}):
         yield f"{name} under a condition that depends on the thread"
+
+
+def _plus(one: Expr, other: Expr) -> Expr:
+    if isinstance(one, Const) and isinstance(other, Const):
+        return Const(one.value + other.value)
+    return one if other == Const(0) else other if one == Const(0) else Binary("+", one, other)
 
 
 def _word(name: str) -> str:

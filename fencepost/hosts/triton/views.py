@@ -14,6 +14,7 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
 from fencepost.hosts.triton.objects import object_numbers
+from fencepost.hosts.triton.slices import writes_slices
 from fencepost.hosts.triton.table import Does, row_of
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
@@ -34,6 +35,8 @@ class Views:
     allocations: Allocations
     follow: bool = False
     """Whether what decides how often loops run, and which way branches go, is followed as well."""
+    slices: bool = False
+    """Whether parts of tiles are told apart."""
     numbers: Numbers = field(init=False)
     names: dict[Value, str] = field(default_factory=dict)
     """The arguments of blocks that are numbers or views, and what each is called as a number."""
@@ -48,6 +51,7 @@ class Views:
     """and those of them that decide something."""
 
     def __post_init__(self) -> None:
+        self.slices = writes_slices(self.module, self.function)
         self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
@@ -198,7 +202,7 @@ class Views:
         found = self.places[here]
         for op in reversed(chain):
             index = self.number(op.operands[1]) if op.name == "ttg.memdesc_index" else None
-            found = None if found is None else view(self.module, op, found, index)
+            found = None if found is None else view(self.module, op, found, index, slices=self.slices)
             self.places[op.results[0]] = found
         return found
 
