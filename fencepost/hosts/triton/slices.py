@@ -9,6 +9,7 @@ Padding shifts whole stretches. What is not like this is not told apart.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ class Swizzle(NamedTuple):
         return Binary("^", Const(self.fraction), Binary("//", phase, Const(self.vectors)))
 
 
-class Segments(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Segments:
     """Stretches of bytes, all of one width and equally far apart."""
 
     low: int
@@ -137,7 +139,7 @@ def _blocks(part: _Part, rows: int, columns: int, width: int, bits: int) -> Segm
         return None
     inside = _Part(part.rows, range(left % block, left % block + len(part.columns)))
     found = _swizzled(inside, block, block, VECTOR * 8 // bits, *NVMMA_PHASES[width])
-    return None if found is None else found._replace(low=found.low + left // block * rows * block)
+    return None if found is None else replace(found, low=found.low + left // block * rows * block)
 
 
 def _padded(text: str, columns: int, part: _Part) -> Segments | None:

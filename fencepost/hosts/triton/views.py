@@ -12,7 +12,7 @@ from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
 from fencepost.hosts.triton.memory import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
-from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
+from fencepost.hosts.triton.numbers import Numbers, condition_of, floors
 from fencepost.hosts.triton.objects import object_numbers
 from fencepost.hosts.triton.slices import writes_slices
 from fencepost.hosts.triton.table import Does, row_of
@@ -89,12 +89,7 @@ class Views:
             for value, name in self.names.items()
             if value.type in NUMBERS
         }
-        natural = set(handed)
-        while below := {
-            name for name in natural if not all(is_natural(number, natural) for number in handed[name])
-        }:
-            natural -= below
-        self.numbers.natural = natural
+        self.numbers.natural = floors(handed)
         self.numbers.known.clear()
 
     def find_needed(self) -> None:

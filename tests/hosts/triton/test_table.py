@@ -60,7 +60,7 @@ def operations() -> frozenset[str]:
     native = import_module("triton._C.libtriton")
     context = new_context()
     native.proton.load_dialects(context)
-    found = {match[1].decode() for match in _NAME.finditer(constants(Path(native.__file__)))} | {
+    found = {match[1].decode() for match in _NAME.finditer(constants(Path(str(native.__file__))))} | {
         *TABLE,
         "ttng.fence",
     }

@@ -947,6 +947,45 @@ tt.return
     assert [op.name for op in translated(module(body, shared=BYTES)).beyond] == ["ttg.mask"]
 
 
+# ---------------------------------------------------------------- slots
+
+
+@pytest.mark.parametrize(
+    ("begin", "by", "remainder", "races"),
+    [
+        ("%zero", "%one", "arith.remsi", 0),
+        ("%zero", "%one", "arith.remui", 0),
+        # Counting up from 1, what comes before is never below zero.
+        ("%one", "%minus", "arith.remsi", 0),
+        # From 0 it is, and there the machine rounds the other way.
+        ("%zero", "%minus", "arith.remsi", 1),
+    ],
+)
+def test_a_remainder_of_what_is_never_below_zero_is_a_slot(
+    begin: str, by: str, remainder: str, races: int
+) -> None:
+    body = f"""
+{NUMBERS}
+%minus = arith.constant -1 : i32
+%slots = arith.constant 3 : i32
+%ring = ttg.local_alloc : () -> <RING>
+scf.for %i = {begin} to %n step %one : i32 {{
+  %here = {remainder} %i, %slots : i32
+  %next = arith.addi %i, {by} : i32
+  %there = {remainder} %next, %slots : i32
+  %a = ttg.memdesc_index %ring[%here] : <RING> -> <TILE>
+  %b = ttg.memdesc_index %ring[%there] : <RING> -> <TILE>
+  ttg.local_store %x, %a : <TENSOR> -> <TILE>
+  %y = ttg.local_load %b : <TILE> -> <TENSOR>
+  ttg.barrier local
+}}
+tt.return
+"""
+    text = module(body)
+    assert (inserted(text)[1] > 0) == bool(races)
+    assert check(translated(text).trace).explored.complete == (not races)
+
+
 # ---------------------------------------------------------------- what is not known
 
 
