@@ -358,12 +358,19 @@ def known(names: Names) -> dict[str, int]:
     return {name: value for name, value in names.items() if value is not None}
 
 
+def commute(one: ops.Operation, other: ops.Operation) -> bool:
+    """Whether two accesses are the same update, in an order that nobody can tell."""
+    if not (isinstance(one, ops.AtomicOp) and isinstance(other, ops.AtomicOp)):
+        return False
+    return one.update == other.update and one.update != "exchange" and not (one.name or other.name)
+
+
 def conflict(first: Access, second: Access) -> bool:
     if first.number == second.number or not (first.writes or second.writes):
         return False
     if first.wave == second.wave and not (first.engine or second.engine):
         return False
-    if isinstance(first.op, ops.AtomicOp) and isinstance(second.op, ops.AtomicOp):
+    if commute(first.op, second.op):
         return False
     if first.op.group and first.op.group == second.op.group and first.instance.same_act(second.instance):
         return False
@@ -522,7 +529,13 @@ class Writer:
                 name = self.fresh("r")
                 line = f"{name} = {line}"
                 self.values.append(name)
-            elif kind not in ("read", "exchange", "write", "atomic") and self.random.random() < 0.3:
+            elif kind == "atomic":
+                line += self.random.choice(["", "", " update=add", " update=max", " update=exchange"])
+                if self.raw and self.random.random() < 0.3:
+                    name = self.fresh("r")
+                    line = f"{name} = {line}"
+                    self.values.append(name)
+            elif kind not in ("read", "exchange", "write") and self.random.random() < 0.3:
                 name = self.fresh("t")
                 line = f"{name} = {line}"
                 self.tokens.append(name)

@@ -38,6 +38,7 @@ MAKE: dict[str, Callable[[], ops.MemoryOperation]] = {
     "read": lambda: ops.Read(A),
     "write": lambda: ops.Write(A),
     "atomic": lambda: ops.AtomicOp(A),
+    "swap": lambda: ops.AtomicOp(A, update="exchange"),
     "async write": lambda: ops.GatherToLDS(A),
     "async write of another engine": lambda: ops.TensorLoadToLDS(A),
     "async read": lambda: ops.AsyncMMA(A),
@@ -65,6 +66,8 @@ HAZARDS = [
     ("read", "atomic", BARRIER),
     ("write", "atomic", BARRIER),
     ("atomic", "atomic", NOTHING),
+    ("atomic", "swap", BARRIER),
+    ("swap", "swap", BARRIER),
     ("read", "read", NOTHING),
     ("async write", "read", WAIT_AND_BARRIER),
     ("async write, committed", "read", BARRIER),
@@ -100,7 +103,9 @@ def test_what_must_lie_between(earlier: str, later: str, between: Between) -> No
 @pytest.mark.parametrize(("earlier", "later", "between"), HAZARDS)
 def test_what_must_lie_between_is_enough_and_less_is_not(earlier: str, later: str, between: Between) -> None:
     """The same pairs as kernels, judged by `check`, which knows nothing of `BlockInfo`."""
-    words = {name: f"{make().mnemonic} %a" for name, make in MAKE.items()}
+    words = {name: f"{make().mnemonic} %a" for name, make in MAKE.items()} | {
+        "swap": "atomic %a update=exchange"
+    }
     drain = "wait_count load=0 tensor=0 mma=0"
     first = [words[earlier.removesuffix(", committed")], *([drain] if earlier.endswith("committed") else [])]
     enough: dict[Between, list[str]] = {

@@ -116,6 +116,8 @@ CANONICAL = [
     "write %a[wave % 3][wave * 16..wave * 16 + 16]",
     "%x = atomic %b[0..4]",
     "atomic %b group=g0",
+    "atomic %b update=add",
+    "%x = atomic %b group=g0 update=exchange",
     "gather_to_lds %a[0]",
     "gather_to_lds %a counter=vm",
     "tensor_load_to_lds %a[1], %b",

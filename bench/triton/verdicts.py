@@ -68,7 +68,7 @@ class Judge:
     def verdict(self, before: Module, edits: list[Edit]) -> str:
         """What there is to say about a module with some edits."""
         found = translations(read_module(apply_edits(before, edits)))
-        beyond = sorted({op.name for each in found for op in (*each.beyond, *each.unknown)})
+        beyond = sorted({name for each in found for name in each.not_judged})
         if beyond:
             return f"not followed: {', '.join(beyond)}"
         races = hangs = 0

@@ -52,6 +52,11 @@ def access_type(op: ops.Operation) -> MemoryAccessType:
     return MemoryAccessType.READ_WRITE
 
 
+def update_of(op: ops.Operation) -> str | None:
+    """The update that an atomic does, if it commutes with those of its kind; None for any other operation."""
+    return op.update if isinstance(op, ops.AtomicOp) and op.commutes else None
+
+
 def get_shared_memory_from_op(op: ops.Operation, depth: int = 0) -> Buffer | None:
     """The allocation that `op` touches (the first one, if it touches several); None if it touches none.
 

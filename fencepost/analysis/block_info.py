@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from fencepost.analysis.access import MemoryAccessType, Region, access_type, regions_of
+from fencepost.analysis.access import MemoryAccessType, Region, access_type, regions_of, update_of
 from fencepost.analysis.classes import Filter
 from fencepost.ir import ops
 
@@ -37,7 +37,7 @@ class Access(NamedTuple):
         one, other = self.op, later.op
         if access_type(one) is access_type(other) is MemoryAccessType.READ:
             return False
-        if isinstance(one, ops.AtomicOp) and isinstance(other, ops.AtomicOp):
+        if update_of(one) is not None and update_of(one) == update_of(other):
             return False
         if (
             isinstance(one, ops.AsyncCopy)

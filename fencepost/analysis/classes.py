@@ -25,6 +25,7 @@ from fencepost.analysis.access import (
     in_each_slot,
     merged,
     regions_of,
+    update_of,
 )
 from fencepost.analysis.footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.analysis.phases import Phases, values_in
@@ -56,6 +57,8 @@ class AccessClass:
     waves: int
     """The waves that can run it, as bits."""
     atomic: bool = False
+    update: str | None = None
+    """The update that it does, if that commutes with others of its kind."""
     group: str = ""
     loops: tuple[int, ...] = ()
     """Where it matters in which iteration: the loops around it, outermost first."""
@@ -83,7 +86,7 @@ class AccessClass:
 
     def matters(self, later: AccessClass) -> bool:
         """Whether the order of the two matters if they touch a common byte."""
-        if not (self.writes or later.writes) or (self.atomic and later.atomic):
+        if not (self.writes or later.writes) or (self.update is not None and self.update == later.update):
             return False
         if not self.kept_in_order(later) or self.by_wave or later.by_wave:
             return True
@@ -330,6 +333,7 @@ def classify(
                 place.regions,
                 admitted,
                 isinstance(op, ops.AtomicOp),
+                update_of(op),
                 group,
                 loops,
                 place.by_wave,

@@ -91,6 +91,7 @@ def check(
         raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
     if named_barriers is not None:
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
+    explored.unjudged = kernel.unjudged
     # The same question about the kernel with a change; a change may make another method the one that fits.
     again = partial(check, method=named, budget=budget, paths=paths, seed=seed, named_barriers=named_barriers)
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored, kernel, again)

@@ -6,7 +6,7 @@ This table is `check`'s own. `analysis` has another; neither may read the other'
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fencepost.ir import ops
@@ -43,6 +43,8 @@ class Effect:
     atomic: bool = False
     counter: str = LDS
     """The counter that tells when it is complete; `lds` unless an engine does the work."""
+    update: str | None = ""
+    """For an atomic: which commutative update it does; None if its order matters to others like it."""
 
     @property
     def engine(self) -> bool:
@@ -61,7 +63,7 @@ class Effect:
 
     def conflicts(self, other: Effect) -> bool:
         """Whether the two must be ordered if they touch a common byte."""
-        return (self.writes or other.writes) and not (self.atomic and other.atomic)
+        return (self.writes or other.writes) and not self.commutes(other)
 
     def kept_in_order(self, other: Effect) -> bool:
         """Whether one engine makes both, as copies: it keeps the order in which one wave told it to.
@@ -70,6 +72,10 @@ class Effect:
         """
         copies = self.engine and other.engine and not (self.reads or other.reads)
         return copies and self.counter == other.counter
+
+    def commutes(self, other: Effect) -> bool:
+        """Whether both are the same update, and nobody can tell which came first."""
+        return self.atomic and other.atomic and self.update is not None and self.update == other.update
 
     def hazard_with(self, later: Effect) -> str:
         """The name of the hazard when `later` follows."""
@@ -97,7 +103,7 @@ def effect_of(op: ops.Operation) -> Effect | None:
     if isinstance(op, ops.Write):
         return WRITE
     if isinstance(op, ops.AtomicOp):
-        return ATOMIC
+        return ATOMIC if not op.update and op.commutes else replace(ATOMIC, update=_update(op))
     if isinstance(op, ops.AsyncOperation):
         copy, read = isinstance(op, ops.AsyncCopy), isinstance(op, ops.AsyncRead)
         return Effect(not copy, not read, False, op.counter)
@@ -105,6 +111,10 @@ def effect_of(op: ops.Operation) -> Effect | None:
         # An operation that this table does not know could do anything to its views.
         return Effect(True, True)
     return None
+
+
+def _update(op: ops.AtomicOp) -> str | None:
+    return op.update if op.commutes else None
 
 
 def counted_on(op: ops.Operation) -> str | None:

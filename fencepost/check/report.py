@@ -110,6 +110,8 @@ class Explored:
     steps: int = 0
     paths: int = 0
     limits: list[str] = field(default_factory=list)
+    unjudged: tuple[str, ...] = ()
+    """What the kernel was made from has to get right and the kernel does not say."""
     work: int = 0
     """What was done, in units of about a microsecond: how often something was looked at or compared. No clock, so
     that the same kernel always gets the same verdict."""
@@ -136,9 +138,10 @@ class Explored:
             looked = f"simulated {_count(self.paths, 'path')}"
         elif self.method == "apart":
             looked = f"simulated {_count(self.paths, 'path')} and {looked}"
-        if self.complete:
-            return f"{looked}; nothing was left out"
-        return f"{looked}; not a proof: {'; '.join(self.limits)}"
+        others = f"; not judged: {', '.join(self.unjudged)}" if self.unjudged else ""
+        if not self.complete:
+            return f"{looked}; not a proof: {'; '.join(self.limits)}{others}"
+        return f"{looked}{others or '; nothing was left out'}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

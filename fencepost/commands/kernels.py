@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +60,9 @@ class Kernels:
             return asked or ""
         from fencepost.hosts.triton.results import known_target
 
-        return known_target(self.translations[0])
+        # Modules for different GPUs in one file: each has its own.
+        named = {known_target(each) for each in self.translations}
+        return named.pop() if len(named) == 1 else ""
 
     @property
     def keep(self) -> Callable[[SyncOperation], bool] | None:
@@ -84,11 +85,6 @@ def read_triton(source: Source) -> Kernels:
     found = translations(module)
     for each in found:
         refuse_beyond(each)
-        for op in each.unknown:
-            line = f":{op.span.line}" if op.span else ""
-            sys.stderr.write(
-                f"{source.name}{line}: {op.name} is not known: taken to touch all of shared memory\n"
-            )
     return Kernels([each.trace for each in found], found)
 
 

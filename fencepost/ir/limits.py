@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fencepost.ir.expr import Const, Expr, whole
-from fencepost.ir.ops import LDS_COUNTER, WORKGROUP
+from fencepost.ir.ops import LDS_COUNTER, UPDATES, WORKGROUP
 from fencepost.ir.source import FencepostError, Mark, Span, UsageError, told
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
@@ -110,6 +110,18 @@ def check_engine(counter: str, span: Span | None = None) -> str:
             code="FP105",
         )
     return counter
+
+
+def check_update(update: str, span: Span | None = None) -> str:
+    """`update`, if atomics have it; empty if they do not say."""
+    if update and update not in UPDATES:
+        raise FencepostError(
+            f"unknown update {update!r}",
+            [Mark(span)],
+            code="FP105",
+            notes=[("known updates", ", ".join(UPDATES))],
+        )
+    return update
 
 
 def check_frame(frame: int, span: Span | None = None) -> int:

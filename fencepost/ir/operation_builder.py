@@ -18,6 +18,7 @@ from fencepost.ir.limits import (
     check_priority,
     check_size,
     check_some,
+    check_update,
 )
 from fencepost.ir.source import FencepostError, UsageError, told
 
@@ -53,9 +54,14 @@ class OperationBuilder(BodyWriter):
         """Registers to shared memory."""
         return self._access(ops.Write(_views(place), group=group), uses)
 
-    def atomic(self, place: Place, *uses: Value, group: str = "") -> ops.AtomicOp:
-        """A read-modify-write of shared memory."""
-        return self._access(ops.AtomicOp(_views(place), group=group), uses)
+    def atomic(
+        self, place: Place, *uses: Value, group: str = "", update: str = "", returns: bool = False
+    ) -> ops.AtomicOp:
+        """A read-modify-write of shared memory; `returns` if its result is used outside of the kernel's words."""
+        made = self._access(ops.AtomicOp(_views(place), group=group, update=check_update(update)), uses)
+        if returns:
+            self._named(made)
+        return made
 
     def exchange(self, place: Place, *uses: Value) -> ops.Exchange:
         """Values handed from wave to wave through scratch memory: a write, a barrier inside, a read."""

@@ -10,7 +10,7 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import View, check_view
 from fencepost.ir.expr import Expr
 from fencepost.ir.graph import Graph
-from fencepost.ir.limits import check_barrier, check_engine, check_priority, check_some
+from fencepost.ir.limits import check_barrier, check_engine, check_priority, check_some, check_update
 from fencepost.ir.mbarriers import arrival, mbarrier
 from fencepost.ir.names import Names, check_use
 from fencepost.ir.source import FencepostError, Mark, Source, Span
@@ -128,7 +128,7 @@ class OperationReader:
         return op
 
     def attributes(self, op: ops.ValueOperation, parts: list[tuple[str, str, Span]]) -> None:
-        """`group=` and `counter=`, where an operation has them."""
+        """`group=`, `update=` and `counter=`, where an operation has them."""
         given: set[str] = set()
         for key, value, at in parts:
             if key in given:
@@ -136,6 +136,8 @@ class OperationReader:
             given.add(key)
             if key == "group" and isinstance(op, ops.MemoryOperation) and not isinstance(op, ops.Exchange):
                 op.group = value
+            elif key == "update" and isinstance(op, ops.AtomicOp):
+                op.update = check_update(value, at)
             elif key == "counter" and isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite):
                 op.counter = check_engine(value, at)
             else:

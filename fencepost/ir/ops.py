@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 LDS_COUNTER = "lds"
 """The counter of plain shared-memory operations."""
+COMMUTATIVE = ("add", "fadd", "and", "or", "xor", "min", "max", "umin", "umax")
+"""Updates of atomics that give the same in any order,"""
+UPDATES = (*COMMUTATIVE, "exchange", "cas")
+"""and all that there are."""
 WORKGROUP = -1
 """The id of the barrier that every wave of the workgroup belongs to."""
 
@@ -92,9 +96,20 @@ class Write(MemoryOperation):
 
 @dataclass(slots=True, eq=False)
 class AtomicOp(MemoryOperation):
-    """Read-modify-write of shared memory; two atomics do not race with each other."""
+    """Read-modify-write of shared memory.
+
+    Two of them need no order if both do the same commutative `update` and nobody uses a result. Those that do not
+    say which do one and the same, which commutes.
+    """
 
     mnemonic: ClassVar[str] = "atomic"
+    update: str = field(default="", kw_only=True)
+
+    @property
+    def commutes(self) -> bool:
+        """Whether others of its kind may come before it or after it: nobody can tell."""
+        # A result has a name if somebody uses it.
+        return not self.name and (not self.update or self.update in COMMUTATIVE)
 
 
 @dataclass(slots=True, eq=False)

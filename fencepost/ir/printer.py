@@ -177,6 +177,8 @@ def _value_statement(op: ops.ValueOperation) -> str:
         operands = [str(view) for view in op.views] + operands
         if op.group:
             attributes += f" group={op.group}"
+        if isinstance(op, ops.AtomicOp) and op.update:
+            attributes += f" update={op.update}"
     if (
         isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite)
         and op.counter != op.default_counter

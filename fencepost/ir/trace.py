@@ -117,6 +117,8 @@ class CapturedTrace(Body):
     """The functions that stand above it in its file."""
     below: tuple[Function, ...] = ()
     """For the last kernel of a file: those that stand below it."""
+    unjudged: tuple[str, ...] = ()
+    """What the host's kernel has to get right and this one does not say: no verdict covers it."""
 
     def __str__(self) -> str:
         from fencepost.ir.printer import print_kernel

@@ -354,6 +354,7 @@ def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
             "steps": report.explored.steps,
             "paths": report.explored.paths,
             "limits": report.explored.limits,
+            **({"unjudged": list(report.explored.unjudged)} if report.explored.unjudged else {}),
         },
     }
 

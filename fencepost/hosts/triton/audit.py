@@ -37,9 +37,7 @@ class Audit:
     """Those that nothing needs, by where they stand in the user's source."""
     races: tuple[Diagnostic, ...]
     beyond: tuple[str, ...] = ()
-    """Operations that cannot be followed yet: then nothing is said about races."""
-    unknown: tuple[str, ...] = ()
-    """Operations that were taken to touch all of shared memory."""
+    """Operations that are not judged: then nothing is said about races."""
 
     def __str__(self) -> str:
         head = f"fencepost: @{self.kernel} ({self.target})"
@@ -49,7 +47,6 @@ class Audit:
             f"{head}: {self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races)} races"
         ]
         lines += [f"  redundant: {place}" for place in self.redundant]
-        lines += [f"  not known, taken to touch all of shared memory: {name}" for name in self.unknown]
         return "\n".join([*lines, *(render(race).plain for race in self.races)])
 
 
@@ -69,7 +66,6 @@ def audit(after: Module) -> Audit:
             kernel.redundant + one.redundant,
             kernel.races + one.races,
             kernel.beyond + one.beyond,
-            kernel.unknown + one.unknown,
         )
     return kernel
 
@@ -83,16 +79,15 @@ def _audit(translation: Translation, every: list[Translation]) -> Audit:
         for op in block.ops
         if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
     ]
-    beyond = tuple(sorted({op.name for op in translation.beyond}))
-    unknown = tuple(sorted({op.name for op in translation.unknown}))
     executed = sum(times for _, times in standing)
+    together = trace if translation.not_judged else trace_to_check(translation, every)
+    beyond = tuple(translation.not_judged)
     if beyond:
-        return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond, unknown)
-    together = trace_to_check(translation, every)
+        return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond)
     races = tuple(diagnostics(together, check(together))) if translation.part is None else ()
     pruned = prune_barriers(trace, keep=_is_kept)
     redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
-    return Audit(trace.name, translation.target, len(standing), executed, redundant, races, beyond, unknown)
+    return Audit(trace.name, translation.target, len(standing), executed, redundant, races, beyond)
 
 
 def _is_kept(op: ops.SyncOperation) -> bool:

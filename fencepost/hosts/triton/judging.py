@@ -12,25 +12,34 @@ from collections.abc import Sequence
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.objects import uses_objects
 from fencepost.hosts.triton.partitions import SPECIALIZE, specializations
-from fencepost.hosts.triton.results import PUT_IN, behind, removable
+from fencepost.hosts.triton.results import PUT_IN, behind, refuse_beyond, removable
 from fencepost.hosts.triton.translate import Translation, translate
+from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 
 
 def judged(found: Sequence[Translation], *, local: bool = False) -> list[CapturedTrace]:
     """What to check of the translations of a module, one kernel for each function."""
-    return [trace_to_check(each, found, local=local) for each in found if each.part is None]
+    traces = [trace_to_check(each, found, local=local) for each in found if each.part is None]
+    for each in found:
+        refuse_beyond(each)
+    return traces
 
 
 def trace_to_check(
     translation: Translation, found: Sequence[Translation], *, local: bool = False
 ) -> CapturedTrace:
-    """The kernel of one function; `found` has its partitions, among others."""
+    """The kernel of one function; `found` has its partitions, among others.
+
+    What cannot be expressed where partitions are looked at together is noted on the translation.
+    """
     function = translation.function
     if not uses_objects(function) and not specializations(translation.module, function):
         return translation.trace
-    joint = translate(translation.module, function, local=local, joint=True).trace
+    together = translate(translation.module, function, local=local, joint=True)
+    translation.beyond += [op for op in together.beyond if op not in translation.beyond]
+    joint = together.trace
     for part in found:
         if part.function is function:
             _put_barriers(joint, part)
@@ -49,7 +58,7 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
             gone = first[host]
             assert gone.graph is not None
             gone.graph.remove(gone)
-    default = (0, part.module.operation.integer("ttg.num-warps") or 1)
+    default = (0, warps_of(part.module, part.function))
     inside = (
         {op for each in specializations(part.module, part.function) for op in each.walk()}
         if part.part is None

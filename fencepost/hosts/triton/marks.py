@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fencepost.hosts.triton.edits import Edit, SetAttribute
 from fencepost.hosts.triton.mlir.tree import Module, Value
-from fencepost.hosts.triton.table import COPY, TABLE, TENSOR, Does
+from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
 
 SYNCED = "ttg.amdg.syncedViaAsyncWait"
 MARKED = "hip:gfx9"
@@ -41,8 +41,8 @@ def _is_waited_for(token: Value, incoming: dict[Value, list[Value]]) -> bool:
         value = todo.pop()
         op = value.defining_operation
         if op is not None:
-            row = TABLE.get(op.name)
-            if row is None or row.does is not Does.WAITS or row.counter not in (COPY, TENSOR):
+            row = row_of(op.name)
+            if row.does is not Does.WAITS or row.counter not in (COPY, TENSOR):
                 return False
         elif value not in incoming:
             return False

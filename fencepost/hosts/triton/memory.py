@@ -13,10 +13,19 @@ from math import prod
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.slices import Swizzle, segments
 from fencepost.ir.expr import Binary, Const, Expr, Unknown
 
 SCRATCH = (
-    *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas"),
+    *(
+        "tt.reduce",
+        "tt.scan",
+        "tt.histogram",
+        "tt.gather",
+        "tt.atomic_rmw",
+        "tt.atomic_cas",
+        "tt.atomic_load",
+    ),
     *("ttg.convert_layout", "tt.call"),
 )
 """Operations that may need memory of their own."""
@@ -50,6 +59,12 @@ class Place:
     size: int
     cut: bool = False
     """Whether it is part of a tile, and a part of it cannot be told."""
+    count: int = 1
+    """Where it is several stretches of `size` bytes: how many,"""
+    stride: int = 0
+    """how far apart they begin,"""
+    swizzle: Swizzle | None = None
+    """and how far behind that each of them lies, if not at once."""
 
     def part(self, by: Expr, size: int) -> Place:
         """A stretch of it."""
@@ -64,8 +79,11 @@ class Place:
 UNKNOWN = Unknown()
 
 
-def view(module: Module, op: Operation, place: Place, index: Expr | None) -> Place:
-    """The view that an operation makes of another one; `index` is the slot that is asked for."""
+def view(module: Module, op: Operation, place: Place, index: Expr | None, *, slices: bool = False) -> Place:
+    """The view that an operation makes of another one; `index` is the slot that is asked for.
+
+    With `slices`, parts of a tile are told apart where its layout keeps them together.
+    """
     before, after = module.type_of(op.operands[0]), module.type_of(op.results[0])
     if not isinstance(before, MemDesc) or not isinstance(after, MemDesc):
         return Place(place.allocation, UNKNOWN, place.size)
@@ -87,7 +105,13 @@ def view(module: Module, op: Operation, place: Place, index: Expr | None) -> Pla
             and _slots_lead(before)
         ):
             return place.part(Const(offsets[0] * stride), stride * (after.shape[0] or 1))
-        return place if before.shape == after.shape else replace(place, cut=True)
+        if before.shape == after.shape:
+            return place
+        part = segments(before, offsets or (), after.shape) if slices and alone(module) else None
+        if part is None or place.cut:
+            return replace(place, cut=True)
+        found = place.part(Const(part.low), part.width)
+        return replace(found, cut=True, count=part.count, stride=part.stride, swizzle=part.swizzle)
     if op.name == "ttg.memdesc_trans":
         order = op.integers("order")
         return place if order and order[0] == 0 else replace(place, cut=True)
@@ -105,7 +129,13 @@ def _slots_lead(memory: MemDesc) -> bool:
 
 def alone(module: Module) -> bool:
     """Whether a workgroup has its tiles for itself; where several share one, how it is divided is not looked at."""
-    return (module.operation.integer("ttg.num-ctas") or 1) == 1
+    around: Operation | None = module.operation
+    while around is not None:
+        count = around.integer("ttg.num-ctas")
+        if count is not None:
+            return count == 1
+        around = around.parent
+    return True
 
 
 def tile_bytes(memory: MemDesc, shape: tuple[int | None, ...] | None = None) -> int | None:

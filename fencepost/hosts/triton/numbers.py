@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.tree import Operation, Value
@@ -40,6 +40,14 @@ THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
 UNKNOWN = Unknown()
 
 
+class Floors(dict[str, int]):
+    """Names that are never below zero, each with what it is at least."""
+
+    def add(self, name: str) -> None:
+        """One of which no more is known."""
+        self.setdefault(name, 0)
+
+
 @dataclass(slots=True)
 class Numbers:
     """Reads values as expressions; `argument` says what the argument of a block is called, or None."""
@@ -47,8 +55,8 @@ class Numbers:
     argument: Callable[[Value], str | None]
     lanes: int = 64
     """How many threads a wave has."""
-    natural: set[str] = field(default_factory=set)
-    """Arguments of blocks that are never below zero."""
+    natural: Floors = field(default_factory=lambda: Floors())
+    """Arguments of blocks that are never below zero, and what each is at least."""
     same: Mapping[Value, Value] = field(default_factory=dict)
     """Values that are others."""
     known: dict[Value, Expr] = field(default_factory=dict)
@@ -160,7 +168,7 @@ def _is_thread(value: Value) -> bool:
     return op is not None and op.name in THREAD
 
 
-def _arithmetic(sign: str, one: Expr, other: Expr, natural: set[str]) -> Expr:
+def _arithmetic(sign: str, one: Expr, other: Expr, natural: Mapping[str, int]) -> Expr:
     if isinstance(one, Const) and isinstance(other, Const) and sign in "+-*":
         return Const(
             {"+": one.value + other.value, "-": one.value - other.value, "*": one.value * other.value}[sign]
@@ -181,18 +189,43 @@ def _rounded(number: Expr, divisor: Const, *, up: bool) -> Expr:
     return Binary("-", Const(0), Binary("//", Binary("-", Const(0), number), divisor))
 
 
-def is_natural(expr: Expr, natural: set[str]) -> bool:
+def floors(handed: Mapping[str, Sequence[Expr]]) -> Floors:
+    """What names are at least, by all that each is handed, which may depend on others; none that can be below zero.
+
+    A loop that begins at 1 and counts up never comes below 1. What begins somewhere and does not stay above it is
+    tried with 0 once more.
+    """
+    found = Floors()
+    for name, numbers in handed.items():
+        begins = [low for low in (_least(number, {}) for number in numbers) if low is not None]
+        found[name] = max(min(begins, default=0), 0)
+    changed = True
+    while changed:
+        changed = False
+        for name in list(found):
+            lows = [_least(number, found) for number in handed[name]]
+            low = min((low if low is not None else -1 for low in lows), default=found[name])
+            if low < found[name]:
+                changed = True
+                if low < 0:
+                    del found[name]
+                else:
+                    found[name] = 0
+    return found
+
+
+def is_natural(expr: Expr, natural: Mapping[str, int]) -> bool:
     """Whether a number is surely not below zero, if the arguments in `natural` are not."""
     low = _least(expr, natural)
     return low is not None and low >= 0
 
 
-def _least(expr: Expr, natural: set[str]) -> int | None:
+def _least(expr: Expr, natural: Mapping[str, int]) -> int | None:
     """What a number is at least; None if that is not known."""
     if isinstance(expr, Const):
         return expr.value
     if isinstance(expr, Var):
-        return 0 if expr.name in natural else None
+        return natural.get(expr.name)
     if isinstance(expr, Select):
         asked = expr.condition
         if expr.orelse == UNKNOWN and asked == Compare(">=", asked.lhs, Const(0)):

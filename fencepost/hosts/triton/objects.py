@@ -1,7 +1,8 @@
 """Operations on barrier objects: which waves run them, and which barriers they bring along.
 
-NVIDIA has one thread initialize, arrive and expect, and start copies by the copy engine; the lowering lets the waves
-meet in front of an arrival. AMD has every thread arrive, and every wave start its part of a copy.
+NVIDIA has one thread initialize, arrive and expect, and a thread of each of the first waves start copies by the copy
+engine (`tma`); the lowering lets the waves meet in front of an arrival. AMD has every thread arrive, and every wave
+start its part of a copy.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from fencepost.hosts.triton.memory import tile_bytes
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.numbers import condition_of
-from fencepost.hosts.triton.table import COPY, TABLE, TENSOR, Does
+from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
+from fencepost.hosts.triton.tma import issuing_waves
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import Compare, Const, Wave
@@ -101,9 +103,14 @@ class ObjectWriter:
         elif len(places) != 2 or places[1] is None:
             return False
         else:
-            with asked, self.leader():
+            memory = writer.views.module.type_of(list(writer.views.shared(op))[1])
+            tile = memory if isinstance(memory, MemDesc) else None
+            count = issuing_waves(op.name, tile, writer.warps)
+            with asked, self.issuers(count):
                 copy = kernel.tensor_load_to_lds(places[1], counter=TMA)
-                writer.note(op, kernel.arriving(copy, target, bytes=self.tile(op)))
+                # Each brings its part of the tile; parts are equal, as sizes are powers of two.
+                part = max(((tile_bytes(tile) if tile is not None else None) or 1) // count, 1)
+                writer.note(op, kernel.arriving(copy, target, bytes=part))
         return True
 
     def tdm(self, op: Operation) -> bool:
@@ -119,7 +126,7 @@ class ObjectWriter:
             return True
         tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]
         copy: ops.AsyncOperation
-        if TABLE[op.name].does is Does.COPIES_IN:
+        if row_of(op.name).does is Does.COPIES_IN:
             copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
         else:
             copy = kernel.async_mma(*tiles, counter=TENSOR)
@@ -138,11 +145,6 @@ class ObjectWriter:
         found = self.writer.stretch_of(value)
         return found[0] if len(found) == 1 else None
 
-    def tile(self, op: Operation) -> int:
-        """The bytes that a load brings."""
-        memory = self.writer.views.module.type_of(list(self.writer.views.shared(op))[1])
-        return (tile_bytes(memory) if isinstance(memory, MemDesc) else None) or 1
-
     def meet(self, op: Operation) -> None:
         """The waves meet in front of an arrival, if there are several."""
         first, end = self.writer.waves
@@ -158,6 +160,19 @@ class ObjectWriter:
             return
         with self.writer.kernel.cond(Compare("==", Wave(), Const(first))):
             yield
+
+    @contextmanager
+    def issuers(self, count: int) -> Iterator[None]:
+        """What the first waves do, each its part."""
+        first, end = self.writer.waves
+        if count == 1:
+            with self.leader():
+                yield
+        elif count >= end - first:
+            yield
+        else:
+            with self.writer.kernel.cond(Compare("<", Wave(), Const(first + count))):
+                yield
 
     def condition(self, op: Operation) -> AbstractContextManager[object] | None:
         """What an operation is asked under; None if that cannot be told."""

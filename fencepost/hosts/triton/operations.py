@@ -5,42 +5,51 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from fencepost.hosts.triton.calls import always_meets
+from fencepost.hosts.triton.forms import is_followed
 from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.memory import Allocation
-from fencepost.hosts.triton.mlir.tree import Operation, Value
+from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.objects import ObjectWriter
-from fencepost.hosts.triton.table import TABLE, TENSOR, Does, Row
+from fencepost.hosts.triton.table import TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.views import Views
+from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
 from fencepost.ir.expr import Select, is_divergent
+from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
     from fencepost.hosts.triton.translate import Translation
 
 WARP_GROUP = 4
 """Waves whose matrix operations are waited for together."""
-RELEASES = (3, 4)
-"""The orders of atomics, as numbers of `sem`, that make what came before visible: release, acquire and release."""
 WIDEST = 16
 """Bytes that one lane copies with one instruction at most."""
+ACQUIRES, RELEASES = (2, 4), (3, 4)
+"""The orders of atomics, as numbers of `sem`: acquire, release, and both."""
+UPDATES = dict(
+    enumerate(("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exchange"), start=1)
+)
+"""The updates of atomics, as numbers of `atomic_rmw_op`."""
 SHOWN = 60
 """Characters of an operation that are underlined in a report."""
 LOCAL = 1
 """The bit of a barrier's `addrSpace` that stands for shared memory."""
-OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES)
-"""What is done with an operation's own memory in another way than by writing it, meeting, and reading it."""
+OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES, Does.EXCHANGES, Does.UPDATES_GLOBAL, Does.CALLS)
+"""What is done with an operation's own memory in another way than by writing it and reading it back."""
+HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_yield")
+"""Operations that are given views and do not touch them."""
+MULTIPLICATIONS = ("tt.dot", "tt.dot_scaled")
 COUNTED_WAIT = "amdg.async_wait"
 """A wait for copies that counts instructions."""
-MEETING = (
-    *("tt.reduce", "tt.scan", "tt.histogram", "tt.gather", "ttg.convert_layout"),
-    *("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
-)
-"""Operations that, given scratch memory, write it, meet all waves, and read it."""
+HOLDS_BACK = "amdg.cond_barrier"
+"""A barrier for part of the waves."""
 
 
 class OperationWriter:
@@ -53,6 +62,7 @@ class OperationWriter:
         views: Views,
         buffers: dict[Allocation, Buffer],
         stretches: Callable[[Iterable[Value]], list[View]],
+        trace_of: Callable[[Module, Operation], CapturedTrace | None],
         *,
         local: bool,
     ) -> None:
@@ -61,6 +71,7 @@ class OperationWriter:
         self.views = views
         self.buffers = buffers
         self.stretches = stretches
+        self.trace_of = trace_of
         self.local = local
         self.objects = ObjectWriter(self)
         self.some: tuple[int, int] | None = None
@@ -69,6 +80,7 @@ class OperationWriter:
         self.counts_instructions = translation.module.mentions(COUNTED_WAIT) and any(
             op.name == COUNTED_WAIT for op in translation.function.walk()
         )
+        self.shifts_phase = translation.module.mentions(HOLDS_BACK)
         self.groups = 0
 
     @property
@@ -83,9 +95,15 @@ class OperationWriter:
         return end - first == 1 or self.translation.lanes_apart
 
     @property
+    def warps(self) -> int:
+        """How many they are in truth."""
+        first, end = self.waves
+        return 1 if self.is_single else end - first
+
+    @property
     def lanes(self) -> int:
         """The threads of a wave."""
-        return self.views.module.operation.integer("ttg.threads-per-warp") or 64
+        return threads_of(self.views.module)
 
     def barrier(self) -> ops.SharedMemoryBarrier:
         """A barrier of the waves that run it."""
@@ -97,51 +115,46 @@ class OperationWriter:
 
     def put(self, op: Operation) -> None:
         """One operation."""
-        row, allocation = TABLE.get(op.name), self.views.allocations.of.get(op)
-        if row is not None:
-            if allocation is not None and row.does not in OWN_WAY:
-                self.scratch(op, allocation)
-            self.known(op, row)
-        elif op.name.startswith(("scf.", "cf.")):
-            pass  # control flow: see `blocks`
-        elif op.name == "tt.call":
-            if self.views.has_shared(op):
-                # A function that works on memory of its caller.
-                self.translation.beyond.append(op)
-            if allocation is not None:
-                # What the function does in its frame, and in which order, is looked at by itself.
-                self.note(op, self.kernel.write(View(self.buffers[allocation])))
-        elif self.views.has_shared(op):
-            self.translation.unknown.append(op)
-            self.each(op, self.kernel.write, [View(buffer) for buffer in self.buffers.values()])
-        elif allocation is not None:
-            self.fence(op)
-            self.scratch(op, allocation)
-        elif op.regions and any(self.touches(inner) for inner in op.walk() if inner is not op):
-            # A region that is not control flow: when it runs, and how often, is not known.
+        row, allocation = row_of(op.name), self.views.allocations.of.get(op)
+        if not self.is_judged(op, row):
             self.translation.beyond.append(op)
-        elif op.name == "tt.dot":
-            self.note(op, self.kernel.mma())
-        else:
-            self.fence(op)
+            return
+        if allocation is not None and row.does not in OWN_WAY:
+            self.scratch(op, allocation)
+        self.known(op, row)
 
-    def scratch(self, op: Operation, allocation: Allocation) -> None:
-        """Memory of an operation's own: written, and read back behind a barrier, if the waves surely meet there."""
+    def is_judged(self, op: Operation, row: Row) -> bool:
+        """Whether the table's word about an operation holds for it, and for what is inside of it."""
+        if row.does is Does.NOT_JUDGED or not is_followed(op):
+            return False
+        if row.does is Does.NOTHING and op.name not in HOLDS_VIEWS and self.views.has_shared(op):
+            # Who is given a view may use it.
+            return False
+        if not op.regions or row.does in (Does.PARTS, Does.BRANCHES):
+            return True
+        # A region that is not control flow: when it runs, and how often, is not known.
+        return all(self.is_plain(inner) for inner in op.walk() if inner is not op)
+
+    def is_plain(self, op: Operation) -> bool:
+        """Whether an operation works on registers alone."""
+        plain = row_of(op.name).does in (Does.NOTHING, Does.BRANCHES) and is_followed(op)
+        return plain and not self.views.has_shared(op)
+
+    def scratch(self, op: Operation, allocation: Allocation) -> bool:
+        """Memory of an operation's own, written and read back; whether surely behind a barrier."""
         view = View(self.buffers[allocation])
-        if (
-            op.name in MEETING
-            and self.views.allocations.allocated
-            and not may_stay_in_warps(self.views.module, op)
-        ):
+        meets = row_of(op.name).does in (Does.EXCHANGES, Does.UPDATES_GLOBAL)
+        if meets and self.views.allocations.allocated and not may_stay_in_warps(self.views.module, op):
             if self.some is None:
                 self.note(op, self.kernel.exchange(view))
-                return
+                return True
             for made in (self.kernel.write(view), self.barrier(), self.kernel.read(view)):
                 self.note(op, made)
-            return
+            return True
         # Each wave reads what it wrote itself, or nobody has said yet whether there is memory at all: no barrier
         # that others could rely on.
         self.apart(op, view)
+        return False
 
     def apart(self, op: Operation, view: View) -> None:
         """Memory that is written and read without a barrier, and rightly so."""
@@ -167,24 +180,17 @@ class OperationWriter:
         allocation = self.views.allocations.of.get(op)
         return [] if allocation is None else [View(self.buffers[allocation])]
 
-    def touches(self, op: Operation) -> bool:
-        """Whether an operation may have to do with shared memory."""
-        return (
-            op.name in TABLE
-            or op.name == "tt.call"
-            or op.integer("allocation.offset") is not None
-            or self.views.has_shared(op)
-        )
-
     def known(self, op: Operation, row: Row) -> None:
         """An operation of the table."""
         kernel, does = self.kernel, row.does
-        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write, Does.UPDATES: kernel.atomic}
+        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write}
         if does is Does.ALLOCATES:
             if op.operands and op in self.views.allocations.of:
                 self.note(op, kernel.write(View(self.buffers[self.views.allocations.of[op]])))
         elif does in plain:
             self.each(op, plain[does], self.stretches(self.views.shared(op)))
+        elif does is Does.UPDATES:
+            self.update(op)
         elif does is Does.COPIES_IN:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
@@ -215,6 +221,9 @@ class OperationWriter:
             space = op.integer("addrSpace")
             if space is None or space & LOCAL:
                 self.note(op, self.barrier())
+            elif self.shifts_phase:
+                # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
+                self.translation.beyond.append(op)
         elif does is Does.MEETS_BARE:
             if self.some is not None:
                 self.translation.beyond.append(op)
@@ -226,6 +235,15 @@ class OperationWriter:
             self.begin(op)
         elif does is Does.FIRST_USES:
             self.first_uses(op)
+        elif does is Does.EXCHANGES:
+            if op in self.views.allocations.of:
+                self.scratch(op, self.views.allocations.of[op])
+        elif does is Does.UPDATES_GLOBAL:
+            self.update_global(op)
+        elif does is Does.CALLS:
+            self.call(op)
+        elif op.name in MULTIPLICATIONS:
+            self.note(op, kernel.mma())
         elif does is Does.OBJECTS and not self.objects.put(op):
             self.translation.beyond.append(op)
 
@@ -267,9 +285,39 @@ class OperationWriter:
             # Unless it is marked as one of a warp group, the wait of several groups ends in a barrier.
             self.note(op, self.barrier())
 
-    def fence(self, op: Operation) -> None:
-        """An atomic that releases begins with a barrier of its own."""
-        if op.name in ("tt.atomic_rmw", "tt.atomic_cas") and (op.integer("sem") or 0) in RELEASES:
+    def update(self, op: Operation) -> None:
+        """An atomic on shared memory; its order matters unless it commutes and nobody uses what it returns."""
+        update = UPDATES.get(op.integer("atomic_rmw_op") or 0, "exchange")
+        used = any(
+            value in op.results for other in self.translation.function.walk() for value in other.operands
+        )
+        put = partial(self.kernel.atomic, update=update, returns=used)
+        self.each(op, put, self.stretches(self.views.shared(op)))
+
+    def call(self, op: Operation) -> None:
+        """A function that is run: what it does in its frame, and in which order, is looked at by itself."""
+        if op.name != "tt.call" or self.views.has_shared(op):
+            # A function inside of another, or one that works on memory of its caller.
+            self.translation.beyond.append(op)
+            return
+        frame = self.memory_of(op)
+        self.each(op, self.kernel.write, frame)
+        if always_meets(self.views.module, op, self.trace_of):
+            # Before its first barrier and behind its last one, it may do anything in its frame.
+            self.note(op, self.barrier())
+            self.each(op, self.kernel.write, frame)
+
+    def update_global(self, op: Operation) -> None:
+        """An atomic on global memory begins with a barrier if it releases, and ends in one if it acquires or polls.
+
+        Where its result is handed to other waves through scratch memory, the barrier of that is the one it ends in.
+        """
+        order = op.integer("sem") or 0
+        if order in RELEASES:
+            self.note(op, self.barrier())
+        allocation = self.views.allocations.of.get(op)
+        met = allocation is not None and self.scratch(op, allocation)
+        if not met and (order in ACQUIRES or op.name.endswith("atomic_poll")):
             self.note(op, self.barrier())
 
     def instructions(self, op: Operation) -> int:

@@ -104,16 +104,22 @@ def local_waits(translation: Translation) -> list[Edit]:
 
 
 def removable(op: Operation) -> bool:
-    """Whether a barrier is there for shared memory alone."""
-    return op.name == "ttg.barrier" and op.integer("addrSpace") == 1
+    """Whether a barrier is there for shared memory alone, and for the function that it stands in."""
+    if op.name != "ttg.barrier" or op.integer("addrSpace") != 1:
+        return False
+    around = op.parent
+    while around is not None and not around.name.endswith(".func"):
+        around = around.parent
+    # Callers of a function may rely on its barriers.
+    return around is None or around.string("sym_visibility") != "private"
 
 
 def refuse_beyond(translation: Translation) -> None:
     """Refuse kernels that use what cannot be expressed yet."""
-    if translation.beyond:
-        names = sorted({op.name for op in translation.beyond})
+    names = translation.not_judged
+    if names:
         raise FencepostError(
-            f"@{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
+            f"not judged: @{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
             [Mark(op.span) for op in translation.beyond[:2]],
             code="FP408",
             source=translation.module.source,

@@ -11,8 +11,13 @@ from collections.abc import Sequence
 
 from fencepost.hosts.triton.edits import LOCAL_BARRIER, Edit, Insert, Remove
 from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.region_ends import closing_brace, is_written
 from fencepost.ir.source import FencepostError, Mark, Span
 
+IMPLICIT = "scf.yield"
+"""The terminator that may not be written."""
+INSIDE = "  "
+"""How much further in than its closing brace a region stands."""
 _BARRIER = "ttg.barrier local"
 _LOCATION = re.compile(r"\s(loc\(.*\))\s*$")
 # A line that is a barrier and nothing else, in either form.
@@ -32,7 +37,7 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
     gone: set[int] = set()
     for edit in edits:
         if isinstance(edit, Insert) and edit.text == LOCAL_BARRIER:
-            number, line = _own_line(module, edit.before)
+            number, line = _line_to_come_before(module, edit.before)
             before.setdefault(number, []).append(_barrier_line(line))
         elif isinstance(edit, Remove) and edit.operation.name in ("ttg.barrier", "rocdl.s.barrier"):
             number, line = _own_line(module, edit.operation)
@@ -47,6 +52,24 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
         if number not in gone:
             out.append(line)
     return "\n".join(out)
+
+
+def _line_to_come_before(module: Module, operation: Operation) -> tuple[int, str]:
+    """The line that a barrier before an operation is put before, and one with the margin that it gets."""
+    source = module.source
+    assert source is not None
+    if operation.name != IMPLICIT or is_written(source, operation):
+        return _own_line(module, operation)
+    brace = closing_brace(source, operation)
+    if brace is None or source.line(brace[0])[: brace[1] - 1].strip():
+        raise FencepostError(
+            "the end of this region shares its line with something else; the text cannot be edited there",
+            [Mark(operation.span)],
+            code="FP407",
+            source=source,
+        )
+    line = source.line(brace[0])
+    return brace[0], line[: brace[1] - 1] + INSIDE + line[brace[1] - 1 :]
 
 
 def _own_line(module: Module, operation: Operation) -> tuple[int, str]:

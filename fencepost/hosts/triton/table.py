@@ -1,13 +1,14 @@
 """What each operation of a Triton module does to shared memory: one table.
 
-Operations that take part in no row are looked at by what they are given: without a view of shared memory, scratch
-memory or a region they cannot touch it. Any other one that is not in the table is taken to touch all of it
-(`Does.UNKNOWN`), and is named.
+Every operation of Triton's own dialects is in it, by name: handled, harmless, or not judged. An operation that is not
+in it, of whatever dialect, is not judged either: a kernel that has one gets no verdict, and the operation is named.
+A test compares the table with the dialects of the installed Triton.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 
@@ -26,12 +27,16 @@ class Does(Enum):
     MEETS = "is a barrier of the workgroup"
     MEETS_BARE = "is a barrier of the workgroup without a fence"
     VIEWS = "makes another view of the same bytes"
-    NOTHING = "does not touch the bytes"
+    NOTHING = "touches no shared memory and orders nothing"
     OBJECTS = "works on a barrier object in memory, or with one"
     HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
     FIRST_USES = "has its first wave write and read memory of its own"
     PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
-    UNKNOWN = "is not known: it is taken to touch everything"
+    EXCHANGES = "hands values from wave to wave, where it is given memory of its own for that"
+    UPDATES_GLOBAL = "is an atomic on global memory: its order is kept by barriers of its own"
+    CALLS = "runs a function"
+    BRANCHES = "is control flow: `blocks` makes branches of it"
+    NOT_JUDGED = "cannot be expressed in a kernel here, or is not known"
 
 
 class Row(NamedTuple):
@@ -47,16 +52,146 @@ class Row(NamedTuple):
 COPY, TENSOR, STORE, MMA = "copy", "tensor", "store", "mma"
 """Counters: copies by threads (cp.async, loads to LDS), TDM, TMA stores, the matrix unit."""
 
+PURE = ("arith", "math", "ub")
+"""Dialects whose operations work on registers alone."""
+
+HARMLESS = (
+    # registers, and global memory
+    *(
+        "tt.addptr",
+        "tt.approx_divf",
+        "tt.assert",
+        "tt.bitcast",
+        "tt.broadcast",
+        "tt.cat",
+        "tt.clampf",
+        "tt.dot",
+    ),
+    *("tt.dot_scaled", "tt.elementwise_inline_asm", "tt.expand_dims", "tt.extern_elementwise", "tt.fp_to_fp"),
+    *("tt.get_num_programs", "tt.get_program_id", "tt.int_to_ptr", "tt.join", "tt.load", "tt.make_range"),
+    *("tt.make_tensor_descriptor", "tt.map_elementwise", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"),
+    *(
+        "tt.print",
+        "tt.ptr_to_int",
+        "tt.reshape",
+        "tt.splat",
+        "tt.split",
+        "tt.store",
+        "tt.trans",
+        "tt.unsplat",
+    ),
+    *("ttg.fp4_to_fp", "ttg.global_scratch_alloc", "ttg.inline_asm", "ttg.predicate_stage", "ttg.warp_id"),
+    *("ttng.packed_arith", "ttng.reinterpret_tensor_descriptor"),
+    *("ttng.clc_get_program_id", "ttng.clc_is_canceled"),
+    *("amdg.buffer_load", "amdg.buffer_store", "amdg.masked_load", "amdg.masked_store", "amdg.tdm_prefetch"),
+    *("amdg.concat", "amdg.extract_slice", "amdg.in_thread_transpose", "amdg.update_tensor_descriptor"),
+    *(
+        "amdg.scaled_downcast_fp4",
+        "amdg.scaled_downcast_fp8",
+        "amdg.scaled_upcast_fp4",
+        "amdg.scaled_upcast_fp8",
+    ),
+    *("gluon.set_auto_layout", "nvg.cluster_id"),
+    # kernels that follow each other
+    *("tt.grid_dependency_launch_dependents", "tt.grid_dependency_wait"),
+    # the ends of functions and regions
+    *("tt.return", "tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return"),
+    *("ttg.warp_specialize.partitions", "ttg.warp_yield", "ttg.warp_return"),
+    # an allocation ends without touching its bytes
+    "ttg.local_dealloc",
+    # orders the proxies of one thread's accesses, and no waves: see `proxies`
+    "ttng.fence_async_shared",
+    # publishes objects to the other workgroups of a cluster; kernels that have any are not judged at all
+    "ttng.fence_mbarrier_init_release_cluster",
+    # hints to the scheduler, and waits that only make a wave wait longer
+    *("rocdl.sched.barrier", "rocdl.sched.group.barrier", "rocdl.s.setprio", "rocdl.s.nop", "rocdl.s.sleep"),
+    *(
+        "rocdl.iglp.opt",
+        "rocdl.s.waitcnt",
+        "rocdl.s.wait.asynccnt",
+        "rocdl.s.wait.dscnt",
+        "rocdl.s.wait.expcnt",
+    ),
+    *("rocdl.s.wait.loadcnt", "rocdl.s.wait.storecnt", "rocdl.s.wait.tensorcnt", "nvvm.nanosleep"),
+    # who a thread is: a branch that depends on it is not judged, see `divergence`
+    *(
+        "rocdl.workitem.id.x",
+        "rocdl.workitem.id.y",
+        "rocdl.workitem.id.z",
+        "rocdl.wave.id",
+        "rocdl.readfirstlane",
+    ),
+    *("nvvm.read.ptx.sreg.tid.x", "nvvm.read.ptx.sreg.tid.y", "nvvm.read.ptx.sreg.tid.z"),
+    *("nvvm.read.ptx.sreg.laneid", "nvvm.read.ptx.sreg.warpid", "gpu.thread_id", "gpu.lane_id"),
+    *(
+        "rocdl.workgroup.id.x",
+        "rocdl.workgroup.id.y",
+        "rocdl.workgroup.id.z",
+        "gpu.block_id",
+        "gpu.block_dim",
+    ),
+    *(
+        "nvvm.read.ptx.sreg.ctaid.x",
+        "nvvm.read.ptx.sreg.ctaid.y",
+        "nvvm.read.ptx.sreg.ctaid.z",
+        "gpu.grid_dim",
+    ),
+    # the sanitizer's notes about accesses to global memory, which it keeps there
+    *(
+        "tti.experimental_gsan_init",
+        "tti.experimental_gsan_kernel_exit",
+        "tti.experimental_gsan_tensor_access",
+    ),
+    *("tti.experimental_gsan_tensordesc_access", "tti.experimental_gsan_indexed_tensordesc_access"),
+    *("tti.experimental_gsan_atomic_tensordesc_access", "tti.experimental_gsan_grid_dependency_wait"),
+    # what LLVM is told about values
+    *("llvm.intr.assume", "llvm.mlir.constant", "llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero"),
+)
+"""They touch no shared memory and order nothing. (`forms` has the ones that this is not true of in every form.)"""
+
+NOT_JUDGED = (
+    # Blackwell's tensor memory, and what works on it
+    *("ttng.tmem_alloc", "ttng.tmem_load", "ttng.tmem_store", "ttng.tmem_subslice", "ttng.tmem_wait"),
+    *("ttng.tmem_copy", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled", "ttng.tc_gen5_commit"),
+    *("ttng.clc_try_cancel", "ttng.clc_try_cancel_sync", "ttng.clc_load_result", "ttng.async_shared_store"),
+    # barriers of a cluster
+    *("ttng.cluster_barrier", "amdg.cluster_barrier_arrive", "amdg.cluster_barrier_wait"),
+    # what passes make shared memory of later, and regions that passes take apart again
+    *("tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_gather", "tt.descriptor_scatter"),
+    *("tt.descriptor_reduce", "ttg.mask", "ttg.mask.return"),
+    *("nvws.aref.buffer", "nvws.aref.create", "nvws.aref.get.enter", "nvws.aref.get.exit", "nvws.aref.phi"),
+    *("nvws.aref.put.enter", "nvws.aref.put.exit", "nvws.clc_try_cancel", "nvws.consumer_release"),
+    *("nvws.consumer_wait", "nvws.create_token", "nvws.descriptor_gather", "nvws.descriptor_load"),
+    *("nvws.producer_acquire", "nvws.producer_commit", "nvws.warp_group", "nvws.warp_group.return"),
+    "nvws.warp_group.yield",
+    # what the lowering behind membar makes
+    *("nvg.ld_acquire", "nvg.tensor_memory_base", "nvg.warp_group_barrier_id", "nvg.wgmma"),
+    *("nvg.wgmma_wait_group", "builtin.module", "builtin.unrealized_conversion_cast"),
+    # instrumentation: sanitizers and profilers
+    *("tti.dot_i8", "tti.experimental_assert_uniform", "tti.experimental_buffer_descriptors"),
+    *("tti.experimental_cluster_cta_id", "tti.experimental_fpsan_embed", "tti.experimental_fpsan_unembed"),
+    *("tti.experimental_gsan_cluster_barrier_init", "tti.experimental_gsan_cluster_barrier_sync"),
+    *("tti.experimental_gsan_mbarrier_arrive", "tti.experimental_gsan_mbarrier_init"),
+    *("tti.experimental_gsan_mbarrier_table_init", "tti.experimental_gsan_mbarrier_wait"),
+    "tti.experimental_local_gather",
+    *("tti.experimental_lock_acquire", "tti.experimental_lock_release", "tti.experimental_memdesc_to_i32"),
+    "tti.experimental_memory_offset_to_i32",
+    *("proton.allocate_event", "proton.event", "proton.record", "proton_gpu.circular_store"),
+    *("proton_gpu.finalize", "proton_gpu.init_ctx", "proton_gpu.initialize", "proton_gpu.read_counter"),
+    *("proton_gpu.restore_ctx", "proton_gpu.save_ctx", "proton_gpu.segment_alloc"),
+)
+"""Kernels here have no words for them: whoever uses one gets no verdict."""
+
 TABLE: dict[str, Row] = {
+    **dict.fromkeys(HARMLESS, Row(Does.NOTHING)),
+    **dict.fromkeys(NOT_JUDGED, Row(Does.NOT_JUDGED)),
     # allocations and plain accesses
     "ttg.local_alloc": Row(Does.ALLOCATES),
-    "ttg.local_dealloc": Row(Does.NOTHING),
     "ttg.local_load": Row(Does.READS),
     "ttg.local_store": Row(Does.WRITES),
     "ttg.local_gather": Row(Does.READS),
     "ttg.local_scatter": Row(Does.WRITES),
     "ttg.local_atomic_scatter_rmw": Row(Does.UPDATES),
-    "amdg.local_load_packed_tranposed": Row(Does.READS),
     "amdg.local_load_packed_transposed": Row(Does.READS),
     # views
     "ttg.memdesc_index": Row(Does.VIEWS),
@@ -93,14 +228,6 @@ TABLE: dict[str, Row] = {
     # one wave makes a descriptor, and looks at what others have made; then all meet
     "ttng.tensormap_create": Row(Does.FIRST_USES),
     "ttng.tensormap_fenceproxy_acquire": Row(Does.MEETS),
-    # fences and hints order nothing between waves
-    "ttng.fence_async_shared": Row(Does.NOTHING),
-    "ttng.fence": Row(Does.NOTHING),
-    "ttng.cluster_arrive": Row(Does.NOTHING),
-    "ttng.cluster_wait": Row(Does.NOTHING),
-    "rocdl.sched.barrier": Row(Does.NOTHING),
-    "rocdl.sched.group.barrier": Row(Does.NOTHING),
-    "rocdl.s.setprio": Row(Does.NOTHING),
     # barrier objects
     "ttng.init_barrier": Row(Does.OBJECTS),
     "ttng.inval_barrier": Row(Does.OBJECTS),
@@ -114,18 +241,60 @@ TABLE: dict[str, Row] = {
     "amdg.wait_barrier": Row(Does.OBJECTS),
     "amdg.arrive_barrier": Row(Does.OBJECTS),
     "amdg.async_copy_mbarrier_arrive": Row(Does.OBJECTS),
-    "ttng.async_shared_store": Row(Does.OBJECTS),
-    "ttng.tc_gen5_mma": Row(Does.OBJECTS),
-    "ttng.tc_gen5_mma_scaled": Row(Does.OBJECTS),
-    "ttng.tc_gen5_commit": Row(Does.OBJECTS),
-    "ttng.tmem_copy": Row(Does.OBJECTS),
-    "ttng.clc_try_cancel": Row(Does.OBJECTS),
-    "ttng.clc_try_cancel_sync": Row(Does.OBJECTS),
-    "ttng.clc_load_result": Row(Does.OBJECTS),
     # parts of the waves
     "ttg.warp_specialize": Row(Does.PARTS),
-    "ttg.warp_specialize.partitions": Row(Does.NOTHING),
-    "ttg.warp_yield": Row(Does.NOTHING),
-    "ttg.warp_return": Row(Does.NOTHING),
     "amdg.cond_barrier": Row(Does.HOLDS_BACK),
+    # values handed from wave to wave
+    "tt.reduce": Row(Does.EXCHANGES),
+    "tt.scan": Row(Does.EXCHANGES),
+    "tt.histogram": Row(Does.EXCHANGES),
+    "tt.gather": Row(Does.EXCHANGES),
+    "ttg.convert_layout": Row(Does.EXCHANGES),
+    # atomics on global memory
+    "tt.atomic_rmw": Row(Does.UPDATES_GLOBAL),
+    "tt.atomic_cas": Row(Does.UPDATES_GLOBAL),
+    "tt.atomic_load": Row(Does.UPDATES_GLOBAL),
+    "tt.atomic_store": Row(Does.UPDATES_GLOBAL),
+    "tt.atomic_poll": Row(Does.UPDATES_GLOBAL),
+    "amdg.buffer_atomic_rmw": Row(Does.UPDATES_GLOBAL),
+    "amdg.buffer_atomic_cas": Row(Does.UPDATES_GLOBAL),
+    "tti.experimental_gsan_atomic_rmw": Row(Does.UPDATES_GLOBAL),
+    "tti.experimental_gsan_atomic_cas": Row(Does.UPDATES_GLOBAL),
+    "tti.experimental_gsan_atomic_load": Row(Does.UPDATES_GLOBAL),
+    "tti.experimental_gsan_atomic_store": Row(Does.UPDATES_GLOBAL),
+    "tti.experimental_gsan_atomic_poll": Row(Does.UPDATES_GLOBAL),
+    # functions and control flow
+    "tt.func": Row(Does.CALLS),
+    "tt.call": Row(Does.CALLS),
+    **dict.fromkeys(
+        (
+            *(
+                "cf.assert",
+                "cf.br",
+                "cf.cond_br",
+                "cf.switch",
+                "scf.condition",
+                "scf.execute_region",
+                "scf.for",
+            ),
+            *(
+                "scf.forall",
+                "scf.forall.in_parallel",
+                "scf.if",
+                "scf.index_switch",
+                "scf.parallel",
+                "scf.reduce",
+            ),
+            *("scf.reduce.return", "scf.while", "scf.yield"),
+        ),
+        Row(Does.BRANCHES),
+    ),
 }
+
+
+@cache
+def row_of(name: str) -> Row:
+    """What the table says of an operation; one that it has no word about is not judged."""
+    if name.partition(".")[0] in PURE:
+        return Row(Does.NOTHING)
+    return TABLE.get(name, Row(Does.NOT_JUDGED))

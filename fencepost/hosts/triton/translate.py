@@ -6,24 +6,29 @@ as its `host`, so that a barrier lands in front of the right one and a report na
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.blocks import Flat, Flattening
-from fencepost.hosts.triton.memory import Allocation, Allocations, Place
+from fencepost.hosts.triton.divergence import divergent_branches
+from fencepost.hosts.triton.memory import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
+from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
 from fencepost.hosts.triton.views import Views, is_view
+from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
-from fencepost.ir.expr import Binary, Compare, Const, Unknown, Wave
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Unknown, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 from fencepost.pause import collection_paused
 
+LANES = 64
+"""Stretches of bytes that one access can have at most."""
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
 
@@ -35,10 +40,10 @@ class Translation:
     trace: CapturedTrace
     module: Module
     function: Operation
-    unknown: list[Operation] = field(default_factory=list)
-    """Operations that are not in the table and may touch shared memory: taken to touch all of it."""
     beyond: list[Operation] = field(default_factory=list)
-    """Operations that kernels here cannot express yet."""
+    """Operations that kernels here cannot express: nothing is said about a function that has one."""
+    reasons: list[str] = field(default_factory=list)
+    """What else keeps a function from being judged."""
     own: list[Operation] = field(default_factory=list)
     """The operations that it stands for: not those of partitions, which are translated by themselves."""
     part: Part | None = None
@@ -47,6 +52,11 @@ class Translation:
     """Whether it has a single wave, whose threads count as two."""
     target: str = ""
     """The GPU that the module names, by its name here; empty if it names none that is known."""
+
+    @property
+    def not_judged(self) -> list[str]:
+        """What of the function cannot be followed, in words; nothing is said about it unless this is empty."""
+        return [*sorted({op.name for op in self.beyond}), *self.reasons]
 
 
 def translate(
@@ -65,7 +75,7 @@ def translate(
     what decides how often loops run: for `check`, which looks at all waves together. The `allocations` of the
     function are found if they are not given.
     """
-    default = module.operation.integer("ttg.num-warps") or 1
+    default = warps_of(module, function)
     flat = Flattening(default, joint)
     try:
         if part is None:
@@ -87,13 +97,16 @@ def translate(
             source=module.source,
         )
     # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
-    lanes_apart = waves == 1 and _target(module).startswith("sm_") and not joint
+    lanes_apart = waves == 1 and not _target(module).startswith("gfx") and not joint
     kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
     translation = Translation(
         kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
     )
+    if uses_async_proxy(function):
+        kernel.trace.unjudged = (FENCES,)
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
+    translation.reasons += _reasons(module, function)
     if any(is_view(value) for value in flat.blocks[0].arguments):
         # Memory of whoever calls it.
         translation.beyond.append(function)
@@ -110,8 +123,18 @@ def translations(module: Module, *, local: bool = False) -> list[Translation]:
 
 def _translations(module: Module, local: bool) -> list[Translation]:
     found: list[Translation] = []
-    default = module.operation.integer("ttg.num-warps") or 1
+    for inner in module.nested():
+        found += _translations(inner, local)
+    for op in module.body.operations:
+        if op.regions and op.name != "builtin.module" and not op.name.endswith(".func"):
+            raise FencepostError(
+                f"not judged: {op.name}, which cannot be followed yet",
+                [Mark(op.span)],
+                code="FP408",
+                source=module.source,
+            )
     for function in module.functions():
+        default = warps_of(module, function)
         allocations = Allocations.of_function(module, function)
         found.append(translate(module, function, local=local, allocations=allocations))
         for op in specializations(module, function):
@@ -138,7 +161,7 @@ class _BlockWriter:
             if name in views.asked:
                 kernel.param(name)
         self.operations = OperationWriter(
-            kernel, translation, views, self.buffers, self.stretches, local=local
+            kernel, translation, views, self.buffers, self.stretches, _trace_of, local=local
         )
 
     def write(self, blocks: list[Flat]) -> None:
@@ -173,19 +196,30 @@ class _BlockWriter:
         for value in values:
             place = self.views.place(value)
             found += (
-                [View(buffer) for buffer in self.buffers.values()] if place is None else [self.stretch(place)]
+                [View(buffer) for buffer in self.buffers.values()]
+                if place is None
+                else self.stretches_of(place)
             )
         return found
 
-    def stretch(self, place: Place) -> View:
+    def stretches_of(self, place: Place) -> list[View]:
         """The bytes of a place."""
         buffer, low = self.buffers[place.allocation], place.low
         if isinstance(low, Unknown) or place.size >= place.allocation.size:
-            return View(buffer)
-        high = (
-            Const(low.value + place.size) if isinstance(low, Const) else Binary("+", low, Const(place.size))
-        )
-        return buffer.bytes(low, high)
+            return [View(buffer)]
+        found: list[View] = []
+        for first in range(0, place.count, LANES):
+            count = min(place.count - first, LANES)
+            # As many stretches as lanes: what all lanes touch is what one operation does.
+            lane: Expr = Lane(LANES) if count == LANES else Binary("%", Lane(LANES), Const(count))
+            begin = _plus(low, Const(first * place.stride))
+            if count > 1:
+                begin = _plus(begin, Binary("*", lane, Const(place.stride)))
+            if place.swizzle is not None:
+                moved = place.swizzle.moved(_plus(lane if count > 1 else Const(0), Const(first)))
+                begin = _plus(begin, Binary("*", moved, Const(place.size)))
+            found.append(buffer.bytes(begin, _plus(begin, Const(place.size))))
+        return found
 
     # ------------------------------------------------------------ the ends of blocks
 
@@ -242,6 +276,26 @@ def _target(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name
+
+
+def _trace_of(module: Module, function: Operation) -> CapturedTrace | None:
+    """The kernel that a function by itself is, if it can be judged."""
+    made = translate(module, function)
+    return None if made.not_judged else made.trace
+
+
+def _reasons(module: Module, function: Operation) -> Iterator[str]:
+    """What keeps a function from being judged, whatever operations it has."""
+    if not alone(module):
+        yield f"clusters of {module.operation.integer('ttg.num-ctas') or 'several'} workgroups"
+    for name in sorted({op.name for op in divergent_branches(module, function)}):
+        yield f"{name} under a condition that depends on the thread"
+
+
+def _plus(one: Expr, other: Expr) -> Expr:
+    if isinstance(one, Const) and isinstance(other, Const):
+        return Const(one.value + other.value)
+    return one if other == Const(0) else other if one == Const(0) else Binary("+", one, other)
 
 
 def _word(name: str) -> str:

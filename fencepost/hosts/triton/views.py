@@ -12,10 +12,12 @@ from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
 from fencepost.hosts.triton.memory import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
-from fencepost.hosts.triton.numbers import Numbers, condition_of, is_natural
+from fencepost.hosts.triton.numbers import Numbers, condition_of, floors
 from fencepost.hosts.triton.objects import object_numbers
 from fencepost.hosts.triton.opaque import PROGRAM, computed_once, conditions_in, name_of
-from fencepost.hosts.triton.table import TABLE, Does
+from fencepost.hosts.triton.slices import writes_slices
+from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
 
@@ -34,6 +36,8 @@ class Views:
     allocations: Allocations
     follow: bool = False
     """Whether what decides how often loops run, and which way branches go, is followed as well."""
+    slices: bool = False
+    """Whether parts of tiles are told apart."""
     numbers: Numbers = field(init=False)
     names: dict[Value, str] = field(default_factory=dict)
     """The arguments of blocks that are numbers or views, and what each is called as a number."""
@@ -50,8 +54,8 @@ class Views:
     """Conditions that are not followed, and are tried both ways where they are computed: see `opaque`."""
 
     def __post_init__(self) -> None:
-        lanes = self.module.operation.integer("ttg.threads-per-warp") or 64
-        self.numbers = Numbers(self.names.get, lanes, same=self.flat.same)
+        self.slices = writes_slices(self.module, self.function)
+        self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
         self.find_natural()
@@ -120,12 +124,7 @@ class Views:
             for value, name in self.names.items()
             if value.type in NUMBERS
         }
-        natural = set(handed)
-        while below := {
-            name for name in natural if not all(is_natural(number, natural) for number in handed[name])
-        }:
-            natural -= below
-        self.numbers.natural = natural
+        self.numbers.natural = floors(handed)
         self.numbers.known.clear()
 
     def find_needed(self) -> None:
@@ -233,7 +232,7 @@ class Views:
         found = self.places[here]
         for op in reversed(chain):
             index = self.number(op.operands[1]) if op.name == "ttg.memdesc_index" else None
-            found = None if found is None else view(self.module, op, found, index)
+            found = None if found is None else view(self.module, op, found, index, slices=self.slices)
             self.places[op.results[0]] = found
         return found
 
@@ -305,8 +304,7 @@ def is_view(value: Value) -> bool:
 
 
 def _is_view_of(op: Operation) -> bool:
-    row = TABLE.get(op.name)
-    return row is not None and row.does is Does.VIEWS
+    return row_of(op.name).does is Does.VIEWS
 
 
 def _names(expr: Expr) -> list[str]:

@@ -198,6 +198,8 @@ class Module:
     source: Source | None = None
     """The file that the user gave, if there is one; `Operation.span` is a place in it."""
     _types: dict[str, Tensor | MemDesc | None] = field(default_factory=dict)
+    meets: dict[Operation, bool] = field(default_factory=dict)
+    """Whether all waves surely meet in a function, for those that were asked about: see `calls`."""
 
     @property
     def body(self) -> Block:
@@ -215,6 +217,14 @@ class Module:
     def functions(self) -> list[Operation]:
         """The functions with a body, in order."""
         return [op for op in self.body.operations if op.name.endswith(".func") and op.regions[0].blocks]
+
+    def nested(self) -> list[Module]:
+        """The modules in it, in order: a file with several of them is read as one around them all."""
+        return [
+            Module(self.name, self.text, op, self.aliases, self.source)
+            for op in self.body.operations
+            if op.name == "builtin.module" and op.regions[0].blocks
+        ]
 
     def resolve(self, text: str) -> str:
         """A type or attribute with every alias in it spelled out."""
