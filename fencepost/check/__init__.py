@@ -26,6 +26,7 @@ from fencepost.check.splits import split_errors, too_many_barriers
 from fencepost.check.starts import Starts
 from fencepost.check.step import has_objects, in_step
 from fencepost.check.track import Tracker
+from fencepost.check.trusting import TrustingTracker
 from fencepost.flow import build_flow
 from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.trace import CapturedTrace
@@ -41,22 +42,27 @@ def check(
     paths: int = 100,
     seed: int = 0,
     named_barriers: int | None = None,
+    trusting: bool = False,
 ) -> Report:
     """Look for races and deadlocks in a kernel.
 
     `method` is `track` or `simulate`; by default the first that fits. `budget` bounds the steps of `track`,
-    `paths` the paths of `simulate` (as many again are sampled if there are more). `named_barriers` is how many
-    barriers with a number the hardware has; more are reported.
+    `paths` the paths of `simulate` (as many again are sampled if there are more); with none, waves that run a phase
+    apart are followed on all paths at once, and what that does not prove is not proven. `named_barriers` is how many
+    barriers with a number the hardware has; more are reported. With `trusting`, mbarriers are taken to be used as
+    they should, and only barriers and waits are judged, on all paths: that takes a fraction of the time, and works
+    for a part of a kernel whose other parts arrive on the same mbarriers.
     """
     flow = build_flow(trace)
     context = Context.of(flow)
     named = method
-    method = method or ("track" if in_step(flow) else "simulate")
+    trusting = trusting and has_objects(flow)
+    method = method or ("track" if in_step(flow, trusting=trusting) else "simulate")
     explored = Explored(method)
     if method == "track":
-        if not in_step(flow):
+        if not in_step(flow, trusting=trusting):
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
-        tracker = Tracker(context, explored, budget)
+        tracker = (TrustingTracker if trusting else Tracker)(context, explored, budget)
         tracker.run()
         races, deadlocks = list(tracker.races.values()), split_errors(context, explored)
         out_of_range = list(tracker.out_of_range.values())
@@ -101,6 +107,9 @@ def _simulate(
     races: dict[tuple[int, int, str, str], Race] = {}
     deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
     out_of_range: dict[int, OutOfRange] = {}
+    if not most:
+        explored.cut("no path was simulated")
+        return [], [], []
     for path in Paths(context, explored, most, seed):
         explored.paths += 1
         for unknown in _unknown_sets(context, path, explored):
