@@ -87,10 +87,10 @@ def translate(
             source=module.source,
         )
     # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
-    lanes_apart = waves == 1 and _target(module).startswith("sm_") and not joint
+    lanes_apart = waves == 1 and target_of(module).startswith("sm_") and not joint
     kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
     translation = Translation(
-        kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
+        kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=target_of(module)
     )
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source
@@ -224,7 +224,7 @@ class _BlockWriter:
             made.span, made.host = block.end.span, block.end
 
 
-def _target(module: Module) -> str:
+def target_of(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name
