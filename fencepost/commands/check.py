@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.check import Report
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import print_json, print_styled
+from fencepost.commands.output import add_as_is_argument, print_json, print_styled
 
 SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels without findings"
     )
+    add_as_is_argument(parser)
 
 
 def _positive(text: str) -> int:
@@ -64,11 +65,12 @@ def run(options: argparse.Namespace) -> int:
     clean = True
     named = target_named(options.target).named_barriers if options.target else None
     for name in options.files:
-        for kernel in read_kernels(name).to_check():
+        kernels, said = read_kernels(name, compiled=not options.as_is), ""
+        for kernel in kernels.to_check():
             report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named)
             clean = clean and report.ok
             if options.json:
-                found.append({"file": name, **report_json(kernel, report)})
+                found.append({"file": name, **kernels.judged_json(), **report_json(kernel, report)})
                 continue
             for diagnostic in diagnostics(kernel, report):
                 print_styled(render(diagnostic))
@@ -77,6 +79,9 @@ def run(options: argparse.Namespace) -> int:
                 continue
             found_here = verdict(report)
             sys.stdout.write(f"{name}: @{kernel.name}: {found_here} ({report.explored})\n")
+            said = said or kernels.judged
+        if said:
+            sys.stdout.write(f"{name}: {said}\n")
     if options.json:
         print_json(found)
     return 0 if clean else 1

@@ -14,10 +14,13 @@ from fencepost.ir.source import FencepostError, Mark, Source, Span
 STDIN = "-"
 
 
-def read_kernels(name: str) -> Kernels:
-    """The kernels in a file, or on standard input if it is called `-`."""
+def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
+    """The kernels in a file, or on standard input if it is called `-`.
+
+    With `compiled`, a Triton module is taken as it gets compiled, with membar's barriers, if it has none yet.
+    """
     if is_triton(name):
-        return _not_empty(read_triton(name), name)
+        return _not_empty(read_triton(name, compiled=compiled), name)
     shown = "<stdin>" if name == STDIN else name
     return _not_empty(Kernels(parse_all(_decoded(_bytes(name), shown), shown)), shown)
 
