@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from fencepost.analysis.classes import Filter
+from fencepost.analysis.classes import Filter, all_ages
 from fencepost.analysis.covers import Placement
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.limits import limits_of
@@ -185,6 +185,7 @@ def _decide(
         )
 
     program = read(slots)
+    _refuse_divided(program)
     if not waits:
         refuse_unwaited(program)
         program = with_fixed_waits(program)
@@ -361,6 +362,43 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
             (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
         )
         yield producer, consumer
+
+
+def _refuse_divided(program: Program) -> None:
+    """Refuse an exchange where waves run a phase apart: its own barrier is one too few, and none can be added."""
+    table, shift = program.table, program.shift
+    if shift is None:
+        return
+    for phase in program.order:
+        block = program.flow.blocks[program.phases.nodes[phase].block]
+        numbers, extras = dict(table.accesses[phase]), shift.groups.extras[phase]
+        for gap, op in enumerate(block.ops):
+            if not isinstance(op, ops.SharedMemoryBarrier) or op.owner is None:
+                continue
+            write, read = numbers.get(gap - 1), numbers.get(gap + 1)
+            if write is None or read is None:
+                continue
+            for relation, (one, _) in enumerate(shift.relations):
+                meets = shift.conflicts[relation][read] & all_ages(table, write)
+                if (
+                    meets
+                    and shift.lead(extras, relation) < 0
+                    and table.classes[write].waves & shift.groups.masks[one]
+                ):
+                    raise FencepostError(
+                        "no barrier can order the parts of this operation: waves run a phase apart here, so that its "
+                        "own barrier meets another one, and nothing can be put inside of it",
+                        [Mark(op.owner.span), *(Mark(at.span, "held back") for at in program.held_back_at())][
+                            :2
+                        ],
+                        code="FP205",
+                        exit_code=1,
+                        notes=[
+                            ("help", "let the waves that are held back catch up in front of it"),
+                            *([("written", op.owner.origin)] if op.owner.origin else []),
+                        ],
+                        source=program.flow.trace.source,
+                    )
 
 
 def _refuse_hopeless(program: Program, placement: Placement, objects: OrderedByObjects) -> None:

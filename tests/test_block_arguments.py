@@ -217,6 +217,38 @@ def test_a_loop_in_a_loop_begins_again() -> None:
     assert barriers(body.format(2)) == 1
 
 
+@pytest.mark.parametrize("slots", [3, 4, 8])
+def test_counters_go_through_both_loops(slots: int) -> None:
+    """What was written and what was read are counted through a loop in a loop; they are always one apart."""
+    text = f"""kernel @k waves=4 {{
+  shared %a : {slots} x 64
+  br ^tiles(0, 0)
+^tiles(%started, %done):
+  cond_br %more, ^first, ^end
+^first:
+  write %a[%started % {slots}]
+  br ^steps(%started + 1, %done)
+^steps(%put, %got):
+  cond_br %again, ^step, ^last
+^step:
+  write %a[%put % {slots}]
+  read %a[%got % {slots}]
+  br ^steps(%put + 1, %got + 1)
+^last:
+  read %a[%got % {slots}]
+  br ^tiles(%put, %got + 1)
+^end:
+  return
+}}
+"""
+    trace = parse(text)
+    insert_barriers(trace, strategy="optimal")
+    report = check(trace)
+    assert report.ok and report.explored.complete
+    # One barrier in front of either read, as if the counters were one.
+    assert sum(isinstance(op, ops.SharedMemoryBarrier) for op in trace.preorder_walk()) == 1
+
+
 def test_a_loop_that_is_left_from_the_middle() -> None:
     body = (
         "br ^head(0); ^head(%x):; write %a[%x]; cond_br %x == {}, ^end, ^on;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fencepost as fp
+from fencepost.check.trusting import TRUSTED
 from fencepost.placement import STRATEGIES
 from tests.mbarrier_reference import mistakes
 
@@ -638,3 +639,42 @@ def test_a_wait_for_an_object_settles_a_copy_that_nobody_has_in_flight_any_more(
     inserted = fp.insert_barriers(trace, waits=False)
     assert fp.check(trace).ok
     assert inserted.executed == 1  # behind the objects are made, and none in the loop
+
+
+# ---------------------------------------------------------------- barriers alone
+
+REFILLED = """kernel @k waves=4 {{
+  shared %a : 2 x 64
+  shared %full : 16
+  if wave == 0 {{
+    mbarrier_init %full[0..8] count=1
+    mbarrier_init %full[8..16] count=1
+  }}
+  barrier
+  loop %i in 0..? {{
+    mbarrier_wait %full[%i % 2 * 8..%i % 2 * 8 + 8] phase=%i // 2 % 2
+    read %a[%i % 2]
+    {before}
+    if wave == 0 {{
+      mbarrier_expect %full[%i % 2 * 8..%i % 2 * 8 + 8] bytes=64
+      tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2 * 8..%i % 2 * 8 + 8] bytes=64
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("before", "races"), [("barrier", 0), ("compute", 1)])
+def test_barriers_alone_are_judged_where_mbarriers_are_trusted(before: str, races: int) -> None:
+    """Nobody fills the ring first, so all waves would wait for ever; that is not what is asked."""
+    trace = fp.parse(REFILLED.format(before=before))
+    assert fp.check(trace).deadlocks
+    report = fp.check(trace, trusting=True)
+    assert len(report.races) == races
+    assert not report.deadlocks
+    assert report.explored.limits == [TRUSTED]
+
+
+def test_without_mbarriers_nothing_has_to_be_trusted() -> None:
+    trace = fp.parse("kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  barrier\n  read %a\n}\n")
+    assert fp.check(trace, trusting=True).explored.complete

@@ -53,7 +53,7 @@ def least_cost(program: Program) -> float | None:
 def test_it_equals_brute_force(chunk: int) -> None:
     compared = 0
     for seed in range(chunk * 60, (chunk + 1) * 60):
-        program = read_program(random_kernel(seed, SMALL))
+        program = read_program(random_kernel(seed, SMALL), completion=False)
         expected = least_cost(program) if len(program.flow.blocks) > 1 else None
         if expected is None:
             continue
@@ -112,7 +112,7 @@ def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
     """Positions and counts together: a barrier here that waits for two, or one there that waits for all."""
     compared = 0
     for seed in range(200):
-        program = read_program(random_kernel(seed, shape))
+        program = read_program(random_kernel(seed, shape), completion=False)
         expected = None if program.barrier_ids or not program.table.engines else least_price(program)
         if expected is None:
             continue
@@ -127,7 +127,7 @@ def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
 def test_no_strategy_costs_less(chunk: int) -> None:
     for seed in range(chunk * 60, (chunk + 1) * 60):
         kernel = random_kernel(seed, ANY)
-        program = read_program(kernel)
+        program = read_program(kernel, completion=False)
         found = find_optimum(program, 10.0)
         assert found.proven, f"seed {seed}: {found}"
         for name, strategy in STRATEGIES.items():
@@ -139,7 +139,7 @@ def test_no_strategy_costs_less(chunk: int) -> None:
 def test_with_copies_no_strategy_costs_less(name: str) -> None:
     """Waits weighed in, as `price` has it."""
     for seed in range(60):
-        program = read_program(random_kernel(seed, ANY_COPIES))
+        program = read_program(random_kernel(seed, ANY_COPIES), completion=False)
         found = find_optimum(program, 10.0)
         other = choose(program, STRATEGIES[name], {})
         paid = price(program, other) - price(program, program.standing)
@@ -176,7 +176,7 @@ BRANCHES = Shape(size=60, depth=4, barriers=0.02, divergent=False, waves=(4,))
 def unproven_without_the_solver() -> Program:
     """A kernel whose optimum the direct search does not find."""
     for seed in range(200):
-        program = read_program(random_kernel(seed, BRANCHES))
+        program = read_program(random_kernel(seed, BRANCHES), completion=False)
         if not find_optimum(program, 10.0, solver=False).proven:
             return program
     raise AssertionError("every kernel was solved directly")

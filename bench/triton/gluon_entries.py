@@ -14,6 +14,7 @@ from gluon import (
     async_arrive,
     async_ring,
     buffer_ring,
+    persistent,
     shared_reduce,
     shared_transpose,
     specialized_copy,
@@ -185,6 +186,18 @@ _family.wrong(
     tma_ring.tma_ring_half, "only the bytes of a are expected",
     "the product reads b's slot while its copy is in flight: the phase is complete after half of the bytes",
 )  # fmt: skip
+
+_family = _Family(
+    {
+        "a_desc": _swizzled((_SIZE, _SIZE), (64, 64)),
+        "b_desc": _swizzled((_SIZE, _SIZE), (64, 64)),
+        "c_desc": _swizzled((_SIZE, _SIZE), (64, 64), "out"),
+        **{name: Scalar(_SIZE) for name in ("m", "n", "k")},
+    },
+    (16, 1, 1), {"SLOTS": 4}, references.matmul_descriptor, ("sm_90",),
+)  # fmt: skip
+_family.correct(persistent.persistent)
+_family.correct(persistent.persistent_overlapped)
 
 _family = _Family(
     {"x_ptr": Array((_SIZE, 64), "fp16"), "out_desc": _swizzled((_SIZE, 64), (64, 64), "out"), "rows": Scalar(_SIZE)},

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import lcm
 from typing import NamedTuple
 
 from fencepost.analysis.liveness import live_numbers
+from fencepost.analysis.moduli import moduli
 from fencepost.analysis.parameters import Asked, Parameters
-from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of, shift_in
+from fencepost.analysis.rounds import MOST_ROUNDS, Rounds, rounds_of
 from fencepost.flow import Block, Flow, Guard
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
@@ -35,8 +35,6 @@ EXACT_ROUNDS = 16
 """A loop that carries numbers, or issues copies, and goes round no more often is followed from beginning to end."""
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: squares of squares soon fill the memory, and no address is that large."""
-LARGEST_MODULUS = 1 << 20
-"""What numbers are reduced by: a count of bytes that moves on by a tile has few values, yet a large period."""
 MOST_PHASES = 4096
 """Blocks times phases that a kernel may have, or four times its blocks if that is more."""
 MOST_ACCESSES = 16_384
@@ -232,12 +230,11 @@ class _Names:
         issuing = self.loops_that_issue(body, loops) if asynchronous else set()
         if not (wanted or issuing):
             return
+        decided = {name: list(parts) for name, parts in wanted.items()}
         _close_over(wanted, sources, outside)
-        for name in wanted:
-            if name in sources:
-                modulus = _modulus(name, wanted[name], [value for value, _ in sources[name]])
-                if modulus is not None:
-                    self.modulus[function, name] = modulus
+        handed = {name: [value for value, _ in sources[name]] for name in wanted if name in sources}
+        for name, modulus in moduli(decided, handed).items():
+            self.modulus[function, name] = modulus
         numbered = {loop.var for loop in loops}
         self.followed |= {(function, name) for name in wanted if name not in numbered}
         for op in body.preorder_walk():
@@ -281,28 +278,9 @@ def _close_over(
                 if other not in wanted:
                     wanted[other] = []
                     todo.append(other)
-                # What a number becomes of itself decides nothing yet: see `_modulus`.
+                # What a number becomes of itself decides nothing yet: see `moduli`.
                 if isinstance(value, Expr) and other != name:
                     wanted[other].append(value)
-
-
-def _modulus(name: str, parts: list[Expr | Condition], sources: list[ops.Handed]) -> int | None:
-    """By what a carried number can be reduced without anything noticing; None if that is not known.
-
-    Everything that it decides (`parts`) repeats with it, and what it becomes of itself grows as it does.
-    """
-    found = 1
-    for part in parts:
-        shift = shift_in(name, part)
-        if shift is None or shift.delta:
-            return None
-        found = lcm(found, shift.rounds)
-    for value in sources:
-        if isinstance(value, Expr) and name in _named(value):
-            shift = shift_in(name, value)
-            if shift is None or shift.rounds != 1:
-                return None
-    return found if 1 < found <= LARGEST_MODULUS else None
 
 
 def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:

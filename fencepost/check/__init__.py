@@ -29,6 +29,7 @@ from fencepost.check.splits import split_errors, too_many_barriers
 from fencepost.check.starts import Starts
 from fencepost.check.step import has_objects, in_step
 from fencepost.check.track import Tracker
+from fencepost.check.trusting import TrustingTracker
 from fencepost.flow import build_flow
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
@@ -52,35 +53,42 @@ def check(
     paths: int = 100,
     seed: int = 0,
     named_barriers: int | None = None,
+    simulated: bool = True,
+    trusting: bool = False,
 ) -> Report:
     """Look for races and deadlocks in a kernel.
 
     `method` is `track` or `simulate`; by default the first that fits. `budget` bounds the steps of `track`,
-    `paths` the paths of `simulate` (as many again are sampled if there are more). `named_barriers` is how many
-    barriers with a number the hardware has; more are reported.
+    `paths` the paths of `simulate` (as many again are sampled if there are more); without `simulated`, none is run:
+    waves a phase apart are followed on all paths at once, and what that does not prove is not proven.
+    `named_barriers` is how many barriers with a number the hardware has; more are reported. With `trusting`,
+    mbarriers are taken to be used as they should, and only barriers and waits are judged, on all paths: that takes a
+    fraction of the time, and works for a part of a kernel whose other parts arrive on the same mbarriers.
     """
     check_count("budget", budget), check_count("paths", paths)
     kernel = trace_of(trace)
     flow = build_flow(kernel)
     named = method
-    method = method or ("track" if in_step(flow) else "simulate")
+    trusting = trusting and has_objects(flow)
+    method = method or ("track" if in_step(flow, trusting=trusting) else "simulate")
     # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
     explored = Explored(method, most_work=WORK * max(budget, BUDGET))
     if method == "track":
-        if not in_step(flow):
+        if not in_step(flow, trusting=trusting):
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
-        like = explored
+        like, tracker = explored, TrustingTracker if trusting else Tracker
         found = _fewest_limits(
-            Context.of(flow, parameters=True), lambda context: _track(context, like, budget)
+            Context.of(flow, parameters=True), lambda context: _track(context, tracker, like, budget)
         )
         races, deadlocks, out_of_range = found.races, found.deadlocks, found.out_of_range
         explored = found.explored
     elif method == "simulate":
-        races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, paths, seed)
+        most = paths if simulated else 0
+        races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, most, seed)
         if not named and not explored.complete and not deadlocks and not has_objects(flow):
-            simulated = explored
+            few = explored
             found = _fewest_limits(
-                Context.of(flow, parameters=True), lambda context: _follow(context, simulated, budget)
+                Context.of(flow, parameters=True), lambda context: _follow(context, few, budget)
             )
             known = {(id(race.first.op), id(race.second.op)) for race in races}
             races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
@@ -93,7 +101,16 @@ def check(
         deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
     explored.unjudged = kernel.unjudged
     # The same question about the kernel with a change; a change may make another method the one that fits.
-    again = partial(check, method=named, budget=budget, paths=paths, seed=seed, named_barriers=named_barriers)
+    again = partial(
+        check,
+        method=named,
+        budget=budget,
+        paths=paths,
+        seed=seed,
+        named_barriers=named_barriers,
+        simulated=simulated,
+        trusting=trusting,
+    )
     return Report(with_fixes(flow, races), deadlocks, out_of_range, explored, kernel, again)
 
 
@@ -106,10 +123,10 @@ def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Repor
     return without if len(without.explored.limits) < len(found.explored.limits) else found
 
 
-def _track(context: Context, like: Explored, budget: int) -> Report:
+def _track(context: Context, kind: type[Tracker], like: Explored, budget: int) -> Report:
     """All accesses, where all waves meet the same barriers."""
     explored = Explored(like.method, most_work=like.most_work)
-    tracker = Tracker(context, explored, budget)
+    tracker = kind(context, explored, budget)
     tracker.run()
     deadlocks = split_errors(context, explored)
     return Report(list(tracker.races.values()), deadlocks, list(tracker.out_of_range.values()), explored)
@@ -140,6 +157,9 @@ def _simulate(
     races: dict[tuple[int, int, str, str], Race] = {}
     deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
     out_of_range: dict[int, OutOfRange] = {}
+    if not most:
+        explored.cut("no path was simulated")
+        return [], [], []
     for path in Paths(context, explored, most, seed):
         if explored.out_of_work():
             break

@@ -35,6 +35,11 @@ def _fix(flow: Flow, race: Race) -> Fix:
     if race.unfenced is not None:
         where = f" on line {race.unfenced.span.line}" if race.unfenced.span else ""
         return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
+    if race.first.op.owner is not None and race.first.op.owner is race.second.op.owner and not race.rounds:
+        return Fix(
+            "no barrier can: it would have to stand inside of this operation, whose own barrier meets another one "
+            "where waves run a phase apart. Let the waves that are held back catch up in front of it"
+        )
     wait, put = _wait(flow, race)
     if flow.trace.waves == 1:
         put = put or (ops.MemoryCounterWait({ops.LDS_COUNTER: 0}),)

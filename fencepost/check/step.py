@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fencepost.flow import Flow
 from fencepost.ir import ops
 
 
-def in_step(flow: Flow) -> bool:
-    """Whether all waves meet the same synchronization in the same order, and nothing but that orders anything."""
-    return not has_objects(flow) and not any(
+def in_step(flow: Flow, *, trusting: bool = False) -> bool:
+    """Whether all waves meet the same synchronization in the same order, and nothing but that orders anything.
+
+    With `trusting`, mbarriers may order something as well.
+    """
+    return not (any(map(_is_for_some, _every(flow))) if trusting else has_objects(flow)) and not any(
         isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
         for block in flow.blocks
         if block.guards
@@ -21,7 +26,15 @@ def has_objects(flow: Flow) -> bool:
     return any(
         isinstance(op, ops.MbarrierOperation)
         or (isinstance(op, ops.AsyncOperation) and op.arrives is not None)
-        or (isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None)
-        for block in flow.blocks
-        for op in block.ops
+        or _is_for_some(op)
+        for op in _every(flow)
     )
+
+
+def _is_for_some(op: ops.Operation) -> bool:
+    """Whether an operation is a barrier of some waves only."""
+    return isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None
+
+
+def _every(flow: Flow) -> Iterator[ops.Operation]:
+    return (op for block in flow.blocks for op in block.ops)

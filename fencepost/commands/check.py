@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from fencepost.check import Report
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import error_json, print_error, print_json, print_styled
+from fencepost.commands.kernels import Kernels
+from fencepost.commands.output import add_as_is_argument, error_json, print_error, print_json, print_styled
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="exit 1 as well if nothing was found but not everything was looked at",
     )
+    add_as_is_argument(parser)
 
 
 def _positive(text: str) -> int:
@@ -87,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
     entries: list[dict[str, Any]] = []
     codes = [0]
     for name in options.files:
+        said = ""
         for judged in _judgements(name, options, named):
             if isinstance(judged, FencepostError):
                 # The others are judged all the same; programs learn of it from the entry, people on standard error.
@@ -94,20 +97,22 @@ def run(options: argparse.Namespace) -> int:
                 entries.append({"file": name, "ok": False, "error": error_json(judged)})
                 codes.append(judged.exit_code)
                 continue
-            kernel, report = judged
+            kernels, kernel, report = judged
             codes.append(0 if report.proven or (report.ok and not options.require_proof) else 1)
             if options.json:
-                entries.append(_entry(name, kernel, report))
+                entries.append(_entry(name, kernels, kernel, report))
             else:
-                _print(name, kernel, report, options)
+                said = kernels.judged if _print(name, kernel, report, options) else said
+        if said:
+            sys.stdout.write(f"{name}: {said}\n")
     # Of one file that cannot be judged there is nothing to print, as in all commands.
     if options.json and (len(options.files) > 1 or any("error" not in entry for entry in entries)):
         print_json(entries)
     return max(codes)
 
 
-Judged: TypeAlias = "tuple[CapturedTrace, Report] | FencepostError"
-"""A kernel with what was found, or why it could not be judged."""
+Judged: TypeAlias = "tuple[Kernels, CapturedTrace, Report] | FencepostError"
+"""A kernel of a file with what was found, or why it could not be judged."""
 
 
 def _judgements(name: str, options: argparse.Namespace, named_barriers: int | None) -> Iterator[Judged]:
@@ -115,28 +120,28 @@ def _judgements(name: str, options: argparse.Namespace, named_barriers: int | No
     from fencepost.check import check
 
     try:
-        kernels = read_kernels(name).to_check()
+        kernels = read_kernels(name, compiled=not options.as_is)
+        found = kernels.to_check()
     except FencepostError as error:
         yield error
         return
-    for kernel in kernels:
+    for kernel in found:
         try:
-            yield (
-                kernel,
-                check(kernel, budget=options.budget, paths=options.paths, named_barriers=named_barriers),
-            )
+            report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named_barriers)
+            yield kernels, kernel, report
         except FencepostError as error:
             error.source = error.source or kernel.source
             yield error
 
 
-def _entry(name: str, kernel: CapturedTrace, report: Report) -> dict[str, Any]:
+def _entry(name: str, kernels: Kernels, kernel: CapturedTrace, report: Report) -> dict[str, Any]:
     from fencepost.report.findings import report_json
 
-    return {"file": name, **report_json(kernel, report)}
+    return {"file": name, **kernels.judged_json(), **report_json(kernel, report)}
 
 
-def _print(name: str, kernel: CapturedTrace, report: Report, options: argparse.Namespace) -> None:
+def _print(name: str, kernel: CapturedTrace, report: Report, options: argparse.Namespace) -> bool:
+    """Print what was found; whether there was anything to print."""
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import MOST_SHOWN, diagnostics, grouped, not_shown, verdict
 
@@ -147,5 +152,7 @@ def _print(name: str, kernel: CapturedTrace, report: Report, options: argparse.N
         sys.stdout.write("\n")
     if left:
         sys.stdout.write(f"{name}: @{kernel.name}: {not_shown(left)} (--max-findings 0 shows all)\n")
-    if not (options.quiet and report.proven):
+    quiet = bool(options.quiet and report.proven)
+    if not quiet:
         sys.stdout.write(f"{name}: @{kernel.name}: {verdict(report)} ({report.explored})\n")
+    return not quiet

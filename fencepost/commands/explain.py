@@ -7,7 +7,12 @@ import sys
 from typing import Any
 
 from fencepost.commands.files import read_kernels
-from fencepost.commands.output import add_analysis_arguments, print_json, print_styled
+from fencepost.commands.output import (
+    add_analysis_arguments,
+    add_as_is_argument,
+    print_json,
+    print_styled,
+)
 
 SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
@@ -17,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
     add_analysis_arguments(parser)
+    add_as_is_argument(parser)
     parser.add_argument(
         "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
     )
@@ -34,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
-    kernels = read_kernels(options.file)
+    kernels = read_kernels(options.file, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
         source, spans = spans_of(kernel)
@@ -67,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
             found.append(
                 {
                     "kernel": kernel.name,
+                    **kernels.judged_json(),
                     "barriers": barriers,
                     "uncovered": uncovered,
                     "apart": apart,
@@ -108,4 +115,6 @@ def run(options: argparse.Namespace) -> int:
             print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
     if options.json:
         print_json(found)
+    elif kernels.judged:
+        sys.stdout.write(f"{options.file}: {kernels.judged}\n")
     return 0

@@ -14,12 +14,15 @@ from fencepost.ir.source import FencepostError, Mark, Source, Span
 STDIN = "-"
 
 
-def read_kernels(name: str) -> Kernels:
-    """The kernels in a file, or on standard input if it is called `-`."""
+def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
+    """The kernels in a file, or on standard input if it is called `-`.
+
+    With `compiled`, a Triton module is taken as it gets compiled, with membar's barriers, if it has none yet.
+    """
     shown = "<stdin>" if name == STDIN else name
     text = _decoded(_bytes(name), shown)
     if is_triton(name, text):
-        return _not_empty(read_triton(Source(shown, text)), shown)
+        return _not_empty(read_triton(Source(shown, text), compiled=compiled), shown)
     return _not_empty(Kernels(parse_all(text, shown)), shown)
 
 

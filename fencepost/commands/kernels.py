@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
+    from fencepost.hosts.triton.mlir.tree import Module
     from fencepost.hosts.triton.translate import Translation
     from fencepost.ir.ops import SyncOperation
 
@@ -32,6 +33,10 @@ class Kernels:
     traces: list[CapturedTrace]
     translations: list[Translation] = field(default_factory=list)
     """For a Triton module: how each kernel came about."""
+    judged: str = ""
+    """For a Triton module from before membar that was asked for as it gets compiled: what was judged, in words,"""
+    lowered: bool = False
+    """and whether Triton had to lower it for that."""
 
     def __iter__(self) -> Iterator[CapturedTrace]:
         return iter(self.traces)
@@ -43,6 +48,11 @@ class Kernels:
         from fencepost.hosts.triton.judging import judged
 
         return judged(self.translations)
+
+    def judged_json(self) -> dict[str, Any]:
+        """What was judged, for programs; nothing to say for kernels in text form."""
+        words = {"judged": self.judged} if self.judged else {}
+        return {"lowered": self.lowered, **words} if self.translations else {}
 
     def text(self) -> str:
         """The file as it is now."""
@@ -75,17 +85,54 @@ class Kernels:
         return lambda op: not (isinstance(op.host, Operation) and removable(op.host))
 
 
-def read_triton(source: Source) -> Kernels:
-    """The kernels of a Triton module, functions that they call included."""
+def read_triton(source: Source, *, compiled: bool = False) -> Kernels:
+    """The kernels of a Triton module, functions that they call included.
+
+    With `compiled`, one that membar has not seen is taken as it gets compiled: lowered by Triton, membar included.
+    """
+    from fencepost.hosts.triton.clusters import refuse_clusters
     from fencepost.hosts.triton.files import read_sources
+
+    (module,) = read_sources([source])
+    refuse_clusters(module)
+    # What cannot be followed is named as it stands in the file, also if nothing is left of it in the end.
+    found = _followed(module)
+    if not compiled:
+        return Kernels([each.trace for each in found], found)
+    after, judged = _as_compiled(module)
+    if after is not module:
+        found = _followed(after)
+    return Kernels([each.trace for each in found], found, judged, after is not module)
+
+
+def _followed(module: Module) -> list[Translation]:
+    """The kernels of a module; one that uses what cannot be followed is refused."""
     from fencepost.hosts.triton.results import refuse_beyond
     from fencepost.hosts.triton.translate import translations
 
-    (module,) = read_sources([source])
     found = translations(module)
     for each in found:
         refuse_beyond(each)
-    return Kernels([each.trace for each in found], found)
+    return found
+
+
+def _as_compiled(module: Module) -> tuple[Module, str]:
+    """A module behind membar if it is from before that, and what it is then, in words."""
+    from fencepost.hosts.triton.lowering import is_before_membar, lowered
+    from fencepost.hosts.triton.results import removable
+    from fencepost.ir.source import FencepostError
+    from fencepost.report.words import plural
+
+    assert module.source is not None
+    if not is_before_membar(module):
+        return module, ""
+    try:
+        after = lowered(module.source)
+    except FencepostError as error:
+        return module, f"judged as it stands, before membar: {error.message}"
+    there, now = (sum(removable(op) for op in each.walk()) for each in (module, after))
+    barriers = plural(now - there, "barrier")
+    return after, f"judged as Triton compiles it: lowered, with {barriers} by membar (--as-is: as it stands)"
 
 
 def is_triton(name: str, text: str) -> bool:

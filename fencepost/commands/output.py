@@ -70,6 +70,15 @@ def add_analysis_arguments(parser: argparse.ArgumentParser) -> None:
     add_slots_argument(parser)
 
 
+def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether a Triton module from before membar is taken as it stands."""
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="take a Triton module from before membar as it stands, not lowered and with membar's barriers",
+    )
+
+
 def add_slots_argument(parser: argparse.ArgumentParser) -> None:
     """Whether slots are told apart."""
     parser.add_argument(

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from fencepost.check import check
 from fencepost.flow import build_flow
+from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.edits import Edit, Insert, SetAttribute
 from fencepost.hosts.triton.judging import trace_to_check
 from fencepost.hosts.triton.marks import SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.results import removable
-from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.hosts.triton.translate import Translation, target_of, translations
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.pruning import prune_barriers
@@ -37,10 +38,12 @@ class Audit:
     """Those that nothing needs, by where they stand in the user's source."""
     races: tuple[Diagnostic, ...]
     beyond: tuple[str, ...] = ()
-    """Operations that are not judged: then nothing is said about races."""
+    """What is not judged, operations or clusters: then nothing is said about races."""
+    cached: bool = False
+    """Whether the kernel comes from Triton's cache: this is what was found when it was compiled."""
 
     def __str__(self) -> str:
-        head = f"fencepost: @{self.kernel} ({self.target})"
+        head = f"fencepost: @{self.kernel} ({self.target})" + (", from Triton's cache" if self.cached else "")
         if self.beyond:
             return f"{head}: not judged, it uses {', '.join(self.beyond)}"
         lines = [
@@ -52,7 +55,13 @@ class Audit:
 
 def audit(after: Module) -> Audit:
     """The kernel of a module that Triton has put its barriers into; functions that it calls are part of it."""
+    cluster = cluster_of(after)
+    if cluster:
+        return _not_judged(after, cluster)
     every = translations(after)
+    not_judged = sorted({what for each in every for what in each.not_judged})
+    if not_judged:
+        return _not_judged(after, *not_judged)
     found = [_audit(each, every) for each in every]
     # The function that is launched is the public one.
     public = (place for place, each in enumerate(every) if each.function.string("sym_visibility") == "public")
@@ -70,6 +79,16 @@ def audit(after: Module) -> Audit:
     return kernel
 
 
+def _not_judged(module: Module, *why: str) -> Audit:
+    """A module of which nothing can be said but how many barriers it has."""
+    functions = module.functions()
+    public = (each for each in functions if each.string("sym_visibility") == "public")
+    function = next(public, functions[0] if functions else module.operation)
+    barriers = sum(removable(op) for op in module.walk())
+    name = function.string("sym_name") or "kernel"
+    return Audit(name, target_of(module), barriers, 0.0, (), (), why)
+
+
 def _audit(translation: Translation, every: list[Translation]) -> Audit:
     trace = translation.trace
     flow = build_flow(trace)
@@ -80,7 +99,8 @@ def _audit(translation: Translation, every: list[Translation]) -> Audit:
         if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
     ]
     executed = sum(times for _, times in standing)
-    together = trace if translation.not_judged else trace_to_check(translation, every)
+    together = trace_to_check(translation, every)
+    # The kernel of all waves together may use what none of its parts does.
     beyond = tuple(translation.not_judged)
     if beyond:
         return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond)
@@ -106,7 +126,7 @@ def triton_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
 
 
 def stock_edits(before: Module, after: Module) -> list[Edit]:
-    """Just what membar did to a module: barriers, each with its location, and marks."""
+    """Just what membar did to a module: barriers, each with its location, and marks; FP410 if it did more."""
     found: list[Edit] = []
     ours = list(before.walk())
     place = 0
@@ -118,6 +138,11 @@ def stock_edits(before: Module, after: Module) -> list[Edit]:
                 for name, inherent in MARKS.items()
                 if name in op.attributes and name not in here.attributes
             ]
+            changed = sorted(_changed(here, op) - MARKS.keys())
+            if changed:
+                raise FencepostError(
+                    f"membar has changed more than barriers: {', '.join(changed)} of {op.name}", code="FP410"
+                )
             place += 1
         elif here is not None and op.name == "ttg.barrier":
             # It has the location of what it stands in front of, or of what it stands behind.
@@ -125,7 +150,15 @@ def stock_edits(before: Module, after: Module) -> list[Edit]:
             found.append(Insert(here, at=next(near, None)))
         else:
             raise FencepostError(f"membar has changed more than barriers: {op.name}", code="FP410")
+    if place < len(ours):
+        raise FencepostError(f"membar has taken something out: {ours[place].name}", code="FP410")
     return found
+
+
+def _changed(before: Operation, after: Operation) -> set[str]:
+    """The attributes of an operation that are not what they were."""
+    names = before.attributes.keys() | after.attributes.keys()
+    return {name for name in names if before.attributes.get(name) != after.attributes.get(name)}
 
 
 def _spelled(op: Operation, name: str) -> str:

@@ -83,13 +83,34 @@ class Flattening:
     def function(self, op: Operation) -> list[Flat]:
         """The blocks of a function."""
         self.region(op.regions[0], self.new("entry", op.regions[0].blocks[0].arguments))
+        self.blocks = self.in_order()
         return self.blocks
 
     def partition(self, part: Part) -> list[Flat]:
         """The blocks of a partition alone."""
         self.same |= dict(part.captured)
         self.region(part.region, self.new("entry"))
+        self.blocks = self.in_order()
         return self.blocks
+
+    def in_order(self) -> list[Flat]:
+        """The blocks that can be reached, each behind those that it can take numbers from: what dominates it.
+
+        A module may have them in any order, and what follows a specialization is made before what is inside.
+        """
+        done: list[Flat] = []
+        seen = {self.blocks[0]}
+        todo = [(self.blocks[0], iter(self.blocks[0].ways[::-1]))]
+        while todo:
+            here, ways = todo[-1]
+            target = next((way.block for way in ways if way.block not in seen), None)
+            if target is None:
+                done.append(here)
+                todo.pop()
+            else:
+                seen.add(target)
+                todo.append((target, iter(target.ways[::-1])))
+        return done[::-1]
 
     def region(self, region: Region, into: Flat) -> list[Flat]:
         """Put a region's blocks in, the first one into `into`; returns the blocks that leave it."""

@@ -29,7 +29,7 @@ def read_files(paths: Sequence[str | Path]) -> list[Module]:
 
 def read_sources(sources: Sequence[Source]) -> list[Module]:
     """The trees of modules that are texts already."""
-    return [_module(parsed) for parsed in parse_texts(sources)]
+    return [module_of(parsed) for parsed in parse_texts(sources)]
 
 
 def custom_form(text: str, name: str = "<module>", *, locations: bool = True) -> str:
@@ -38,7 +38,8 @@ def custom_form(text: str, name: str = "<module>", *, locations: bool = True) ->
     return parsed.custom if locations else parsed.custom_blank
 
 
-def _module(parsed: Parsed) -> Module:
+def module_of(parsed: Parsed) -> Module:
+    """The tree of a module that Triton has parsed."""
     name = parsed.source.name
     # Operations without a location got one in the file that Triton saw; users know it by another name.
     quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

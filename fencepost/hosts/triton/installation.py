@@ -10,8 +10,10 @@
         ...
 
 Without a mode, the environment variable FENCEPOST_TRITON says which, `audit` if it is not set; `off` switches
-everything off. Kernels compiled with fencepost have keys of their own in Triton's cache. If anything goes wrong, the
-kernel is compiled as Triton alone would, with a warning.
+everything off. Kernels compiled with fencepost have keys of their own in Triton's cache. What goes there is first
+judged by `check` (`verification`). If anything goes wrong, the kernel is compiled as Triton alone would, with a
+warning. Nothing happens silently: what was found or left is noted with the kernel in the cache, and said again when
+it comes from there; a kernel that was compiled past fencepost is named.
 """
 
 from __future__ import annotations
@@ -23,18 +25,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from fencepost.hosts.triton.audit import Audit, audit
+from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.edits import Edit, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live
 from fencepost.hosts.triton.live import can_be_made_live, make_live
 from fencepost.hosts.triton.marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.pipeline import AtMembar, Part, running
+from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
+from fencepost.hosts.triton.records import read, written
 from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.hosts.triton.waits import synchronized
 from fencepost.ir.source import FencepostError
@@ -43,6 +49,8 @@ from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_TRITON"
 MODES = ("audit", "replace")
+NOTED = "fencepost"
+"""The entry of a kernel's metadata that says what fencepost did: `left` with the reason, and `audits`."""
 
 Membar = Callable[[Any], None]
 Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
@@ -73,7 +81,9 @@ class Installation:
     membar_seconds: list[float] = field(default_factory=list)
     """How long membar took, for each kernel for which it was asked what it would do."""
     before: Any = None
-    """The hook that was there before."""
+    """The hook that was there before,"""
+    listener: Any = None
+    """and the listener."""
 
     def hook(self, *arguments: Any) -> Any:
         """What Triton calls: for a cache key, or with the stages of a compilation."""
@@ -94,33 +104,43 @@ class Installation:
 
     def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
         """The stage that membar is part of."""
+        note: dict[str, Any] = {"mode": self.mode, "left": "", "audits": []}
+        metadata[NOTED] = note
+        missing = missing_names(vendor)
         try:
-            with running(vendor, Part(before=True)):
-                return lower(source, metadata)
+            if not missing:
+                with running(vendor, Part(before=True)):
+                    made = lower(source, metadata)
+            else:
+                made = lower(source, metadata)
         except AtMembar as stopped:
             module, membar, ran = stopped.module, stopped.membar, stopped.ran
+        else:
+            self.leave(note, NotMet(f"its backend has no {missing}" if missing else "no such pass was run"))
+            return made
         changed = None
         # A module is many small objects: a collection in the middle would take longer than all the rest.
         with collection_paused():
             began = time.thread_time()
             try:
-                changed = self.changed(module, membar)
+                changed = self.changed(module, membar, note)
             except HalfDone as half:
                 module = half.module
-                self.warn(half.reason)
+                self.leave(note, half.reason)
             except Exception as error:  # whatever it is, the user's kernel has to compile
-                self.warn(error)
+                self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
         part = Part(with_membar=changed is None, skipped=ran)
         with running(vendor, part):
             return lower(module if changed is None else changed, metadata)
 
-    def changed(self, module: Any, membar: Membar) -> Any:
-        """The module with fencepost's barriers; None if Triton's are to be used."""
+    def changed(self, module: Any, membar: Membar, note: dict[str, Any]) -> Any:
+        """The module with fencepost's barriers, judged by `check`; None if Triton's are to be used."""
         before = generic_form(module)
         if not touches_shared(before):
             return None
 
+        @cache
         def after() -> Module:
             stock = parse_live(before, module.context)
             began = time.thread_time()
@@ -131,28 +151,72 @@ class Installation:
         tree = read_module(before, trusted=True)
         if self.mode == "audit" or self.show is not None:
             found = audit(after())
-            self.audits.append(found)
-            if self.show is not None:
-                self.show(found)
+            note["audits"].append(written(found))
+            self.tell(found)
         if self.mode == "audit":
             return None
+        refuse_clusters(tree)
         edits = self.decide(tree, after)
+        if edits and not can_be_made_live(tree, edits):
+            text = apply_edits(tree, edits)
+            refuse_wrong(read_module(text, trusted=True), after)
+            return parse_live(text, module.context)
         if not edits:
+            refuse_wrong(tree, after)
             return module
-        if not can_be_made_live(tree, edits):
-            return parse_live(apply_edits(tree, edits), module.context)
         try:
             make_live(module, tree, edits)
+            refuse_wrong(read_module(generic_form(module), trusted=True), after)
         except Exception as error:
             raise HalfDone(parse_live(before, module.context), error) from error
         return module
 
-    def warn(self, error: Exception) -> None:
-        """Say why a kernel is compiled without fencepost."""
-        what = str(error) if isinstance(error, FencepostError) else repr(error)
-        warnings.warn(
-            f"fencepost left this kernel as Triton compiles it: {what}", RuntimeWarning, stacklevel=2
-        )
+    def tell(self, found: Audit) -> None:
+        """An audit, to whoever wants to know."""
+        self.audits.append(found)
+        if self.show is not None:
+            self.show(found)
+
+    def compiled(self, *, src: Any, metadata: Any, cache_hit: bool, **rest: Any) -> None:
+        """What Triton calls when it has a kernel, compiled or from its cache."""
+        if self.listener is not None:
+            self.listener(src=src, metadata=metadata, cache_hit=cache_hit, **rest)
+        if not self.active:
+            return
+        note = metadata.get(NOTED)
+        name = str(metadata.get("name") or getattr(src, "name", "?")).lstrip("@")
+        if not isinstance(note, dict):
+            where = "comes from Triton's cache" if cache_hit else "was compiled"
+            self.warn(f"@{name} {where} without the stage that membar is part of: nothing was done to it")
+        elif cache_hit:
+            try:
+                found, left = [read(data) for data in note["audits"]], note["left"]
+            except Exception as error:  # whatever is in the cache, the user's kernel has to run
+                self.warn(
+                    f"@{name} comes from Triton's cache, and what was noted about it is lost: {error!r}"
+                )
+                return
+            for audit_then in found:
+                self.tell(audit_then)
+            if left:
+                self.warn(f"@{name}, from Triton's cache, is as Triton compiles it: {left}")
+
+    def leave(self, note: dict[str, Any], error: Exception) -> None:
+        """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
+        note["left"] = str(error) if isinstance(error, FencepostError | NotMet) else repr(error)
+        self.warn(f"fencepost left this kernel as Triton compiles it: {note['left']}")
+
+    @staticmethod
+    def warn(text: str) -> None:
+        """Say what did not happen that the user asked for."""
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+class NotMet(Exception):
+    """Triton's membar pass was not met."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"membar was not met while it was lowered: {why}")
 
 
 def touches_shared(text: str) -> bool:
@@ -194,20 +258,29 @@ def install(
     knobs = import_module("triton.knobs")
     if show is None and mode == "audit":
         show = _print
-    made = Installation(mode, show, decide, before=knobs.runtime.add_stages_inspection_hook)
+    made = Installation(
+        mode,
+        show,
+        decide,
+        before=knobs.runtime.add_stages_inspection_hook,
+        listener=knobs.compilation.listener,
+    )
     knobs.runtime.add_stages_inspection_hook = made.hook
+    knobs.compilation.listener = made.compiled
     _installed.append(made)
     return made
 
 
 def uninstall() -> None:
-    """Let Triton alone again; a hook that someone has set since stays."""
+    """Let Triton alone again; a hook or listener that someone has set since stays."""
     while _installed:
         made = _installed.pop()
         made.active = False
-        runtime = import_module("triton.knobs").runtime
-        if runtime.add_stages_inspection_hook == made.hook:
-            runtime.add_stages_inspection_hook = made.before
+        knobs = import_module("triton.knobs")
+        if knobs.runtime.add_stages_inspection_hook == made.hook:
+            knobs.runtime.add_stages_inspection_hook = made.before
+        if knobs.compilation.listener == made.compiled:
+            knobs.compilation.listener = made.listener
 
 
 @contextmanager

@@ -173,6 +173,12 @@ def _arithmetic(sign: str, one: Expr, other: Expr, natural: Mapping[str, int]) -
         return Const(
             {"+": one.value + other.value, "-": one.value - other.value, "*": one.value * other.value}[sign]
         )
+    match other:
+        case Binary("*", Binary("//", divided, Const(divisor)), Const(factor)) if (
+            sign == "-" and divided == one and divisor == factor
+        ):
+            # What passes make of a remainder where they have the quotient already.
+            return Binary("%", one, other.rhs)
     if sign in ("%", "//") and not (isinstance(other, Const) and other.value > 0):
         return UNKNOWN
     made = Binary(sign, one, other)

@@ -108,11 +108,25 @@ class _Bindings:
         return add
 
 
+def missing_names(vendor: str) -> str:
+    """What the backend of a vendor would have to have, and has not, for the stand-in to work; empty if nothing."""
+    try:
+        backend = import_module(f"triton.backends.{vendor}.compiler")
+    except ImportError as error:
+        return f"module triton.backends.{vendor}.compiler ({error})"
+    return ", ".join(name for name in _names(vendor) if not hasattr(backend, name))
+
+
+def _names(vendor: str) -> tuple[str, ...]:
+    """What backends call the bindings that managers and passes come from."""
+    return "ir", "passes", vendor
+
+
 @contextmanager
 def running(vendor: str, part: Part) -> Iterator[None]:
     """Within it, the backend of a vendor runs only part of the passes around membar."""
     backend = import_module(f"triton.backends.{vendor}.compiler")
-    names = ("ir", "passes", vendor)
+    names = _names(vendor)
     with _LOCK:
         real = {name: getattr(backend, name) for name in names}
         try:

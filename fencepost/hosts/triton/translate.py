@@ -97,10 +97,10 @@ def translate(
             source=module.source,
         )
     # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
-    lanes_apart = waves == 1 and not _target(module).startswith("gfx") and not joint
+    lanes_apart = waves == 1 and not target_of(module).startswith("gfx") and not joint
     kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
     translation = Translation(
-        kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=_target(module)
+        kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=target_of(module)
     )
     if uses_async_proxy(function):
         kernel.trace.unjudged = (FENCES,)
@@ -272,7 +272,7 @@ class _BlockWriter:
             made.span, made.host = block.end.span, block.end
 
 
-def _target(module: Module) -> str:
+def target_of(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name

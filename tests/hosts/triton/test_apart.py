@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fencepost.check import check
+from fencepost.ir.source import FencepostError
 from tests.hosts.triton.modules import inserted, module, translated
 
 
@@ -66,3 +69,20 @@ def test_what_is_right_stays() -> None:
     text = ping_pong(READ, FENCED, BARE, WRITE, FENCED, BARE)
     assert inserted(text) == (text, 0)
     clean(text)
+
+
+CONVERT = (
+    "%w = ttg.convert_layout %x {allocation.offset = 8192 : i32, allocation.size = 8192 : i32} "
+    ": <TENSOR> -> tensor<64x64xf16, #t>"
+)
+
+
+def test_a_layout_conversion_in_the_loop_is_refused() -> None:
+    """Its own barrier meets another one of the late waves; barriers around it help nobody."""
+    text = ping_pong(CONVERT).replace("ttg.shared = 8192", "ttg.shared = 16384")
+    (race,) = [race for race in check(translated(text).trace).races if not race.rounds]
+    assert race.fix is not None
+    assert race.fix.what.startswith("no barrier can")
+    with pytest.raises(FencepostError, match="no barrier can order the parts of this operation") as error:
+        inserted(text)
+    assert error.value.code == "FP205"

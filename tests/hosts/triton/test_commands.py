@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from difflib import ndiff
 from pathlib import Path
 
@@ -175,6 +176,105 @@ def test_check_takes_several_files_of_both_kinds(fencepost: CommandLine, tmp_pat
     assert ran.code == 1
     assert ran.out.count("error[FP001]") == 2
     assert fencepost("check", clean, own).code == 0
+
+
+# ---------------------------------------------------------------- what gets compiled
+
+CACHED = module(
+    """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%m = ttg.local_alloc : () -> <TILE>
+scf.for %i = %zero to %n step %one : i32 {
+  ttg.local_store %x, %m : <TENSOR> -> <TILE> loc("user.py":7:5)
+  %y = ttg.local_load %m : <TILE> -> <TENSOR> loc("user.py":9:5)
+  tt.store %p, %y : <POINTERS>
+}
+tt.return
+"""
+)
+"""As Triton's cache has it: memory without addresses, and membar is still to come."""
+
+
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "hip:gfx942", "hip:gfx1250"])
+def test_check_judges_what_triton_makes_of_a_cached_module(
+    target: str, fencepost: CommandLine, tmp_path: Path
+) -> None:
+    path = put(tmp_path, CACHED.replace("cuda:80", target))
+    ran = fencepost("check", path)
+    assert (ran.code, ran.err) == (0, "")
+    assert "no race, no deadlock" in ran.out
+    assert (
+        "judged as Triton compiles it: lowered, with 2 barriers by membar (--as-is: as it stands)" in ran.out
+    )
+    as_is = fencepost("check", path, "--as-is")
+    assert as_is.code == 1
+    assert as_is.out.count("error[FP001]") == 2
+
+
+def test_what_was_judged_is_part_of_the_json(fencepost: CommandLine, tmp_path: Path) -> None:
+    path = put(tmp_path, CACHED)
+    for command in ("check", "explain"):
+        (found,) = json.loads(fencepost(command, path, "--json").out)
+        assert found["lowered"] is True
+        assert found["judged"].startswith("judged as Triton compiles it")
+    (found,) = json.loads(fencepost("check", put(tmp_path, RACY, "racy.ttgir"), "--json").out)
+    assert found["lowered"] is False
+    assert "judged" not in found
+
+
+def test_what_membar_does_not_mend_is_shown_in_the_file(fencepost: CommandLine, tmp_path: Path) -> None:
+    """A copy that nobody waits for: membar trusts that someone does."""
+    text = module(
+        """
+%m = ttg.local_alloc : () -> <TILE>
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE> loc("user.py":4:5)
+%y = ttg.local_load %m : <TILE> -> <TENSOR> loc("user.py":6:5)
+tt.store %p, %y : <POINTERS>
+tt.return
+"""
+    )
+    path = put(tmp_path, text)
+    ran = fencepost("check", path)
+    assert ran.code == 1
+    copy, read = line_of(text, "%a = ttg.async_copy"), line_of(text, "%y = ttg.local_load")
+    assert f"--> {path}:{copy}:5 and {path}:{read}:5" in ran.out
+    assert "= written: the first in user.py:4; the second in user.py:6" in ran.out
+    assert "judged as Triton compiles it" in ran.out
+
+
+def test_explain_tells_of_the_barriers_that_membar_will_put_in(
+    fencepost: CommandLine, tmp_path: Path
+) -> None:
+    path = put(tmp_path, CACHED)
+    ran = fencepost("explain", path)
+    assert ran.code == 0
+    assert ran.out.count(": needed") == 2
+    assert f"{path}:{line_of(CACHED, '%y = ttg.local_load')}:" in ran.out
+    assert "@kernel has no barriers" in fencepost("explain", path, "--as-is").out
+
+
+def test_a_module_that_triton_cannot_lower_is_judged_as_it_stands(
+    fencepost: CommandLine, tmp_path: Path
+) -> None:
+    ran = fencepost("check", put(tmp_path, CACHED.replace("cuda:80", "cuda:no")))
+    assert ran.code == 1
+    assert "judged as it stands, before membar: Triton could not lower it: " in ran.out
+    assert "Traceback" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize("command", ["check", "insert", "prune", "explain"])
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx1250"])
+@pytest.mark.parametrize("text", [CACHED, RACY], ids=["cached", "lowered"])
+def test_modules_for_clusters_are_refused_by_name(
+    text: str, target: str, command: str, fencepost: CommandLine, tmp_path: Path
+) -> None:
+    text = text.replace('"ttg.num-ctas" = 1', '"ttg.num-ctas" = 2').replace("cuda:80", target)
+    # Every layout says what part of a tensor each workgroup has: here all have the same.
+    text = re.sub(r"(order = \[\d, \d\])", r"\1, CGALayout = [[0, 0]]", text)
+    ran = fencepost(command, put(tmp_path, text))
+    assert_error(ran, "FP408", command)
+    assert "not judged: @kernel is compiled for clusters of 2 workgroups (num_ctas = 2)" in ran.err
 
 
 # ---------------------------------------------------------------- prune and explain

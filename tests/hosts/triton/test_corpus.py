@@ -52,6 +52,8 @@ OBJECTS = (
     # Engines and waves that arrive at barrier objects in memory.
     *(("copy_descriptor", "sm_90"), ("matmul_device_descriptor", "sm_90")),
     *(("matmul_host_descriptor", "sm_90"), ("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90")),
+    # Counters that go through two loops.
+    *(("gluon_persistent", "sm_90"), ("gluon_persistent_overlapped", "sm_90")),
     # Regions of their own for groups of warps.
     ("matmul_host_descriptor_specialized", "sm_90"),
     *(("gluon_specialized", "sm_90"), ("gluon_pipeline", "sm_90"), ("gluon_tdm_specialized", "gfx1250")),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton import Audit, install, installed, uninstall
+from fencepost.hosts.triton import Audit, install, installed, pipeline, records, uninstall, verification
 from fencepost.hosts.triton.audit import triton_barriers
 from fencepost.hosts.triton.edits import Insert
 from fencepost.hosts.triton.live import make_live
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS
 
 # The package has a function of that name: the module is looked up by its path.
@@ -81,11 +84,13 @@ def build(kernels: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Co
     signature = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     aligned = {(place,): [["tt.divisibility", 16]] for place in range(4)}
 
-    def compile_kernel(kernel: str, gpu: str, num_warps: int = 4, cached: bool = False) -> Any:
+    def compile_kernel(
+        kernel: str, gpu: str, num_warps: int = 4, num_ctas: int = 1, cached: bool = False
+    ) -> Any:
         source = compiler.ASTSource(
             getattr(kernels, kernel), signature, constexprs={"BLOCK": 64}, attrs=aligned
         )
-        options = {"num_warps": num_warps, "num_stages": 3, "enable_fp_fusion": True}
+        options = {"num_warps": num_warps, "num_stages": 3, "enable_fp_fusion": True, "num_ctas": num_ctas}
         knobs.compilation.always_compile = not cached
         return triton.compile(source, target=target_of(*GPUS[gpu]), options=options)
 
@@ -251,6 +256,166 @@ def test_a_change_of_layout_within_waves_stands_for_no_barrier(build: Compile, t
         made = assembly(triton.compile(str(path), target=target, options={"enable_fp_fusion": True}))
     assert "bar.warp.sync" in made
     assert barriers(made, "sm_80") == 1
+
+
+# ---------------------------------------------------------------- clusters
+
+
+@pytest.mark.parametrize("kernel", ["matmul", "peak"])
+def test_a_kernel_for_clusters_is_left_to_triton(kernel: str, build: Compile, stock: Compile) -> None:
+    """membar puts in more than barriers for them: barriers of the cluster, and fences for peers."""
+    said = "left this kernel as Triton compiles it: not judged: .* clusters of 2 workgroups"
+    with installed("replace"), pytest.warns(RuntimeWarning, match=said):
+        replaced = assembly(build(kernel, "sm_90", 4, 2))
+    assert replaced == stock(kernel, "sm_90", 4, 2)
+    assert "barrier.cluster.arrive" in replaced
+
+
+@pytest.mark.parametrize("kernel", ["matmul", "peak"])
+def test_an_audit_does_not_judge_kernels_for_clusters(kernel: str, build: Compile) -> None:
+    with installed("audit", show=lambda _: None) as made:
+        build(kernel, "sm_90", 4, 2)
+    assert made is not None
+    (audit,) = made.audits
+    assert (audit.beyond, audit.races) == (("clusters of 2 workgroups (num_ctas = 2)",), ())
+    assert f"@{kernel} (sm_90): not judged" in str(audit)
+
+
+def test_what_membar_does_besides_barriers_is_noticed(build: Compile) -> None:
+    """With clusters it puts other operations in: they are not taken for nothing."""
+    seen: list[str] = []
+
+    def decide(before: Any, after: Any) -> Any:
+        with pytest.raises(FencepostError, match="membar has changed more than barriers") as error:
+            triton_barriers(before, after)
+        seen.append(error.value.code)
+        raise error.value
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(host, "refuse_clusters", lambda _: None)
+        with installed("replace", decide=decide), pytest.warns(RuntimeWarning, match="more than barriers"):
+            build("peak", "sm_90", 4, 2)
+    assert seen == ["FP410"]
+
+
+# ---------------------------------------------------------------- what is handed on is judged
+
+
+@pytest.mark.parametrize("gpu", ["gfx942", "sm_80"])
+@pytest.mark.parametrize("kept", [0, 1])
+def test_barriers_that_are_not_enough_are_not_handed_on(
+    kept: int, gpu: str, build: Compile, stock: Compile
+) -> None:
+    def too_few(before: Any, after: Any) -> Any:
+        edits = triton_barriers(before, after)
+        barriers = [edit for edit in edits if isinstance(edit, Insert)]
+        return [edit for edit in edits if not isinstance(edit, Insert)] + barriers[:kept]
+
+    said = r"`check` reports(.|\n)*with Triton's own barriers it is clean(.|\n)*error\[FP001\](.|\n)*= fix: "
+    with installed("replace", decide=too_few), pytest.warns(RuntimeWarning, match=said):
+        made = assembly(build("matmul", gpu))
+    assert made == stock("matmul", gpu)
+
+
+def test_a_kernel_that_is_wrong_either_way_is_tritons_and_said_to_be(
+    build: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `check` reports of both may be a mistake of its own: nothing is changed then."""
+    finding = Diagnostic("FP001", "a race", ())
+    monkeypatch.setattr(verification, "verdict", lambda _: ([finding], []))
+    with installed("replace"), pytest.warns(RuntimeWarning, match="with Triton's own barriers, too"):
+        build("peak", "sm_80")
+
+
+def test_what_is_not_proven_is_not_handed_on(
+    build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "BUDGET", 1)
+    with installed("replace"), pytest.warns(RuntimeWarning, match="could not be proven right: stopped after"):
+        made = assembly(build("matmul", "sm_80"))
+    assert made == stock("matmul", "sm_80")
+
+
+# ---------------------------------------------------------------- nothing happens silently
+
+
+@pytest.mark.parametrize("mode", ["audit", "replace"])
+def test_a_pipeline_without_membar_is_named(
+    mode: str, build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "MEMBAR", "add_membar_under_another_name")
+    with installed(mode, show=None), pytest.warns(RuntimeWarning, match="membar was not met"):
+        made = assembly(build("matmul", "sm_80"))
+    assert made == stock("matmul", "sm_80")
+
+
+def test_a_backend_that_is_built_otherwise_is_named(
+    build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "missing_names", lambda _: "passes")
+    with installed("replace"), pytest.warns(RuntimeWarning, match="its backend has no passes"):
+        made = assembly(build("matmul", "sm_80"))
+    assert made == stock("matmul", "sm_80")
+
+
+def test_a_kernel_that_was_compiled_past_fencepost_is_named(
+    build: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knobs = import_module("triton.knobs")
+    with installed("audit", show=lambda _: None):
+        monkeypatch.setattr(knobs.runtime, "add_stages_inspection_hook", None)
+        with pytest.warns(RuntimeWarning, match="@peak was compiled without the stage"):
+            build("peak", "sm_80")
+
+
+def test_an_audit_is_shown_again_when_the_kernel_comes_from_the_cache(build: Compile) -> None:
+    for again in (False, True):
+        with installed("audit", show=lambda _: None) as made:
+            build("matmul", "gfx1250", cached=True)
+        assert made is not None
+        (audit,) = made.audits
+        assert audit.cached is again
+        assert len(audit.redundant) >= 2
+        assert (", from Triton's cache" in str(audit)) is again
+
+
+def test_an_audit_with_races_survives_the_cache() -> None:
+    source = Source("@k", "write %a\nread %a\n")
+    marks = (Mark(Span(1, 1, 1, 9), "here"), Mark(None))
+    race = Diagnostic("FP001", "a race", marks, (("why", "no barrier"),), source)
+    audit = Audit("k", "sm_80", 2, 101.0, ("k.py:7",), (race,))
+    back = records.read(json.loads(json.dumps(records.written(audit))))
+    assert back == replace(audit, cached=True)
+
+
+def test_that_a_kernel_was_left_is_said_again_when_it_comes_from_the_cache(build: Compile) -> None:
+    for where in ("left this kernel", "@peak, from Triton's cache, is as Triton compiles it"):
+        with installed("replace"), pytest.warns(RuntimeWarning, match=f"{where}.*clusters"):
+            build("peak", "sm_90", 4, 2, cached=True)
+
+
+@pytest.mark.parametrize("note", [{}, {"audits": [{}], "left": ""}, {"audits": 7, "left": ""}])
+def test_a_note_in_the_cache_that_cannot_be_read_is_no_trouble(note: dict[str, Any]) -> None:
+    with installed("audit") as made:
+        assert made is not None
+        with pytest.warns(
+            RuntimeWarning, match="@k comes from Triton's cache, and what was noted about it is lost"
+        ):
+            made.compiled(src=None, metadata={"name": "k", "fencepost": note}, cache_hit=True)
+
+
+def test_a_listener_that_was_there_is_still_called(build: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bool] = []
+    compilation = import_module("triton.knobs").compilation
+
+    def other(**said: Any) -> None:
+        calls.append(said["cache_hit"])
+
+    monkeypatch.setattr(compilation, "listener", other)
+    with installed("audit", show=lambda _: None):
+        build("peak", "sm_80")
+    assert calls == [False]
+    assert compilation.listener is other
 
 
 # ---------------------------------------------------------------- putting it in and taking it out

@@ -61,6 +61,42 @@ def test_partitions_do_not_wait_for_each_other() -> None:
     assert races(parted(offset=8192)) == 1
 
 
+# ---------------------------------------------------------------- what a specialization results in
+
+RESULTING = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%bar = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<1xi64, #s1, #smem, mutable>
+ttng.init_barrier %bar, 1 : !ttg.memdesc<1xi64, #s1, #smem, mutable>
+ttg.barrier local
+%phase = ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 4>}
+default {
+  %last = scf.for %i = %zero to %n step %one iter_args(%ph = %zero) -> (i32) : i32 {
+    %q = arith.xori %ph, %one : i32
+    scf.yield %q : i32
+  }
+  ttg.warp_yield %last : i32
+}
+partition0() num_warps(4) {
+  ttg.warp_return
+} : () -> i32
+ttng.wait_barrier %bar, %phase : !ttg.memdesc<1xi64, #s1, #smem, mutable>
+tt.return
+"""
+
+
+def test_what_follows_takes_numbers_from_inside() -> None:
+    """The phase that is waited for behind a specialization was counted in its default region."""
+    text = module(RESULTING, shared=8, target="cuda:100").replace(
+        "#smem =",
+        "#s1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n#smem =",
+        1,
+    )
+    waits = [line for line in statements(translated(text)) if line.startswith("mbarrier_wait")]
+    assert len(waits) == 1
+    assert "phase=%" in waits[0]
+
+
 # ---------------------------------------------------------------- descriptors
 
 CREATE = (

@@ -182,6 +182,18 @@ def test_a_counter_that_begins_at_zero_has_the_remainder_that_it_seems_to_have()
     assert statements(translation)[1] == "read %m4[%body1.0 % 3 * 8192..%body1.0 % 3 * 8192 + 8192]"
 
 
+def test_a_remainder_that_is_worked_out_from_the_quotient_is_one() -> None:
+    """Passes write i - i // 3 * 3 where they have the quotient already, as for the phase of an mbarrier."""
+    spelled = "%q = arith.divui %i, %three : i32\n  %t = arith.muli %q, %three : i32\n  "
+    body = RING_WITH_REMAINDER.replace(
+        "%from = arith.remui %i, %three", f"{spelled}%from = arith.subi %i, %t"
+    )
+    translation = translated(module(body))
+    assert statements(translation)[1] == "read %m4[%body1.0 % 3 * 8192..%body1.0 % 3 * 8192 + 8192]"
+    other = translated(module(body.replace("%t = arith.muli %q, %three", "%t = arith.muli %q, %one")))
+    assert "%body1.0 - %body1.0 // 3 * 1" in statements(other)[1]
+
+
 def test_a_remainder_of_what_may_be_below_zero_is_not_known() -> None:
     """Machines round towards zero: the remainder of minus one by three is minus one."""
     body = RING_WITH_REMAINDER.replace("%i = %zero", "%i = %minus").replace(
