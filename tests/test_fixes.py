@@ -114,23 +114,28 @@ def test_most_mistakes_have_a_fix() -> None:
     fixed = Counter(
         all(cause["edits"] for cause in judged(path.read_text(encoding="utf-8"))["causes"]) for path in WRONG
     )
-    # The others: two sides of a divergent conditional, accesses out of range, loops with unequal barriers.
-    assert fixed[True] >= 250 and fixed[False] <= 35
+    # The others: two sides of a divergent conditional, accesses out of range, loops with unequal barriers, mbarriers
+    # that are used beyond their lifetime.
+    assert fixed[True] >= 320 and fixed[False] <= 42
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda path: path.relative_to(CORPUS).as_posix())
 def test_no_suggested_wait_is_stronger_than_it_has_to_be(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     found = judged(text)
-    edits = suggested(found)
-    for number, edit in enumerate(edits):
-        statement = edit["statement"] or ""
-        if not statement.startswith("wait_count") or "lds=" in statement:
-            continue
-        weaker = WAIT.sub(lambda match: f"{match[1]}={int(match[2]) + 1}", statement)
-        changed = [*edits[:number], edit | {"statement": weaker}, *edits[number + 1 :]]
-        before, after = judged(edited(text, edits)), judged(edited(text, changed))
-        assert len(after["races"]) > len(before["races"])
+    together = suggested(found)
+    for cause in found["causes"]:
+        for edit in cause["edits"]:
+            statement = edit["statement"] or ""
+            if not statement.startswith("wait_count") or "lds=" in statement:
+                continue
+            weaker = edit | {"statement": WAIT.sub(lambda m: f"{m[1]}={int(m[2]) + 1}", statement)}
+            # The fix of another cause may wait for the same copies: each is a fix by itself.
+            assert any(
+                len(judged(edited(text, [weaker if each is edit else each for each in edits]))["races"])
+                > len(judged(edited(text, edits))["races"])
+                for edits in (together, cause["edits"])
+            )
 
 
 # ---------------------------------------------------------------- one mistake, one message

@@ -584,7 +584,7 @@ def test_eager_is_the_same_on_random_kernels(shape: Shape, ignore: Filter | None
         if shape is IN_FLIGHT:
             text = enriched(text, random.Random(seed))
         kernel = parse(text)
-        program = read_program(kernel, slots=False, ignore=ignore)
+        program = read_program(kernel, slots=False, ignore=ignore, completion=False)
         chosen = STRATEGIES["eager"].choose(program)
         eager = {
             at: WAIT_AND_BARRIER if cover.drains else BARRIER
@@ -600,7 +600,7 @@ def test_kernels_with_functions_are_covered() -> None:
     for seed in range(200):
         text = with_functions(seed)
         kernel = parse(text)
-        program = read_program(kernel, slots=False)
+        program = read_program(kernel, slots=False, completion=False)
         flow = program.flow
         put = {
             at: DRAIN if need.between is WAIT_AND_BARRIER else PLAIN for at, need in membar(kernel).items()
@@ -632,6 +632,6 @@ def test_kernels_with_functions_are_covered() -> None:
 )
 def test_where_membar_and_eager_differ(text: str, membars: list[str], eagers: list[str]) -> None:
     kernel = parse(text)
-    program = read_program(kernel, slots=False)
+    program = read_program(kernel, slots=False, completion=False)
     assert [before(kernel, at) for at in sorted(membar(kernel))] == membars
     assert [before(kernel, at) for at in sorted(STRATEGIES["eager"].choose(program))] == eagers

@@ -20,6 +20,12 @@ from typing import NamedTuple
 from fencepost.analysis.access import MemoryAccessType, Region, access_type, regions_of, update_of
 from fencepost.analysis.classes import Filter
 from fencepost.ir import ops
+from fencepost.ir.buffers import View
+from fencepost.ir.expr import LANE, evaluate
+
+
+def _slot_known(view: View) -> bool:
+    return view.slot is None or evaluate(view.slot, {LANE: 0}) is not None
 
 
 class Access(NamedTuple):
@@ -29,8 +35,9 @@ class Access(NamedTuple):
     frame: int = 0
 
     def regions(self) -> list[Region]:
-        """Every byte that it can touch."""
-        return [region for view in self.op.views for region in regions_of(view, {}, self.frame)]
+        """Every byte that it can touch; where the slot is not known, every byte of the allocation."""
+        views = (view if _slot_known(view) else view.buffer.whole() for view in self.op.views)
+        return [region for view in views for region in regions_of(view, {}, self.frame)]
 
     def conflicts_with(self, later: Access, ignore: Filter | None = None) -> bool:
         """Whether two waves could tell in which order the two happen."""
