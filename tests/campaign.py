@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.read import read_program
@@ -321,4 +321,13 @@ PER_STRATEGY: dict[Property, tuple[str, ...]] = {
     skewed_insertion_is_proven: SKEWED,
     insertion_around_mbarriers_is_clean: EVERY,
 }
-"""Properties of each strategy: a campaign asks for one strategy of each kernel, the tests for all."""
+"""Properties of each strategy. Of a kernel one strategy is asked for, in turn: most kernels are like others."""
+
+
+def asked(holds: Property, seed: int, every: bool) -> Property:
+    """A property, of one strategy if it is about strategies: each has its turn."""
+    strategies = PER_STRATEGY.get(holds)
+    if strategies is None or every:
+        return holds
+    one = strategies[seed % len(strategies)]
+    return partial(holds, strategies=(one,))  # type: ignore[call-arg]

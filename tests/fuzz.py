@@ -23,12 +23,12 @@ from tests.campaign import (
     EXACT,
     EXHAUSTIVE,
     MBARRIERS,
-    PER_STRATEGY,
     SKEW,
     SKEW_EXACT,
     SOUND,
     WAITS,
     Property,
+    asked,
 )
 from tests.random_kernels import Shape, random_text, shrink
 from tests.random_mbarriers import random_kernel as random_mbarriers
@@ -79,15 +79,6 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
 )  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50
-
-
-def asked(holds: Property, seed: int, every: bool) -> Property:
-    """A property, of one strategy if it is about strategies: each has its turn."""
-    strategies = PER_STRATEGY.get(holds)
-    if strategies is None or every:
-        return holds
-    one = strategies[seed % len(strategies)]
-    return partial(holds, strategies=(one,))  # type: ignore[call-arg]
 
 
 def remember_syntax() -> None:

@@ -55,7 +55,7 @@ def upgrades(program: Program, placement: Placement) -> list[Position]:
     return [
         at
         for at, cover in program.standing.items()
-        if cover.raw and not placement[at].raw and placement[at].times == 1
+        if cover.raw and at in placement and not placement[at].raw and placement[at].times == 1
     ]
 
 
