@@ -3,7 +3,7 @@
 python -m tests.fuzz --kernels 100000 [--seed 0] [--jobs 2] [--every-strategy]
 
 What holds for every strategy is asked of one strategy for each kernel, in turn, so that a campaign can be large;
-`--every-strategy` asks all of each kernel, as the tests do.
+`--every-strategy` asks all of each kernel.
 """
 
 from __future__ import annotations

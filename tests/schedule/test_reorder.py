@@ -173,7 +173,8 @@ def meaning(order: Iterable[ops.Operation], iterations: int = 3) -> list[object]
                 used,
             )
             if isinstance(op, ops.MemoryOperation):
-                lo, hi = (int(str(end)) for end in (op.view.lo or 0, op.view.hi or op.view.buffer.size))
+                lo = 0 if op.view.lo is None else int(str(op.view.lo))
+                hi = op.view.buffer.size if op.view.hi is None else int(str(op.view.hi))
                 cells = [(op.view.buffer.name, byte // 64) for byte in range(lo, hi, 64)]
                 if isinstance(op, ops.Write):
                     memory.update(dict.fromkeys(cells, term))
