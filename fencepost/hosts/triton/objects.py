@@ -7,8 +7,9 @@ start its part of a copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.triton.memory import tile_bytes
@@ -53,6 +54,9 @@ def object_numbers(op: Operation) -> Iterator[Value]:
                 yield value
 
 
+NEVER = Compare("!=", Const(0), Const(0))
+
+
 class ObjectWriter:
     """Puts operations on barrier objects into a kernel."""
 
@@ -71,7 +75,7 @@ class ObjectWriter:
             return False
         if op.name in WAIT:
             phase = writer.views.number(op.operands[1])
-            with asked:
+            with asked():
                 writer.note(op, kernel.mbarrier_wait(target, phase=phase))
         elif op.name in INIT:
             with self.leader():
@@ -86,11 +90,11 @@ class ObjectWriter:
                 writer.note(op, kernel.mbarrier_inval(target))
         elif op.name == "ttng.barrier_expect":
             self.meet(op)
-            with asked, self.leader():
+            with asked(), self.leader():
                 writer.note(op, kernel.mbarrier_expect(target, bytes=op.integer("size") or 1))
         elif op.name == "ttng.arrive_barrier":
             self.meet(op)
-            with asked, self.leader():
+            with asked(), self.leader():
                 writer.note(op, kernel.mbarrier_arrive(target, count=op.integer("count") or 1))
         elif op.name == "amdg.arrive_barrier":
             count = writer.lanes * (op.integer("count") or 1)
@@ -106,7 +110,7 @@ class ObjectWriter:
             memory = writer.views.module.type_of(list(writer.views.shared(op))[1])
             tile = memory if isinstance(memory, MemDesc) else None
             count = issuing_waves(op.name, tile, writer.warps)
-            with asked, self.issuers(count):
+            with asked(), self.issuers(count):
                 copy = kernel.tensor_load_to_lds(places[1], counter=TMA)
                 # Each brings its part of the tile; parts are equal, as sizes are powers of two.
                 part = max(((tile_bytes(tile) if tile is not None else None) or 1) // count, 1)
@@ -174,19 +178,17 @@ class ObjectWriter:
             with self.writer.kernel.cond(Compare("<", Wave(), Const(first + count))):
                 yield
 
-    def condition(self, op: Operation) -> AbstractContextManager[object] | None:
-        """What an operation is asked under; None if that cannot be told."""
+    def condition(self, op: Operation) -> Callable[[], AbstractContextManager[object]] | None:
+        """Opens what an operation is asked under; None if that cannot be told."""
         place = PREDICATE.get(op.name, len(op.operands) - 1 if op.name in TMA_LOADS else -1)
         if place < 0 or place >= len(op.operands) or op.operands[place].type != "i1":
-            return nullcontext()
+            return nullcontext
         if not self.writer.views.follow:
             # Where barriers are placed, objects are taken to be used as they should.
-            return nullcontext()
+            return nullcontext
         number = self.writer.views.number(op.operands[place])
         if isinstance(number, Const):
             # A condition that never holds is one that the compiler has left there; it does no harm.
-            return (
-                nullcontext() if number.value else self.writer.kernel.cond(Compare("!=", Const(0), Const(0)))
-            )
+            return nullcontext if number.value else partial(self.writer.kernel.cond, NEVER)
         asked = condition_of(number)
-        return None if asked is None else self.writer.kernel.cond(asked)
+        return None if asked is None else partial(self.writer.kernel.cond, asked)

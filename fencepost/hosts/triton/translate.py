@@ -258,7 +258,8 @@ class _BlockWriter:
                 names.append(block.ways[number].block.name)
         names += [otherwise] if otherwise else []
         self.splits += 1
-        condition: Compare | str = self.views.condition(block) or f"c{self.splits}"
+        followed = self.views.condition(block)
+        condition: Compare | str = f"c{self.splits}" if followed is None else followed
         if block.below is not None:
             condition = Compare("<", Wave(), Const(block.below))
         self.end(block, kernel.cond_br(condition, names[0], names[1]))

@@ -34,7 +34,7 @@ def test_every_module_of_a_file_is_judged(fencepost: CommandLine, tmp_path: Path
     layouts, racy = parts(module(RACY))
     _, other = parts(module(RACY.replace("%y", "ttg.barrier local\n%y"), target="cuda:90"))
     other = other.replace("@kernel", "@other")
-    ran = fencepost("check", put(tmp_path, layouts + racy + between + other))
+    ran = fencepost("check", "--as-is", put(tmp_path, layouts + racy + between + other))
     assert ran.code == 1
     assert "@kernel: 1 race" in ran.out
     assert "@other: no race" in ran.out
@@ -46,22 +46,22 @@ def test_every_module_of_a_file_gets_its_barriers(fencepost: CommandLine, tmp_pa
     path = put(tmp_path, layouts + first + second)
     assert fencepost("insert", path, "-o", path).code == 0
     assert Path(path).read_text().count("ttg.barrier local") == 2
-    assert fencepost("check", path).code == 0
+    assert fencepost("check", "--as-is", path).code == 0
 
 
 def test_a_module_in_a_module_is_judged(fencepost: CommandLine, tmp_path: Path) -> None:
     layouts, racy = parts(module(RACY))
-    assert fencepost("check", put(tmp_path, f"{layouts}module {{\n{racy}}}\n")).code == 1
+    assert fencepost("check", "--as-is", put(tmp_path, f"{layouts}module {{\n{racy}}}\n")).code == 1
 
 
 def test_every_function_is_judged(fencepost: CommandLine, tmp_path: Path) -> None:
     text = module("tt.return", more=f"tt.func public @second(%x: <TENSOR>) {{{RACY}}}")
-    assert fencepost("check", put(tmp_path, text)).code == 1
+    assert fencepost("check", "--as-is", put(tmp_path, text)).code == 1
 
 
 @pytest.mark.parametrize("text", ["module {\n}\n", "module {\n  module {\n  }\n}\n"])
 def test_without_a_function_there_is_no_kernel(fencepost: CommandLine, tmp_path: Path, text: str) -> None:
-    ran = fencepost("check", put(tmp_path, text))
+    ran = fencepost("check", "--as-is", put(tmp_path, text))
     assert (ran.code, "there is no kernel in this file" in ran.err) == (2, True)
 
 
@@ -75,11 +75,11 @@ module {
 
 
 def test_without_a_number_of_warps_nothing_is_judged(fencepost: CommandLine, tmp_path: Path) -> None:
-    ran = fencepost("check", put(tmp_path, WITHOUT_TENSORS))
+    ran = fencepost("check", "--as-is", put(tmp_path, WITHOUT_TENSORS))
     assert (ran.code, ran.out) == (2, "")
     assert "error[FP408]: not judged: how many warps run @kernel is not said" in ran.err
     said = WITHOUT_TENSORS.replace("@kernel()", '@kernel() attributes {"ttg.num-warps" = 4 : i32}')
-    assert fencepost("check", put(tmp_path, said)).code == 0
+    assert fencepost("check", "--as-is", put(tmp_path, said)).code == 0
 
 
 def test_a_warp_of_an_unknown_target_may_run_apart(fencepost: CommandLine, tmp_path: Path) -> None:
@@ -88,12 +88,12 @@ def test_a_warp_of_an_unknown_target_may_run_apart(fencepost: CommandLine, tmp_p
         text = module(RACY.replace("<TENSOR>", "tensor<64x64xf16, #b>"), warps=1, target=target or "cuda:80")
         if not target:
             text = text.replace('ttg.target = "cuda:80", ', "")
-        assert fencepost("check", put(tmp_path, text)).code == code, target
+        assert fencepost("check", "--as-is", put(tmp_path, text)).code == code, target
 
 
 def test_a_container_of_another_dialect_is_named(fencepost: CommandLine, tmp_path: Path) -> None:
     text = module("tt.return", more="gpu.module @inner {\n}")
-    ran = fencepost("check", put(tmp_path, text))
+    ran = fencepost("check", "--as-is", put(tmp_path, text))
     assert (ran.code, "gpu.module" in ran.err) == (2, True)
 
 
@@ -128,7 +128,7 @@ def test_a_barrier_at_the_end_of_a_region_whose_yield_is_not_written(
     at = next(place for place, line in enumerate(lines) if line.startswith("ttg.local_store"))
     assert lines[at - 1] == "ttg.barrier local"
     assert lines.count("ttg.barrier local") == 2
-    assert fencepost("check", path).code == 0
+    assert fencepost("check", "--as-is", path).code == 0
 
 
 def test_a_region_on_one_line_is_left_alone(fencepost: CommandLine, tmp_path: Path) -> None:
