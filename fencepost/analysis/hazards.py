@@ -342,10 +342,12 @@ def _producers_before(
                     if named not in listed:
                         listed.add(named)
                         found.setdefault(step.number, []).append((access, rounds))
+        if not wanted:
+            continue
         while behind >= 0 and not _blocked(program, closed):
             closed = max(closed, _closes(program, barriers.at(place, gaps[behind])))
             behind -= 1
-        if _blocked(program, closed) or not wanted:
+        if _blocked(program, closed):
             continue
         for source, loop in before[phase]:
             known = seen.get((source, closed), 0)
