@@ -14,7 +14,8 @@ MOST_OPERATIONS = 5_000
 
 def stalls_of(trace: CapturedTrace, target: str) -> dict[ops.Operation, SyncTime]:
     """The estimate for each barrier and wait; nothing for long kernels, and for those that hang."""
-    if sum(1 for _ in trace.preorder_walk()) > MOST_OPERATIONS:
+    everything = list(trace.preorder_walk())
+    if len(everything) > MOST_OPERATIONS or not any(isinstance(op, ops.SyncOperation) for op in everything):
         return {}
     timing = time_kernel(trace, target)
     return {} if timing.deadlock else {sync.op: sync for sync in timing.syncs}

@@ -19,6 +19,9 @@ MOST_OPERATIONS = 100_000
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: a product that a loop carries grows without end."""
 
+LOOPS_A_STEP = 8
+"""Blocks in deep nests count for more: for each of so many loops around them."""
+
 
 @dataclass(slots=True)
 class Path:
@@ -36,7 +39,8 @@ def follow(flow: Flow, iterations: int) -> Path:
     walk = _Walk(flow, iterations)
     block, blocks = flow.blocks[0], 0
     while True:
-        blocks += 1
+        # What follows a block is looked for in all loops around it.
+        blocks += 1 + walk.depth(block) // LOOPS_A_STEP
         if walk.operations > MOST_OPERATIONS or blocks > MOST_OPERATIONS:
             walk.path.complete = False
             walk.assume(f"the kernel is followed for {MOST_OPERATIONS:,} operations only")
@@ -156,6 +160,10 @@ class _Walk:
         # A loop that is left from its head has not run the round that begins there.
         at_head = block.graph is self.flow.blocks[loop.header].graph and block.index not in loop.latches
         return rounds < limit or (rounds == limit and at_head)
+
+    def depth(self, block: Block) -> int:
+        """How many loops there are around a block."""
+        return len(self._loops_around(block.index))
 
     def _loops_around(self, block: int) -> frozenset[int]:
         found = self.around.get(block)
