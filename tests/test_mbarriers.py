@@ -678,3 +678,29 @@ def test_barriers_alone_are_judged_where_mbarriers_are_trusted(before: str, race
 def test_without_mbarriers_nothing_has_to_be_trusted() -> None:
     trace = fp.parse("kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  barrier\n  read %a\n}\n")
     assert fp.check(trace, trusting=True).explored.complete
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_arrival_of_the_engine_says_nothing_of_copies_that_are_issued_later(strategy: str) -> None:
+    trace = fp.parse(
+        """
+        kernel @k waves=2 {
+          shared %a : 64
+          shared %b : 64
+          shared %o : 8
+          mbarrier_init %o count=2
+          barrier
+          gather_to_lds %a counter=copy
+          mbarrier_arrive %o counter=copy
+          gather_to_lds %b counter=copy
+          mbarrier_wait %o phase=0
+          read %a
+          read %b
+        }
+        """
+    )
+    inserted = fp.insert_barriers(trace, strategy=strategy)
+    assert [str(barrier.op.next) for barrier in inserted.barriers] == ["read %b"] or len(
+        inserted.barriers
+    ) == 1
+    assert fp.check(trace).ok

@@ -67,7 +67,7 @@ def read_program(
         program.width = program.shift.width * program.shift.layers
         returned = completed_by_use(flow, phases, table, lambda phase: certain_classes(program, phase))
         shifted = ShiftedSteps(program, program.shift)
-    program.objects = settled_by(flow, table) if table.engines else {}
+    program.objects = settled_by(flow, phases, table) if table.engines else {}
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
