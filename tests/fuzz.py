@@ -140,6 +140,8 @@ def _run(batches: list[tuple[int, range]], jobs: int, every: bool) -> list[tuple
     with ProcessPoolExecutor(jobs) as pool:
         running = pool.map(partial(run_batch, every=every), *zip(*batches, strict=True))
         for found in track(running, "kernels", total=len(batches)):
+            for _, seed, name, problem in found:
+                print(f"failed {name}: seed {seed}: {problem.splitlines()[0]}", flush=True)
             failures += found
     return failures
 

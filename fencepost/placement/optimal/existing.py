@@ -28,7 +28,7 @@ def cheapest_of(
     free = {at: cover for at, cover in placement.items() if at not in keep and at.block in program.siblings}
     if len(free) < 2 or free.keys().isdisjoint(pruned):
         return pruned
-    kept = {at: cover for at, cover in placement.items() if at not in free}
+    kept = {at: cover for at, cover in placement.items() if at in keep}
     search = _Existing(replace(program, standing=kept, runs=None), time.monotonic() + SECONDS, 0.0, free=free)
     return search.run(pruned).placement
 
