@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.schedule import compare
 from fencepost.schedule import Constraints, Tile, constraints_for
-from fencepost.schedule.estimate import compare
 from fencepost.schedule.gemm import async_gemm, prefetch_gemm
 from fencepost.timing.result import CAVEAT
 

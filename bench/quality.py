@@ -30,11 +30,14 @@ import fencepost as fp
 from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
-from fencepost.deciding import ASKED_SECONDS, QUICK_SECONDS, Decision, decide
+from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
 from fencepost.kernels import KERNELS, bundled_kernel
-from fencepost.pause import collection_paused
+from fencepost.placement import AUTO, Optimal
 from fencepost.placement.choose import price
+from fencepost.placement.decision import Decision
+from fencepost.placement.driver import decide
+from fencepost.placement.options import PlacementOptions
 from fencepost.targets import target_named
 from fencepost.timing import time_kernel
 
@@ -93,7 +96,7 @@ def insert(trace: fp.CapturedTrace, target: str, strategy: str) -> Decided:
         heard.append(Decided(program, placement, found.proof, seconds))
         return found
 
-    with patch("fencepost.insertion.decide", listening):
+    with patch("fencepost.passes.insert.decide", listening):
         fp.insert_barriers(trace, target, strategy)
     return heard[0]
 
@@ -117,7 +120,7 @@ def measure(name: str, make: Callable[[], fp.CapturedTrace], target: str) -> Cas
         timing = time_kernel(trace, target)
         stall = None if timing.deadlock or not timing.complete else timing.stall_per_wave
         case.outcomes[strategy] = Outcome(made.cost(), made.executed(), stall, seconds * 1e3, made.proof)
-        limit = {"optimal": ASKED_SECONDS, "auto": QUICK_SECONDS}.get(strategy, inf)
+        limit = {"optimal": Optimal().seconds, "auto": AUTO.seconds}.get(strategy, inf)
         if made.seconds > limit * LATE:
             late = f"took {made.seconds:.2f} s, {seconds:.2f} s of them on a core; the limit is {limit} s"
             case.troubles.append(f"{strategy}: {late}")
@@ -153,9 +156,15 @@ def measure_large(shape: str, size: int, limit: float, target: str) -> Large:
         started = time.perf_counter()
         program = read_program(writer.kernel.trace, barrier_ids=[ops.WORKGROUP] if splits else [])
         read, core = time.perf_counter(), time.process_time()
-        found = decide(program, lambda: None, config, "optimal", splits=splits, seconds=limit)
+        found = decide(
+            program,
+            lambda: None,
+            config,
+            PlacementOptions(strategy="optimal", seconds=limit),
+            splits=splits,
+        )
         decided, core = time.perf_counter(), time.process_time() - core
-        other = decide(program, lambda: None, config, "minimize", splits=False)
+        other = decide(program, lambda: None, config, PlacementOptions(strategy="minimize"))
     costs = [price(program, each.placement) for each in (found, other)]
     return Large(shape, size, limit, costs[0], costs[1], found.proof, read - started, decided - read, core)
 

@@ -16,8 +16,8 @@ import subprocess
 import sys
 import time
 
-from fencepost.insertion import insert_barriers
 from fencepost.ir.builder import Kernel
+from fencepost.passes.insert import insert_barriers
 
 SHAPES = ("straight", "nested", "branchy", "blocks")
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.kernels import KERNELS, bundled_kernel
+from fencepost.passes.insert import insert_barriers
 from fencepost.timing import Timing, time_kernel
 from fencepost.timing.run import ITERATIONS
 

@@ -12,14 +12,7 @@ from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.hazards import BarrierType, Hazard
 from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
 from fencepost.analysis.requirements import SyncRequirement
-from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch
-from fencepost.check.causes import Cause, causes_of
-from fencepost.check.edits import Edit
-from fencepost.check.report import Fix
-from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
-from fencepost.explanation import Explanation
-from fencepost.flow import Estimates, Position
-from fencepost.foreign import (
+from fencepost.api import (
     add_async_dependencies,
     add_conditional_barriers_to_loop,
     add_shared_memory_barriers,
@@ -38,7 +31,13 @@ from fencepost.foreign import (
     schedule_reordering,
     transform_two_PP_clusters,
 )
-from fencepost.insertion import Barrier, Inserted
+from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch
+from fencepost.check.causes import Cause, causes_of
+from fencepost.check.edits import Edit
+from fencepost.check.report import Fix
+from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
+from fencepost.emit.write import Barrier, Inserted
+from fencepost.flow import Estimates, Position
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder, Kernel, lane, wave
 from fencepost.ir.expr import Condition, Expr
@@ -46,13 +45,14 @@ from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError, Span, UsageError
 from fencepost.ir.trace import CapturedTrace, Function
+from fencepost.passes.explain import Explanation
+from fencepost.passes.prune import Pruned
 from fencepost.placement.regions import should_insert_split_barrier_for_nested_region_op
 from fencepost.placement.requirements import (
     SplitPlacement,
     find_intersecting_interval_strategy,
     minimize_placement_strategy,
 )
-from fencepost.pruning import Pruned
 from fencepost.report.findings import printed
 from fencepost.schedule import SchedReorderStrategy, Scheduled
 from fencepost.targets import TARGETS, TargetConfig

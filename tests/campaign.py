@@ -14,14 +14,14 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.read import read_program
 from fencepost.check import check
 from fencepost.flow import build_flow
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.insert import insert_barriers
+from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES, cost
 from fencepost.placement.choose import paid_each_time
-from fencepost.pruning import prune_barriers
 from tests.mbarrier_reference import TooLarge, mistake
 from tests.random_kernels import without
 

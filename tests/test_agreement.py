@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fencepost.check import check
-from fencepost.insertion import insert_barriers
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
+from fencepost.passes.insert import insert_barriers
 from tests.test_check_corpus import CORPUS, expectations
 
 EXACT = ("parameters", "ranges", "uses", "one_wave")

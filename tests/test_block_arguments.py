@@ -14,9 +14,9 @@ from fencepost.analysis.phases import find_phases
 from fencepost.check import Report, check
 from fencepost.flow import build_flow
 from fencepost.flow.graph import UNKNOWN_TRIP
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
+from fencepost.passes.insert import insert_barriers
 from fencepost.placement import STRATEGIES
 from tests.block_reference import find_races
 from tests.campaign import inserted

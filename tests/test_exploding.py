@@ -15,8 +15,8 @@ import pytest
 from fencepost.analysis.solver import Solver
 from fencepost.check import check
 from fencepost.cli import main
-from fencepost.insertion import insert_barriers
 from fencepost.ir.parser import parse
+from fencepost.passes.insert import insert_barriers
 from tests import exploding_kernels as exploding
 
 CHECKING = sys.modules["fencepost.check"]

@@ -22,12 +22,12 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.read import read_program
 from fencepost.check import Report, check
 from fencepost.flow import Position, build_flow
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.insert import insert_barriers
 from fencepost.placement import STRATEGIES
 from tests.random_kernels import Shape, random_text
 

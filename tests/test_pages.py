@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from fencepost.check import check
-from fencepost.explanation import explain_barriers
-from fencepost.insertion import insert_barriers
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.explain import explain_barriers
+from fencepost.passes.insert import insert_barriers
 from tests.conftest import CommandLine
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -12,9 +12,9 @@ from fencepost.analysis.access import access_type
 from fencepost.analysis.covers import DRAIN, PLAIN, Cover
 from fencepost.emit import verify_barriers, verify_places
 from fencepost.flow import Position, build_flow
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
+from fencepost.passes.insert import insert_barriers
 from fencepost.targets import target_named
 from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 

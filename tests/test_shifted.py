@@ -17,16 +17,16 @@ from fencepost.analysis.read import read_program
 from fencepost.check import Explored, Report, check
 from fencepost.check import _follow as follow
 from fencepost.check.context import Context
-from fencepost.explanation import explain_barriers
 from fencepost.flow import build_flow
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.explain import explain_barriers
+from fencepost.passes.insert import insert_barriers
+from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES
-from fencepost.pruning import prune_barriers
 from tests.shifted_kernels import ShiftedKernel
 
 WHOLE = [name for name in STRATEGIES if name != "intersect"]

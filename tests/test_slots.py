@@ -11,7 +11,7 @@ import pytest
 import fencepost as fp
 from fencepost.analysis.read import read_program
 from fencepost.flow.graph import UNKNOWN_TRIP
-from fencepost.insertion import insert_barriers
+from fencepost.passes.insert import insert_barriers
 from tests.random_kernels import Shape, random_text
 
 RING = "shared %a : {slots} x 64"

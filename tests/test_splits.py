@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 
 import fencepost as fp
-from fencepost import deciding
 from fencepost.check.step import in_step
 from fencepost.emit import verify_barriers
 from fencepost.flow import build_flow
 from fencepost.ir import ops
-from fencepost.placement.stretches import UNHURRIED
+from fencepost.placement import driver
+from fencepost.placement.pace import UNHURRIED
 from tests.random_kernels import Shape, random_text
 
 SPLITS = "gfx1201"
@@ -125,7 +125,7 @@ def problem_with_splitting(text: str) -> str | None:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Signals stand as early as they can, whatever it costs: every pair is as wide as possible."""
-    monkeypatch.setattr(deciding, "pace_of", lambda target: UNHURRIED)
+    monkeypatch.setattr(driver, "pace_of", lambda target: UNHURRIED)
 
 
 @pytest.mark.parametrize("chunk", range(3))

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
 
+from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
@@ -35,7 +36,6 @@ from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.results import place_barriers
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.waits import strengthen, synchronized
-from fencepost.insertion import Inserted
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from fencepost.flow import build_flow
 from fencepost.hosts.wave.passes import compilations, config_for, read
-from fencepost.insertion import insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.insert import insert_barriers
 
 MEETINGS = (ops.SharedMemoryBarrier, ops.SharedMemoryBarrierSignal, ops.WorkgroupBarrier)
 """Where waves meet; of a barrier in two halves the first counts."""

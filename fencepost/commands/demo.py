@@ -48,11 +48,12 @@ def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     from fencepost.analysis.hazards import hazards
     from fencepost.analysis.read import read_program
     from fencepost.check import check
-    from fencepost.insertion import insert_barriers
+    from fencepost.emit.comments import noun
     from fencepost.ir.printer import locate
+    from fencepost.passes.insert import insert_barriers
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import grouped, spans_of
-    from fencepost.report.words import NAMES, consequence, noun, place, plural
+    from fencepost.report.words import NAMES, consequence, place, plural
 
     _, spans = spans_of(kernel)
     source = kernel.source.text if kernel.source else str(kernel)

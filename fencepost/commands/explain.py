@@ -8,11 +8,12 @@ from typing import Any
 
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
-    add_analysis_arguments,
     add_as_is_argument,
+    add_target_argument,
     print_json,
     print_styled,
 )
+from fencepost.options import add_options, read_options
 
 SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
@@ -20,8 +21,11 @@ SHOWN = 6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
+    from fencepost.passes.explain import Explain
+
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    add_analysis_arguments(parser)
+    add_target_argument(parser)
+    add_options(parser, Explain)
     add_as_is_argument(parser)
     parser.add_argument(
         "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
@@ -30,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Explain the barriers of every kernel of the file."""
-    from fencepost.explanation import explain_barriers
     from fencepost.ir.ops import SharedMemoryBarrierSignal
+    from fencepost.passes.explain import Explain
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.hazards import hazard_json
@@ -44,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     target = kernels.target(options.target)
     for kernel in kernels:
         source, spans = spans_of(kernel)
-        explained = explain_barriers(kernel, target, slots=options.slots)
+        explained = read_options(Explain, options, target=target).apply(kernel)
         stalls = stalls_of(kernel, target)
         if options.json:
             barriers = [

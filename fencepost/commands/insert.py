@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from fencepost.commands.files import read_kernels
 from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import (
-    add_analysis_arguments,
-    add_estimate_arguments,
     add_output_arguments,
+    add_target_argument,
     print_json,
     put_kernels,
     say,
 )
+from fencepost.options import add_options, read_options
 
 if TYPE_CHECKING:
-    from fencepost.insertion import Barrier
+    from fencepost.emit.write import Barrier
     from fencepost.ir.ops import Operation
     from fencepost.ir.source import Span
 
@@ -26,76 +26,27 @@ SUMMARY = "add the barriers that a kernel lacks"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    from fencepost.insertion import DEFAULT_STRATEGY
-    from fencepost.placement import STRATEGIES
+    from fencepost.passes.insert import Insert
 
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    add_analysis_arguments(parser)
-    names = "; ".join(f"{name}: {strategy.summary}" for name, strategy in STRATEGIES.items())
-    parser.add_argument(
-        "-s",
-        "--strategy",
-        default=DEFAULT_STRATEGY,
-        metavar="NAME",
-        help=f"{names}; auto: optimal as far as it is found without the solver, for large kernels minimize, or "
-        "intersect where the target's barriers are split (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=_seconds,
-        metavar="S",
-        help="how long optimal may look for a proof (default: 2, and 0.5 for auto)",
-    )
-    add_estimate_arguments(parser)
+    add_target_argument(parser)
+    add_options(parser, Insert)
     add_output_arguments(parser)
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not 0 <= number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
-    return number
 
 
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
-    from fencepost.flow import Estimates
-    from fencepost.insertion import Inserted, insert_barriers
+    from fencepost.emit.write import Inserted
     from fencepost.ir.ops import MemoryCounterWait
     from fencepost.ir.printer import locate
+    from fencepost.passes.insert import Insert
     from fencepost.report.assumptions import assumed_json, assumed_words
     from fencepost.report.stalls import estimate_json
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
-    target, estimates = kernels.target(options.target), Estimates(options.trips, options.taken)
-    results: list[Inserted] = []
-    for number, kernel in enumerate(kernels):
-        if kernels.translations:
-            from fencepost.hosts.triton.results import place_barriers
-
-            translation = kernels.translations[number]
-            results.append(
-                place_barriers(
-                    translation,
-                    target,
-                    options.strategy,
-                    slots=options.slots,
-                    estimates=estimates,
-                    seconds=options.seconds,
-                )
-            )
-            continue
-        results.append(
-            insert_barriers(
-                kernel,
-                target,
-                options.strategy,
-                slots=options.slots,
-                estimates=estimates,
-                seconds=options.seconds,
-            )
-        )
+    insert = read_options(Insert, options, target=kernels.target(options.target))
+    results: list[Inserted] = [*kernels.apply(insert)]
     if _objects_fail(kernels):
         return 1
     put_kernels(options, kernels)

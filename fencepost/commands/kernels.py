@@ -13,9 +13,11 @@ from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
+    from fencepost.emit.write import Inserted
     from fencepost.hosts.triton.mlir.tree import Module
     from fencepost.hosts.triton.translate import Translation
     from fencepost.ir.ops import SyncOperation
+    from fencepost.passes.insert import Insert
 
 TRITON = (".ttgir", ".ttir", ".mlir")
 """How files with Triton modules are called."""
@@ -53,6 +55,16 @@ class Kernels:
         """What was judged, for programs; nothing to say for kernels in text form."""
         words = {"judged": self.judged} if self.judged else {}
         return {"lowered": self.lowered, **words} if self.translations else {}
+
+    def apply(self, insert: Insert) -> Iterator[Inserted]:
+        """Put barriers and waits into each kernel; into a module, only between two of its operations."""
+        if not self.translations:
+            yield from map(insert.apply, self.traces)
+            return
+        from fencepost.hosts.triton.results import place_barriers
+
+        for each in self.translations:
+            yield place_barriers(each, insert)
 
     def text(self) -> str:
         """The file as it is now."""

@@ -58,8 +58,8 @@ def say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
-def add_analysis_arguments(parser: argparse.ArgumentParser) -> None:
-    """The target, and how closely to look."""
+def add_target_argument(parser: argparse.ArgumentParser) -> None:
+    """The target; a file may name it, too."""
     from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 
     parser.add_argument(
@@ -67,7 +67,6 @@ def add_analysis_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         help=f"the GPU: {', '.join(TARGETS)} (default: what the file names, or else {DEFAULT_TARGET})",
     )
-    add_slots_argument(parser)
 
 
 def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
@@ -77,50 +76,6 @@ def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take a Triton module from before membar as it stands, not lowered and with membar's barriers",
     )
-
-
-def add_slots_argument(parser: argparse.ArgumentParser) -> None:
-    """Whether slots are told apart."""
-    parser.add_argument(
-        "--no-slots",
-        dest="slots",
-        action="store_false",
-        help="take what depends on a loop's numbers for the whole allocation, for comparison",
-    )
-
-
-def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
-    """How often things run that the kernel does not say."""
-    from fencepost.flow import DEFAULT_ESTIMATES
-
-    parser.add_argument(
-        "--trips",
-        type=_at_least_one,
-        default=DEFAULT_ESTIMATES.trip,
-        metavar="N",
-        help="how often a loop of unknown length is taken to run, unless it says `expect=` (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--taken",
-        type=_probability,
-        default=DEFAULT_ESTIMATES.taken,
-        metavar="P",
-        help="how likely the first side of a conditional is, unless it says `expect=` (default: %(default)s)",
-    )
-
-
-def _at_least_one(text: str) -> float:
-    number = float(text)
-    if not 1 <= number < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 up")
-    return number
-
-
-def _probability(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
-    return number
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,20 +6,24 @@ import argparse
 
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
-    add_analysis_arguments,
     add_output_arguments,
+    add_target_argument,
     print_json,
     put_kernels,
     say,
 )
+from fencepost.options import add_options, read_options
 
 SUMMARY = "remove barriers that no hazard needs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
+    from fencepost.passes.prune import Prune
+
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    add_analysis_arguments(parser)
+    add_target_argument(parser)
+    add_options(parser, Prune)
     add_output_arguments(parser)
 
 
@@ -27,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Prune every kernel of the file."""
     from fencepost.ir.ops import MemoryCounterWait
     from fencepost.ir.printer import statement
-    from fencepost.pruning import prune_barriers
+    from fencepost.passes.prune import Prune
     from fencepost.report.findings import op_json, spans_of
     from fencepost.report.words import plural
 
@@ -38,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
         _, spans = spans_of(kernel)
         others = [other for other in kernels if other is not kernel]
         shared = {function.name for other in others for function in other.functions()}
-        pruned = prune_barriers(kernel, target, shared=shared, slots=options.slots, keep=kernels.keep)
+        prune = read_options(Prune, options, target=target, shared=shared, keep=kernels.keep)
+        pruned = prune.apply(kernel)
         found.append((kernel, spans, pruned))
     put_kernels(options, kernels)
     if options.json:

@@ -3,76 +3,43 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels, write_text
 from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
+from fencepost.options import add_options, read_options
 
 if TYPE_CHECKING:
     from fencepost.ir.source import FencepostError
     from fencepost.ir.trace import CapturedTrace
-    from fencepost.schedule import Constraints, Scheduled, Tile
-    from fencepost.schedule.estimate import Compared
+    from fencepost.passes.schedule import Compared
+    from fencepost.schedule import Constraints, Scheduled
 
 SUMMARY = "let two groups of waves take turns: one multiplies while the other moves memory"
-AUTOMATIC = "auto"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    from fencepost.schedule.strategies import STRATEGIES
-    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
+    from fencepost.passes.schedule import Schedule
 
     parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
-    names = "; ".join(f"{name}: {strategy.summary}" for name, strategy in STRATEGIES.items())
-    parser.add_argument(
-        "-s",
-        "--strategy",
-        default=AUTOMATIC,
-        metavar="NAME",
-        help=f"{names}; auto: the one under which the matrix unit is busiest, none if it is not busier than before "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "-t",
-        "--target",
-        default="",
-        help=f"the GPU: {', '.join(TARGETS)} (default: {DEFAULT_TARGET})",
-    )
-    parser.add_argument(
-        "--tile",
-        type=_tile,
-        metavar="MxNxK",
-        help="the tile of the workgroup, as 128x256x64: sizes that do not fit are refused (default: not asked)",
-    )
+    add_options(parser, Schedule)
     parser.add_argument(
         "--timeline", metavar="SVG", help="draw the units at work before and after, and write that there"
     )
     add_output_arguments(parser)
 
 
-def _tile(text: str) -> Tile:
-    from fencepost.schedule import Tile
-
-    found = re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})x([1-9]\d{0,5})", text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no tile such as 128x256x64")
-    return Tile(*(int(number) for number in found.groups()))
-
-
 def run(options: argparse.Namespace) -> int:
     """Schedule every kernel of the file; nothing is written unless all of them work out."""
     from fencepost.ir.source import FencepostError
-    from fencepost.schedule import constraints_for
+    from fencepost.passes.schedule import Schedule
 
+    schedule = read_options(Schedule, options)
     kernels = read_kernels(options.file)
     if kernels.translations:
         raise FencepostError("only kernels in text form can be scheduled", code="FP514")
-    results = []
-    for kernel in kernels:
-        constraints = constraints_for(options.tile, kernel.waves, options.target)
-        results.append((kernel, constraints, *_schedule(kernel, constraints, options.strategy)))
+    results = [(kernel, schedule.constraints(kernel), *schedule.apply(kernel)) for kernel in kernels]
     if options.timeline:
         _draw([(kernel, scheduled, compared) for kernel, _, scheduled, compared in results], options.timeline)
     put_kernels(options, kernels)
@@ -83,23 +50,6 @@ def run(options: argparse.Namespace) -> int:
         for text in _words(kernel, constraints, scheduled, compared):
             say(text)
     return 0
-
-
-def _schedule(
-    kernel: CapturedTrace, constraints: Constraints, name: str
-) -> tuple[Scheduled, Compared | None]:
-    from fencepost.schedule import SchedReorderStrategy, schedule_reordering
-    from fencepost.schedule.estimate import compare, schedule_if_it_pays
-
-    if name == AUTOMATIC:
-        return schedule_if_it_pays(kernel, constraints)
-    if name == SchedReorderStrategy.NONE.value:
-        return schedule_reordering(kernel, constraints, strategy=name), None
-    text = str(kernel)
-    scheduled = schedule_reordering(kernel, constraints, strategy=name)
-    from fencepost.ir.parser import parse
-
-    return scheduled, compare(parse(text), constraints, [name])
 
 
 def _draw(results: list[tuple[CapturedTrace, Scheduled, Compared | None]], path: str) -> None:

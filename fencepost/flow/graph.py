@@ -12,6 +12,7 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.options import at_least, option, probability
 
 UNKNOWN_TRIP = 100
 """How often a loop is taken to run when nothing says so; only the choice between placements depends on it."""
@@ -31,10 +32,21 @@ and the ratio of any two are finite."""
 class Estimates:
     """What frequencies are computed with where a kernel does not say; nothing else depends on it."""
 
-    trip: float = UNKNOWN_TRIP
-    """How often a loop of unknown length runs each time that it is come to; at least once."""
-    taken: float = TAKEN
-    """How likely the first side of a uniform conditional is, or the first target of a branch; from 0 to 1."""
+    trip: float = option(
+        UNKNOWN_TRIP,
+        "how often a loop of unknown length is taken to run, unless it says `expect=`",
+        "--trips",
+        metavar="N",
+        parse=at_least(1, "a number from 1 up"),
+    )
+    taken: float = option(
+        TAKEN,
+        "how likely the first side of a uniform conditional, or the first target of a branch, is taken to be, "
+        "unless it says `expect=`",
+        "--taken",
+        metavar="P",
+        parse=probability,
+    )
 
     def __post_init__(self) -> None:
         if not (self.trip >= 1 and isfinite(self.trip)):

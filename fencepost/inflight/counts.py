@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fencepost.flow import Block, Flow, Guard, build_flow
+from fencepost.gc_pause import collection_paused
 from fencepost.inflight.tokens import LiveTokens, Token, assigned, find_live
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import Body, CapturedTrace
-from fencepost.pause import collection_paused
 from fencepost.targets import TargetConfig, target_named
 
 MOST = 63

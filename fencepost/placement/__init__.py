@@ -2,9 +2,11 @@
 
 A strategy returns a placement: positions, and for each whether the barrier has to drain the async copies.
 Whatever it chooses, `complete` has the last word: it adds a barrier right before any access that is still
-uncovered, so that no strategy can leave a race, only waste barriers.
+uncovered, so that no strategy can leave a race, only waste barriers. `driver` is the way in.
 """
 
+from fencepost.ir.source import FencepostError
+from fencepost.placement.auto import Auto
 from fencepost.placement.eager import Eager
 from fencepost.placement.intersect import Intersect
 from fencepost.placement.minimize import Minimize
@@ -12,8 +14,41 @@ from fencepost.placement.optimal import Optimal
 from fencepost.placement.strategy import Strategy, cost
 from fencepost.placement.walk import Walk
 
+MINIMIZE = Minimize()
 STRATEGIES: dict[str, Strategy] = {
-    strategy.name: strategy for strategy in (Minimize(), Optimal(), Intersect(), Eager(), Walk())
+    strategy.name: strategy for strategy in (MINIMIZE, Optimal(), Intersect(), Eager(), Walk())
 }
+AUTO = Auto()
+"""Picks one of them."""
 
-__all__ = ["STRATEGIES", "Eager", "Intersect", "Minimize", "Optimal", "Strategy", "Walk", "cost"]
+
+def summaries() -> dict[str, str]:
+    """What there is to choose from, each with a word about it."""
+    return {strategy.name: strategy.summary for strategy in (AUTO, *STRATEGIES.values())}
+
+
+def strategy_named(name: str) -> Strategy:
+    """A strategy by its name."""
+    known = {AUTO.name: AUTO, **STRATEGIES}
+    if name not in known:
+        raise FencepostError(
+            f"unknown strategy {name!r}", code="FP111", notes=[("known strategies", ", ".join(known))]
+        )
+    return known[name]
+
+
+__all__ = [
+    "AUTO",
+    "MINIMIZE",
+    "STRATEGIES",
+    "Auto",
+    "Eager",
+    "Intersect",
+    "Minimize",
+    "Optimal",
+    "Strategy",
+    "Walk",
+    "cost",
+    "strategy_named",
+    "summaries",
+]

@@ -14,7 +14,7 @@ from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.placement.choose import choose
-from fencepost.placement.prune import Pruning
+from fencepost.placement.redundant import Pruning
 from fencepost.placement.strategy import Strategy
 
 FENCE_COST = 0.1

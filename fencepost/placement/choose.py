@@ -26,7 +26,7 @@ from fencepost.analysis.covers import DRAIN, Cover, Placement
 from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.placement.complete import complete
-from fencepost.placement.prune import prune
+from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Strategy, cost, wait_price
 from fencepost.placement.waits import relax
 

@@ -9,7 +9,7 @@ from fencepost.analysis.shift import Shift
 from fencepost.analysis.units import with_call_entries
 from fencepost.flow import Position
 from fencepost.ir import ops
-from fencepost.placement.prune import prune
+from fencepost.placement.redundant import prune
 
 
 def complete(program: Program, placement: Placement) -> Placement:

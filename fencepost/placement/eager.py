@@ -21,6 +21,7 @@ class Eager(Strategy):
 
     name: ClassVar[str] = "eager"
     summary: ClassVar[str] = "a barrier right before the first access that needs one (Triton's membar)"
+    keeps_positions: ClassVar[bool] = True
 
     def choose(self, program: Program) -> Placement:
         """See the module."""

@@ -37,7 +37,9 @@ from fencepost.analysis.program import Program, Step, moved
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
-from fencepost.placement.stretches import UNHURRIED, Pace, Stretches, Waits
+from fencepost.placement.pace import UNHURRIED, Pace
+from fencepost.placement.strategy import Splits
+from fencepost.placement.stretches import Stretches, Waits
 
 MOST_OVERLAPPING = 64
 """In kernels with more barriers than this, pairs do not overlap: each would be compared with all others."""
@@ -49,6 +51,7 @@ class Intersect(Minimize):
 
     name: ClassVar[str] = "intersect"
     summary: ClassVar[str] = "minimize's barriers, pulled apart into signal and wait (Wave on gfx12)"
+    splits: ClassVar[Splits] = Splits.ALWAYS
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from fencepost.analysis.program import Program, Step
 from fencepost.flow import Flow
 from fencepost.ir import ops
 from fencepost.placement.complete import complete, complete_in_front_of_calls
-from fencepost.placement.prune import prune
+from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Strategy, cost
 
 

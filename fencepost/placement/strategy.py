@@ -5,11 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar
 
 from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
 from fencepost.flow import Flow
+from fencepost.targets import TargetConfig
+
+
+class Splits(Enum):
+    """When a strategy splits barriers."""
+
+    NEVER = "never"
+    WHERE_PREFERRED = "where the target prefers it"
+    ALWAYS = "always"
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,10 @@ class Strategy(ABC):
     summary: ClassVar[str]
     improves: ClassVar[bool] = False
     """Whether other positions may be tried where barriers have to wait for copies."""
+    keeps_positions: ClassVar[bool] = False
+    """Whether it stands for an algorithm of someone else, and keeps the positions of that."""
+    splits: ClassVar[Splits] = Splits.NEVER
+    """Whether its barriers are split into arrive and wait."""
 
     @abstractmethod
     def choose(self, program: Program) -> Placement:
@@ -28,6 +42,17 @@ class Strategy(ABC):
     def candidates(self, program: Program) -> Iterator[Placement]:
         """The placements that it chooses from, the one that is found first to begin with."""
         yield self.choose(program)
+
+    def picked(self, program: Program, config: TargetConfig) -> Strategy:
+        """The strategy that is used for a kernel: this one, unless it leaves the choice to others."""
+        del program, config
+        return self
+
+    def wants_splits(self, config: TargetConfig) -> bool:
+        """Whether its barriers are split on a target that can."""
+        return self.splits is Splits.ALWAYS or (
+            self.splits is Splits.WHERE_PREFERRED and config.prefers_split
+        )
 
 
 WAIT_COST = 5.0

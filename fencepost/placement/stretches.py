@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from fencepost.analysis.program import Program
 from fencepost.flow import Block, Position
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
+from fencepost.placement.pace import Pace
 
 
 class Effects(NamedTuple):
@@ -53,19 +54,6 @@ class Waits:
         """Whether a wait stands in a block between two others."""
         place = bisect_left(self.positions, Position(before + 1, 0))
         return place < len(self.positions) and self.positions[place].block < behind
-
-
-class Pace(NamedTuple):
-    """How long things take, as far as it decides where a signal pays."""
-
-    work: Callable[[ops.Operation], tuple[int, int]]
-    """Cycles that an operation takes a wave by itself, and those that it takes only if more operations follow."""
-    fence: int
-    """Cycles until an access to shared memory is complete: what a signal waits for if it comes right behind one."""
-
-
-UNHURRIED = Pace(lambda op: (1, 0), 0)
-"""Nothing is known: a signal stands as early as it can."""
 
 
 class Stretches:

@@ -14,7 +14,7 @@ from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.program import MOST_COUNTED, Program
 from fencepost.flow import Position
 from fencepost.ir.ops import LDS_COUNTER
-from fencepost.placement.prune import Pruning
+from fencepost.placement.redundant import Pruning
 
 
 def relax(

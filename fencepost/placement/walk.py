@@ -28,6 +28,7 @@ class Walk(Strategy):
 
     name: ClassVar[str] = "walk"
     summary: ClassVar[str] = "one walk over the kernel, a barrier before each consumer (Wave, older)"
+    keeps_positions: ClassVar[bool] = True
 
     def choose(self, program: Program) -> Placement:
         """See the module."""

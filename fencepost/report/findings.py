@@ -9,6 +9,7 @@ from typing import Any
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
 from fencepost.check.causes import Cause, Finding, causes_of
 from fencepost.check.edits import INSTEAD
+from fencepost.emit.comments import noun
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg, View
 from fencepost.ir.printer import locate
@@ -16,7 +17,7 @@ from fencepost.ir.source import Mark, Source, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic, render
 from fencepost.report.suggestions import edits_json, edits_text
-from fencepost.report.words import NAMES, access, noun, place, plural
+from fencepost.report.words import NAMES, access, place, plural
 
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",

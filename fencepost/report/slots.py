@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost.explanation import Apart
 from fencepost.ir import ops
 from fencepost.ir.source import Span
+from fencepost.passes.explain import Apart
 from fencepost.report.words import access, line_of, plural
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from fencepost.check import check
 from fencepost.ir.parser import parse
+from fencepost.passes.schedule import compare, estimate, schedule_if_it_pays
 from fencepost.schedule import Constraints, Tile, constraints_for, schedule_reordering
-from fencepost.schedule.estimate import compare, estimate, schedule_if_it_pays
 from fencepost.schedule.gemm import async_gemm, prefetch_gemm
 from fencepost.timing import draw_comparison
 from fencepost.timing.comparison import window

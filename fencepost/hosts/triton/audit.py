@@ -16,7 +16,7 @@ from fencepost.hosts.triton.results import removable
 from fencepost.hosts.triton.translate import Translation, target_of, translations
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
-from fencepost.pruning import prune_barriers
+from fencepost.passes.prune import prune_barriers
 from fencepost.report.diagnostics import Diagnostic, render
 from fencepost.report.findings import diagnostics
 

@@ -29,6 +29,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.edits import Edit, apply_edits
@@ -44,7 +45,6 @@ from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.hosts.triton.waits import synchronized
 from fencepost.ir.source import FencepostError
-from fencepost.pause import collection_paused
 from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_TRITON"

@@ -6,14 +6,17 @@ matrix operation that reads two tiles is two reads here) moves in front of it; t
 
 from __future__ import annotations
 
-from fencepost.flow import DEFAULT_ESTIMATES, Estimates
+from dataclasses import replace
+
+from fencepost.emit.write import Inserted
 from fencepost.hosts.triton.edits import Edit, Insert, Remove, SetAttribute
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.operations import WARP_GROUP
 from fencepost.hosts.triton.translate import Translation
-from fencepost.insertion import Inserted, insert_barriers
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
+from fencepost.passes.insert import Insert as InsertPass
+from fencepost.placement import AUTO
 
 PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
 """What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
@@ -25,37 +28,22 @@ ROUNDS = 4
 """How often barriers that stand inside an operation are moved before giving up."""
 
 
-def place_barriers(
-    translation: Translation,
-    target: str = "",
-    strategy: str = "auto",
-    *,
-    slots: bool = True,
-    estimates: Estimates = DEFAULT_ESTIMATES,
-    seconds: float | None = None,
-    exact: bool = True,
-) -> Inserted:
-    """Put the barriers into a translated kernel that it lacks, each between two operations of the module.
-
-    Without `exact`, barriers that surely run hardly more often than those of the optimum will do.
-    """
+def place_barriers(translation: Translation, insert: InsertPass | None = None) -> Inserted:
+    """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
     refuse_beyond(translation)
+    asked = insert or InsertPass()
+    insert = replace(
+        asked,
+        target=asked.target or known_target(translation),
+        whole=True,
+        waits=False,
+        latencies=False,
+        near=NEAR if asked.strategy == AUTO.name else 0.0,
+        comments=False,
+    )
     first = None
     for _ in range(ROUNDS):
-        result = insert_barriers(
-            translation.trace,
-            target or known_target(translation),
-            strategy,
-            slots=slots,
-            estimates=estimates,
-            seconds=seconds,
-            whole=True,
-            waits=False,
-            latencies=False,
-            near=NEAR if strategy == "auto" else 0.0,
-            exact=exact,
-            comments=False,
-        )
+        result = insert.apply(translation.trace)
         first = first or result
         if not _move_out(translation):
             return first

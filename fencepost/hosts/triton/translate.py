@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.blocks import Flat, Flattening
 from fencepost.hosts.triton.divergence import divergent_branches
 from fencepost.hosts.triton.memory import Allocation, Allocations, Place, alone
@@ -25,7 +26,6 @@ from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Unknown, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
-from fencepost.pause import collection_paused
 
 LANES = 64
 """Stretches of bytes that one access can have at most."""

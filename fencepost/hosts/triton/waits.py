@@ -10,14 +10,16 @@ import warnings
 from dataclasses import dataclass
 
 from fencepost.analysis.read import read_program
+from fencepost.emit.write import Inserted
 from fencepost.hosts.triton.edits import Edit, SetAttribute
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.results import edits_of, local_waits, place_barriers
 from fencepost.hosts.triton.table import TABLE
 from fencepost.hosts.triton.translate import Translation
-from fencepost.insertion import Inserted, unwaited
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
+from fencepost.passes.insert import Insert
+from fencepost.passes.refusals import unwaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def synchronized(translation: Translation) -> tuple[Inserted, list[Edit]]:
     """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module."""
     stronger: list[Stronger] = []
     try:
-        result = place_barriers(translation, exact=False)
+        result = place_barriers(translation, Insert(exact=False))
     except FencepostError as error:
         stronger = strengthen(translation) if error.code == "FP207" else []
         if not stronger:
@@ -55,7 +57,7 @@ def synchronized(translation: Translation) -> tuple[Inserted, list[Edit]]:
             RuntimeWarning,
             stacklevel=2,
         )
-        result = place_barriers(translation, exact=False)
+        result = place_barriers(translation, Insert(exact=False))
     edits = [*edits_of(translation), *local_waits(translation), *(each.edit for each in stronger)]
     return result, edits
 

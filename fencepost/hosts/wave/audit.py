@@ -14,7 +14,7 @@ from fencepost.hosts.wave.translate import name_of
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.pruning import prune_barriers
+from fencepost.passes.prune import prune_barriers
 from fencepost.report.diagnostics import Diagnostic, from_error, render
 from fencepost.report.findings import diagnostics
 

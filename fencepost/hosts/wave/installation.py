@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from fencepost.emit.write import Inserted
 from fencepost.hosts.wave.audit import Audit, audit
 from fencepost.hosts.wave.passes import (
     Compilation,
@@ -40,7 +41,6 @@ from fencepost.hosts.wave.reordering import is_ours, schedule_reordering
 from fencepost.hosts.wave.summary import Replaced
 from fencepost.hosts.wave.translate import name_of
 from fencepost.hosts.wave.versions import mismatch, require_layout, require_wave
-from fencepost.insertion import Inserted
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import Scheduled
 from fencepost.version import __version__

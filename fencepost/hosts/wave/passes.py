@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from fencepost.emit.write import Inserted
+from fencepost.gc_pause import collection_paused
 from fencepost.hosts.wave.nodes import Kind, Node, kind_of
 from fencepost.hosts.wave.results import apply_edits, edits_of
 from fencepost.hosts.wave.translate import Translation, translate
-from fencepost.insertion import Inserted, insert_barriers
-from fencepost.pause import collection_paused
+from fencepost.passes.insert import Insert
 from fencepost.targets import TARGETS, TargetConfig
 
 
@@ -82,7 +83,8 @@ def barriers_in(trace: Any) -> frozenset[Node]:
 def place_barriers(translation: Translation, config: TargetConfig) -> Inserted:
     """Put the barriers into a translated kernel that it lacks."""
     # The nearest hazard of each barrier is enough to see whether there has to be one.
-    return insert_barriers(translation.trace, config, latencies=translation.timed, reasons=1, comments=False)
+    insert = Insert(target=config, latencies=translation.timed, reasons=1, comments=False)
+    return insert.apply(translation.trace)
 
 
 def config_for(target: str) -> TargetConfig:

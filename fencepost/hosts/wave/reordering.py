@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fencepost import schedule
+from fencepost.gc_pause import collection_paused
 from fencepost.hosts.wave.fitting import check_worth, constraints_for_loop
 from fencepost.hosts.wave.nodes import Kind, class_of, kind_of
 from fencepost.hosts.wave.rearranged import apply, check_movable, plan_of
 from fencepost.hosts.wave.translate import translate
 from fencepost.ir.source import FencepostError
-from fencepost.pause import collection_paused
 from fencepost.schedule import SchedReorderStrategy, Scheduled
 
 PREFETCH = "PREFETCH"

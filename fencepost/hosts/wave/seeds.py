@@ -16,9 +16,7 @@ from fencepost.analysis.requirements import READS, WRITES, SyncRequirement, scan
 from fencepost.analysis.requirements import get_barriers_analysis as analyze_kernel
 from fencepost.check import Report
 from fencepost.check import check as check_kernel
-from fencepost.deciding import AUTOMATIC
-from fencepost.explanation import Explanation
-from fencepost.explanation import explain_barriers as explain_kernel
+from fencepost.emit.write import Inserted
 from fencepost.hosts.wave.accesses import INTO_SHARED, Accesses, memory_of, origin_of
 from fencepost.hosts.wave.footprints import Footprints
 from fencepost.hosts.wave.launch import symbols_in_use
@@ -45,10 +43,12 @@ from fencepost.hosts.wave.places import name_origins
 from fencepost.hosts.wave.reordering import schedule_reordering
 from fencepost.hosts.wave.results import apply_edits, edits_of
 from fencepost.hosts.wave.translate import Translation, translate
-from fencepost.insertion import Inserted
-from fencepost.insertion import insert_barriers as insert_into_kernel
-from fencepost.pruning import Pruned
-from fencepost.pruning import prune_barriers as prune_kernel
+from fencepost.passes.explain import Explanation
+from fencepost.passes.explain import explain_barriers as explain_kernel
+from fencepost.passes.insert import insert_barriers as insert_into_kernel
+from fencepost.passes.prune import Pruned
+from fencepost.passes.prune import prune_barriers as prune_kernel
+from fencepost.placement import AUTO
 from fencepost.targets import TARGETS
 
 __all__ = ["add_shared_memory_barriers", "schedule_reordering"]
@@ -95,7 +95,7 @@ def prune_barriers(trace: Any, target: str = "", **options: Any) -> Pruned:
     return found
 
 
-def insert_barriers(trace: Any, target: str = "", strategy: str = AUTOMATIC, **options: Any) -> Inserted:
+def insert_barriers(trace: Any, target: str = "", strategy: str = AUTO.name, **options: Any) -> Inserted:
     """Put the barriers into a trace that it lacks, as a strategy chooses them."""
     translation = _named(trace, target)
     found = insert_into_kernel(translation.trace, config_for(target), strategy, **options)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fencepost.emit.comments import comment_for
+from fencepost.emit.write import Barrier, Inserted
 from fencepost.hosts.wave.places import where
-from fencepost.insertion import Barrier, Inserted
 from fencepost.ir import ops
-from fencepost.report.words import comment_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from fencepost.placement.optimal.rows import RowMaker
 from fencepost.placement.optimal.solver import Solved, solve_rows
 from fencepost.placement.optimal.terms import Choice, Row, Term
 from fencepost.placement.optimal.ways import Synchronization
-from fencepost.placement.prune import prune
-from fencepost.placement.strategy import Strategy
+from fencepost.placement.redundant import prune
+from fencepost.placement.strategy import Splits, Strategy
 from fencepost.placement.waits import relax
 
 NO_LIMITS: Mapping[str, int] = MappingProxyType({})
@@ -51,6 +51,9 @@ class Optimal(Strategy):
     name: ClassVar[str] = "optimal"
     summary: ClassVar[str] = "the least cost, proven by integer programming"
     improves: ClassVar[bool] = True
+    splits: ClassVar[Splits] = Splits.WHERE_PREFERRED
+    solver: ClassVar[bool] = True
+    """Whether the solver is asked where nothing cheaper gives a proof."""
 
     seconds: float = 2.0
     """How long to look for a proof."""

@@ -14,7 +14,7 @@ from fencepost.check import check
 from fencepost.hosts.triton.results import edits_of, place_barriers
 from fencepost.hosts.triton.source_edits import edit_source
 from fencepost.ir.source import FencepostError
-from fencepost.pruning import prune_barriers
+from fencepost.passes.prune import prune_barriers
 from tests.hosts.triton.modules import BYTES, MMA, NVMMA, module, translated
 
 NUMBERS = """

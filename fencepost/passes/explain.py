@@ -1,8 +1,10 @@
-"""Saying for every barrier and wait of a kernel why it is there, or why nothing needs it."""
+"""`explain`: say for every barrier and wait of a kernel why it is there, or why nothing needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fencepost.analysis.distances import SlotPair, slot_pairs
 from fencepost.analysis.groups import after_arrival, is_rendezvous, waves_named
@@ -11,15 +13,16 @@ from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
 from fencepost.analysis.shift import Shift
-from fencepost.deciding import pace_of
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import CapturedTrace
-from fencepost.objects import OrderedByObjects
+from fencepost.options import option
+from fencepost.passes.mbarrier_order import OrderedByObjects
 from fencepost.placement.intersect import pull_apart
-from fencepost.placement.prune import Pruning
-from fencepost.reasons import reasons_for
+from fencepost.placement.pace import pace_of
+from fencepost.placement.reasons import reasons_for
+from fencepost.placement.redundant import Pruning
 from fencepost.targets import target_named
 
 
@@ -62,44 +65,64 @@ class Apart:
     """A barrier between them when they meet."""
 
 
-def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", *, slots: bool = True) -> Explanation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain:
     """For every barrier in the kernel, the hazards that it alone covers; and the hazards that are not covered.
 
-    For a target that has split barriers, also whether whole ones could be pulled apart.
+    For a target that has split barriers, also whether whole ones could be split.
     """
-    trace = trace_of(trace)
-    splits = target_named(target).split_barriers and trace.waves > 1
-    program = read_program(trace, slots=slots, barrier_ids=[ops.WORKGROUP] if splits else [])
-    splits = splits and program.shift is None
-    standing = program.standing
-    reasons = reasons_for(program, standing, list(standing), most=64)
-    # What nothing covers meets on a shorter way, too: no single barrier can claim it.
-    uncovered = tuple(hazards(program, standing))
-    open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
-    barriers, pruning = Barriers(standing), Pruning(program, standing)
-    found = []
-    halves = _could_be_split(program, target) if splits and not program.held else None
-    for position, op in program.standing_ops.items():
-        if standing[position].signal:
-            found.append(Explained(op, (), "", _signal_note(program, op)))
-            continue
-        covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
-        why = "" if covered else _why_redundant(program, position, barriers, pruning)
-        note = "" if covered or why else "what it orders needs more than this one: nothing covers it yet"
-        if halves is not None and covered and standing[position].rendezvous and not why:
-            note = halves.get(
-                position, "splitting it would gain nothing: no work lies between what it orders"
-            )
-        found.append(Explained(op, covered, why, note))
-    if program.shift is not None:
-        found += [Explained(op, (), "", note) for op, note in held_back(program, program.shift)]
-        places = {op: number for number, op in enumerate(trace.preorder_walk())}
-        found.sort(key=lambda entry: places.get(entry.op, len(places)))
-    apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if slots else ()
-    objects = OrderedByObjects(trace)
-    uncovered = tuple(hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer))
-    solver = program.table.solver
-    return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved, limits_of(program))
+
+    target: str = option("", "the GPU")
+    slots: bool = option(
+        True, "take what depends on a loop's numbers for the whole allocation, for comparison", "--no-slots"
+    )
+
+    def apply(self, kernel: CapturedTrace | Kernel) -> Explanation:
+        """Explain the barriers and waits of a kernel."""
+        trace = trace_of(kernel)
+        splits = target_named(self.target).split_barriers and trace.waves > 1
+        program = read_program(trace, slots=self.slots, barrier_ids=[ops.WORKGROUP] if splits else [])
+        # What nothing covers meets on a shorter way, too: no single barrier can claim it.
+        uncovered = tuple(hazards(program, program.standing))
+        found = self.barriers(program, uncovered, splits and program.shift is None)
+        if program.shift is not None:
+            found += [Explained(op, (), "", note) for op, note in held_back(program, program.shift)]
+            places = {op: number for number, op in enumerate(trace.preorder_walk())}
+            found.sort(key=lambda entry: places.get(entry.op, len(places)))
+        apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if self.slots else ()
+        objects = OrderedByObjects(trace)
+        uncovered = tuple(
+            hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer)
+        )
+        solver = program.table.solver
+        return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved, limits_of(program))
+
+    def barriers(self, program: Program, uncovered: Sequence[Hazard], splits: bool) -> list[Explained]:
+        """What each barrier alone covers, or why nothing needs it."""
+        standing = program.standing
+        reasons = reasons_for(program, standing, list(standing), most=64)
+        open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
+        barriers, pruning = Barriers(standing), Pruning(program, standing)
+        found = []
+        halves = _could_be_split(program, self.target) if splits and not program.held else None
+        for position, op in program.standing_ops.items():
+            if standing[position].signal:
+                found.append(Explained(op, (), "", _signal_note(program, op)))
+                continue
+            covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
+            why = "" if covered else _why_redundant(program, position, barriers, pruning)
+            note = "" if covered or why else "what it orders needs more than this one: nothing covers it yet"
+            if halves is not None and covered and standing[position].rendezvous and not why:
+                note = halves.get(
+                    position, "splitting it would gain nothing: no work lies between what it orders"
+                )
+            found.append(Explained(op, covered, why, note))
+        return found
+
+
+def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", **options: Any) -> Explanation:
+    """Why each barrier and wait of a kernel is there; `options` are the fields of `Explain`."""
+    return Explain(target=target, **options).apply(trace)
 
 
 def held_back(program: Program, shift: Shift) -> list[tuple[ops.SyncOperation, str]]:

@@ -1,27 +1,79 @@
-"""Whether a schedule pays: the matrix unit's estimated utilisation before and after, on the units of the target.
+"""`schedule`: let two groups of waves take turns at the matrix unit, if that pays.
 
-Before is the kernel as it came, with the barriers that `insert` puts in. `auto` tries every strategy that fits
-and takes the one under which the matrix unit is busiest, or none if that is not busier than before.
+It pays if the matrix unit is estimated to be busier, on the units of the target, than in the kernel as it came with
+the barriers that `insert` puts in. `auto` tries every strategy that fits and takes the one under which it is busiest,
+or none if that is not busier than before.
 """
 
 from __future__ import annotations
 
+import re
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 
-from fencepost.insertion import insert_barriers
 from fencepost.ir.ops import Iterate
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.options import option
+from fencepost.passes.insert import Insert
 from fencepost.schedule.classify import find_loop
-from fencepost.schedule.constraints import Constraints, SchedulingType
+from fencepost.schedule.constraints import Constraints, SchedulingType, Tile, constraints_for
 from fencepost.schedule.reordering import Scheduled, schedule_reordering
 from fencepost.schedule.strategies import STRATEGIES, SchedReorderStrategy
+from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 from fencepost.timing import Timing, time_kernel
 
+AUTOMATIC = "auto"
 ITERATIONS = 16
 """How often the loop is followed: the first and the last tile should not weigh much."""
 MATRIX_UNIT = "mma"
+
+
+def summaries() -> dict[str, str]:
+    """The strategies that there are, each with a word about it."""
+    auto = "the one under which the matrix unit is busiest, none if it is not busier than before"
+    return {AUTOMATIC: auto} | {name: strategy.summary for name, strategy in STRATEGIES.items()}
+
+
+def parse_tile(text: str) -> Tile:
+    """A tile as the command line writes it: `128x256x64`."""
+    found = re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})x([1-9]\d{0,5})", text)
+    if not found:
+        raise ArgumentTypeError(f"{text!r} is no tile such as 128x256x64")
+    return Tile(*(int(number) for number in found.groups()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Rearrange the loop of a kernel so that one half of the waves multiplies while the other moves memory."""
+
+    strategy: str = option(
+        AUTOMATIC, "how the loop is arranged", "-s", "--strategy", metavar="NAME", names=summaries
+    )
+    target: str = option("", f"the GPU: {', '.join(TARGETS)} (default: {DEFAULT_TARGET})", "-t", "--target")
+    tile: Tile | None = option(
+        None,
+        "the tile of the workgroup, as 128x256x64: sizes that do not fit are refused (default: not asked)",
+        "--tile",
+        metavar="MxNxK",
+        parse=parse_tile,
+    )
+
+    def constraints(self, trace: CapturedTrace) -> Constraints:
+        """What a schedule has to fit."""
+        return constraints_for(self.tile, trace.waves, self.target)
+
+    def apply(self, trace: CapturedTrace) -> tuple[Scheduled, Compared | None]:
+        """Schedule a kernel; what came of it, and what was compared."""
+        constraints = self.constraints(trace)
+        if self.strategy == AUTOMATIC:
+            return schedule_if_it_pays(trace, constraints)
+        if self.strategy == SchedReorderStrategy.NONE.value:
+            return schedule_reordering(trace, constraints, strategy=self.strategy), None
+        before = parse(str(trace))
+        scheduled = schedule_reordering(trace, constraints, strategy=self.strategy)
+        return scheduled, compare(before, constraints, [self.strategy])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +117,7 @@ def compare(
     """Estimate the kernel as it is and under each strategy. The kernel stays as it is."""
     target = constraints.hardware.target
     before = parse(str(trace))
-    insert_barriers(before, target)
+    Insert(target=target).apply(before)
     after: dict[str, Estimate] = {}
     refusals: dict[str, FencepostError] = {}
     for name in STRATEGIES if strategies is None else strategies:

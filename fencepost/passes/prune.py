@@ -1,9 +1,10 @@
-"""Taking out the barriers and waits that nothing needs, and waiting no longer than necessary."""
+"""`prune`: take out the barriers and waits that nothing needs, and wait no longer than necessary."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.limits import limits_of
@@ -15,9 +16,10 @@ from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
+from fencepost.options import option
 from fencepost.placement.choose import is_about_waits, paid_each_time
 from fencepost.placement.optimal.existing import cheapest_of
-from fencepost.placement.prune import Pruning, prune
+from fencepost.placement.redundant import Pruning, prune
 from fencepost.placement.waits import relax
 from fencepost.targets import target_named
 
@@ -43,34 +45,44 @@ class Pruned:
     """What was not told apart because that would take too long: what is kept may not be needed."""
 
 
-def prune_barriers(
-    trace: CapturedTrace | Kernel,
-    target: str = "",
-    *,
-    shared: Collection[str] = (),
-    slots: bool = True,
-    keep: Callable[[ops.SyncOperation], bool] | None = None,
-) -> Pruned:
-    """Take out barriers and waits until none is redundant, and make the waits that are left as short as possible.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune:
+    """Take out barriers and waits until none is redundant, and make the waits that are left as short as possible."""
 
-    Functions named in `shared` are left as they are: other kernels rely on them. So are the barriers and waits for
-    which `keep` returns True.
-    """
-    program = read_program(trace_of(trace), slots=slots)
-    widest = target_named(target).widest_waits()
-    standing = program.standing
-    fixed = {position for position in standing if _function_of(program, position) in shared}
-    if keep is not None:
-        fixed |= {position for position, op in program.standing_ops.items() if keep(op)}
-    # Half of a barrier is nothing without the other half.
-    fixed |= {position for position, cover in standing.items() if cover.is_split}
-    placements = [_pruned(program, standing, fixed, widest)]
-    if is_about_waits(program):
-        # The other way: whole barriers and waits as they stand, and how long these have to be afterwards.
-        stay = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
-        whole = cheapest_of(program, standing, prune(program, standing, stay), stay)
-        placements.append(_pruned(program, whole, fixed, widest))
-    return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
+    target: str = option("", "the GPU")
+    slots: bool = option(
+        True, "take what depends on a loop's numbers for the whole allocation, for comparison", "--no-slots"
+    )
+    shared: Collection[str] = option((), "functions that are left as they are: other kernels rely on them")
+    keep: Callable[[ops.SyncOperation], bool] | None = option(
+        None, "barriers and waits for which this is True are left as they are"
+    )
+
+    def apply(self, kernel: CapturedTrace | Kernel) -> Pruned:
+        """Take out what nothing needs."""
+        program = read_program(trace_of(kernel), slots=self.slots)
+        widest = target_named(self.target).widest_waits()
+        standing, fixed = program.standing, self.fixed(program)
+        placements = [_pruned(program, standing, fixed, widest)]
+        if is_about_waits(program):
+            # The other way: whole barriers and waits as they stand, and how long these have to be afterwards.
+            stay = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
+            whole = cheapest_of(program, standing, prune(program, standing, stay), stay)
+            placements.append(_pruned(program, whole, fixed, widest))
+        return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
+
+    def fixed(self, program: Program) -> set[Position]:
+        """What is left as it is."""
+        fixed = {at for at in program.standing if _function_of(program, at) in self.shared}
+        if self.keep is not None:
+            fixed |= {at for at, op in program.standing_ops.items() if self.keep(op)}
+        # Half of a barrier is nothing without the other half.
+        return fixed | {at for at, cover in program.standing.items() if cover.is_split}
+
+
+def prune_barriers(trace: CapturedTrace | Kernel, target: str = "", **options: Any) -> Pruned:
+    """Take out barriers and waits until none is redundant; `options` are the fields of `Prune`."""
+    return Prune(target=target, **options).apply(trace)
 
 
 def _paid(program: Program, placement: Placement) -> float:

@@ -1,0 +1,169 @@
+"""`insert`: put in the barriers and waits that a kernel lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fencepost.analysis.classes import Filter
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.hazards import Hazard, hazards
+from fencepost.analysis.pending import conflicts_left
+from fencepost.analysis.program import Program
+from fencepost.analysis.read import read_program, with_fixed_waits
+from fencepost.emit.comments import comment_for
+from fencepost.emit.write import Barrier, Inserted, write_decision
+from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Position
+from fencepost.gc_pause import collection_paused
+from fencepost.ir import ops
+from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
+from fencepost.options import option
+from fencepost.passes.mbarrier_order import OrderedByObjects
+from fencepost.passes.refusals import (
+    refuse_exchange_while_skewed,
+    refuse_unwaited,
+    refuse_what_no_barrier_orders,
+)
+from fencepost.placement import strategy_named
+from fencepost.placement.decision import Decision
+from fencepost.placement.driver import decide, wants_splits
+from fencepost.placement.inside import waits_inside
+from fencepost.placement.options import PlacementOptions
+from fencepost.placement.reasons import Reasons
+from fencepost.targets import TargetConfig, target_named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert(PlacementOptions):
+    """Put in the barriers and waits that a kernel lacks. What none can fix is an error, and changes nothing."""
+
+    target: str | TargetConfig = option("", "the GPU")
+    slots: bool = option(
+        True, "take what depends on a loop's numbers for the whole allocation, for comparison", "--no-slots"
+    )
+    estimates: Estimates = DEFAULT_ESTIMATES
+    ignore: Filter | None = option(
+        None, "pairs of accesses for which this is True: the caller answers for them"
+    )
+    waits: bool = option(
+        True,
+        "put in waits, too; without, an async operation that is not waited for where it must be is an error (FP207)",
+    )
+    reasons: int = option(8, "how many hazards are given for each barrier at most, the nearest first")
+    comments: bool = option(
+        True,
+        "let the new operations say what they are there for; without, that is looked up when it is asked for",
+    )
+
+    def apply(self, kernel: CapturedTrace | Kernel) -> Inserted:
+        """Put barriers and waits into a kernel."""
+        trace = trace_of(kernel)
+        inside: list[Barrier] = []
+        with collection_paused():
+            try:
+                while True:
+                    program, decision = self.decide(trace)
+                    more = self.wait_inside(program, decision.placement) if self.waits else []
+                    inside += more
+                    if not more:
+                        break
+                refuse_what_no_barrier_orders(program, decision.placement, OrderedByObjects(trace))
+            except FencepostError:
+                for wait in inside:
+                    assert wait.op.graph is not None
+                    wait.op.graph.remove(wait.op)
+                raise
+            done = write_decision(program, decision, self.config, self.reasons, self.comments)
+        executed = done.executed + sum(wait.executed for wait in inside)
+        return replace(done, barriers=(*inside, *done.barriers), executed=executed)
+
+    @property
+    def config(self) -> TargetConfig:
+        """The target."""
+        return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
+
+    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision]:
+        """Where barriers and waits go in a kernel."""
+        config = self.config
+        splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
+        ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
+        program = self.read(trace, ids, self.slots)
+        refuse_exchange_while_skewed(program)
+        if not self.waits:
+            refuse_unwaited(program)
+            program = with_fixed_waits(program)
+
+        def coarse() -> Program | None:
+            if len(program.phases.nodes) <= len(program.flow.blocks):
+                return None
+            rough = self.read(trace, ids, False)
+            return rough if self.waits else with_fixed_waits(rough)
+
+        objects = OrderedByObjects(trace)
+        open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.standing)
+        if open_yet and objects.all():
+            words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
+            return program, Decision(self.strategy, program.standing, words)
+        return program, decide(program, coarse, config, self, splits=splits)
+
+    def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:
+        """The kernel, as the analysis sees it."""
+        return read_program(
+            trace,
+            slots=slots,
+            ignore=self.ignore,
+            barrier_ids=list(barrier_ids),
+            estimates=self.estimates,
+            # Where waits are not ours to put in, when accesses complete is not followed.
+            completion=self.waits,
+        )
+
+    def wait_inside(self, program: Program, placement: Placement) -> list[Barrier]:
+        """Put waits into divergent conditionals, where a wave needs them for itself."""
+        found = waits_inside(program, placement)
+        if not found:
+            return []
+        consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
+        why: dict[Position, list[Hazard]] = {at: [] for at in found}
+        for hazard in hazards(program, placement):
+            for at, consumer in consumers.items():
+                if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < self.reasons:
+                    why[at].append(hazard)
+        # What an mbarrier has settled needs no other wait.
+        objects = OrderedByObjects(program.flow.trace)
+        for at, known in why.items():
+            if known and all(objects.orders(hazard.producer, hazard.consumer) for hazard in known):
+                del found[at]
+        reasons = Reasons(program, placement, list(found), self.reasons, why)
+        emitted = {
+            at: ops.MemoryCounterWait(
+                dict(cover.counts), comment=comment_for(why[at]) if self.comments else ""
+            )
+            for at, cover in found.items()
+        }
+        for at, wait in emitted.items():
+            program.flow.insert(at, wait)
+        return [
+            Barrier(wait, at, program.flow.frequency(at), reasons) for at, wait in sorted(emitted.items())
+        ]
+
+
+def insert_barriers(
+    trace: CapturedTrace | Kernel,
+    target: str | TargetConfig = "",
+    strategy: str = PlacementOptions().strategy,
+    **options: Any,
+) -> Inserted:
+    """Put the barriers and waits into `trace` that it lacks; `options` are the fields of `Insert`."""
+    return Insert(target=target, strategy=strategy, **options).apply(trace)
+
+
+def add_shared_memory_barriers(trace: CapturedTrace | Kernel, target: str = "") -> None:
+    """Analyze `trace` and put in the barriers that it lacks, as `target` has them.
+
+    `fencepost.add_shared_memory_barriers` takes a trace of Wave as well; of that, what is about threads is known if
+    the Wave host is installed.
+    """
+    Insert(target=target).apply(trace)

@@ -1,0 +1,128 @@
+"""What `insert` refuses: kernels that no barrier or wait can mend. Nothing is changed then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.analysis.classes import all_ages
+from fencepost.analysis.covers import Placement
+from fencepost.analysis.hazards import hazards
+from fencepost.analysis.pending import conflicts_left
+from fencepost.analysis.program import Program
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.passes.mbarrier_order import OrderedByObjects
+
+
+def refuse_unwaited(program: Program) -> None:
+    """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
+    for producer, consumer in unwaited(program):
+        written = [op.origin for op in (producer, consumer) if op.origin]
+        raise FencepostError(
+            "an async operation may still be under way here: a wait is missing or too weak",
+            [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
+            code="FP207",
+            exit_code=1,
+            notes=[("written", "; ".join(written))] if written else [],
+            source=program.flow.trace.source,
+        )
+
+
+def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
+    """Async operations that may be under way where something must not overtake them, and what that is."""
+    if not program.table.engines:
+        return
+    told = 0
+    for copies in program.objects.values():
+        told |= copies
+    for position, _, flying in conflicts_left(program, program.standing):
+        # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
+        if not flying & ~told:
+            continue
+        block = program.flow.blocks[position.block]
+        at_end = position.gap >= len(block.ops)
+        consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
+        found = (hazard for hazard in hazards(program, program.standing) if hazard.consumer is consumer)
+        producer = next(
+            (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
+        )
+        yield producer, consumer
+
+
+def refuse_exchange_while_skewed(program: Program) -> None:
+    """Refuse an exchange where waves run a phase apart: its own barrier is one too few, and none can be added."""
+    table, shift = program.table, program.shift
+    if shift is None:
+        return
+    for phase in program.order:
+        block = program.flow.blocks[program.phases.nodes[phase].block]
+        numbers, extras = dict(table.accesses[phase]), shift.groups.extras[phase]
+        for gap, op in enumerate(block.ops):
+            if not isinstance(op, ops.SharedMemoryBarrier) or op.owner is None:
+                continue
+            write, read = numbers.get(gap - 1), numbers.get(gap + 1)
+            if write is None or read is None:
+                continue
+            for relation, (one, _) in enumerate(shift.relations):
+                meets = shift.conflicts[relation][read] & all_ages(table, write)
+                if (
+                    meets
+                    and shift.lead(extras, relation) < 0
+                    and table.classes[write].waves & shift.groups.masks[one]
+                ):
+                    raise FencepostError(
+                        "no barrier can order the parts of this operation: waves run a phase apart here, so that its "
+                        "own barrier meets another one, and nothing can be put inside of it",
+                        [Mark(op.owner.span), *(Mark(at.span, "held back") for at in program.held_back_at())][
+                            :2
+                        ],
+                        code="FP205",
+                        exit_code=1,
+                        notes=[
+                            ("help", "let the waves that are held back catch up in front of it"),
+                            *([("written", op.owner.origin)] if op.owner.origin else []),
+                        ],
+                        source=program.flow.trace.source,
+                    )
+
+
+def refuse_what_no_barrier_orders(program: Program, placement: Placement, objects: OrderedByObjects) -> None:
+    """Some accesses stand where no barrier can come between them: say so before anything is changed.
+
+    Mbarriers may order them all the same.
+    """
+    if not (program.flow.sealed or program.held):
+        return
+    for position, _, _ in conflicts_left(program, placement):
+        block = program.flow.blocks[position.block]
+        at_end = position.gap >= len(block.ops)
+        consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
+        producers = [each.producer for each in hazards(program, placement) if each.consumer is consumer]
+        if producers and all(objects.orders(each, consumer) for each in producers):
+            continue
+        producer = next((each for each in producers if not objects.orders(each, consumer)), consumer)
+        if position in program.held:
+            raise FencepostError(
+                "no barrier can order these accesses: it would stand between a signal and its wait",
+                [Mark(producer.span, "this access"), Mark(consumer.span, "and this one can meet")],
+                code="FP205",
+                exit_code=1,
+                notes=[("help", "signal later or wait earlier, or put a barrier in front of the signal")],
+                source=program.flow.trace.source,
+            )
+        guarded = next(
+            other for other in program.flow.blocks if other.origin == block.origin and other.guards
+        )
+        raise FencepostError(
+            "no barrier can order these accesses: it would stand inside a divergent conditional",
+            [
+                Mark(producer.span, "this access"),
+                Mark(consumer.span, "and this one can meet"),
+                Mark(guarded.guards[0].branch.span, "only some waves take each side"),
+            ],
+            code="FP203",
+            # The input is well-formed; it is the kernel that cannot be mended.
+            exit_code=1,
+            notes=[("help", "end the conditional between the two, or let a single wave do both")],
+            source=program.flow.trace.source,
+        )
