@@ -12,10 +12,10 @@ import argparse
 import random
 import time
 
-from fencepost.inflight import populate_barriers_counters
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel
 from fencepost.ir.trace import CapturedTrace
+from fencepost.reference.wave import populate_barriers_counters
 
 SHAPES = ("diamonds", "one loop", "pipelines")
 

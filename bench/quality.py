@@ -27,17 +27,17 @@ from quality_plot import SAME, STRATEGIES, Case, Large, Outcome, draw, tell_bund
 from scale import SHAPES, Writer
 
 import fencepost as fp
-from fencepost.analysis.covers import Placement
+from fencepost.analysis.build import read_program
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import Placement
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import AUTO, Optimal
-from fencepost.placement.choose import price
 from fencepost.placement.decision import Decision
 from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
+from fencepost.placement.wait_search import price
 from fencepost.targets import target_named
 from fencepost.timing import time_kernel
 

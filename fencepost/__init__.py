@@ -10,8 +10,6 @@ print(kernel)
 
 from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.hazards import BarrierType, Hazard
-from fencepost.analysis.membar import BlockInfo, filter_async_write_dependencies
-from fencepost.analysis.requirements import SyncRequirement
 from fencepost.api import (
     add_async_dependencies,
     add_conditional_barriers_to_loop,
@@ -33,8 +31,8 @@ from fencepost.api import (
 )
 from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.causes import Cause, causes_of
-from fencepost.check.edits import Edit
 from fencepost.check.report import Fix
+from fencepost.check.suggested_edits import Edit
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter
 from fencepost.emit.write import Barrier, Inserted
 from fencepost.flow import Estimates, Position
@@ -47,12 +45,14 @@ from fencepost.ir.source import FencepostError, Span, UsageError
 from fencepost.ir.trace import CapturedTrace, Function
 from fencepost.passes.explain import Explanation
 from fencepost.passes.prune import Pruned
-from fencepost.placement.regions import should_insert_split_barrier_for_nested_region_op
-from fencepost.placement.requirements import (
+from fencepost.reference.membar.analysis import BlockInfo, filter_async_write_dependencies
+from fencepost.reference.wave.region_pairs import should_insert_split_barrier_for_nested_region_op
+from fencepost.reference.wave.window_placement import (
     SplitPlacement,
     find_intersecting_interval_strategy,
     minimize_placement_strategy,
 )
+from fencepost.reference.wave.windows import SyncRequirement
 from fencepost.report.findings import printed
 from fencepost.schedule import SchedReorderStrategy, Scheduled
 from fencepost.targets import TARGETS, TargetConfig

@@ -13,16 +13,17 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from fencepost import schedule
-from fencepost.analysis import access, requirements
+from fencepost.analysis import access
 from fencepost.check import check as check_own
-from fencepost.inflight import add_async_dependencies as depend_own
-from fencepost.inflight import populate_barriers_counters as count_own
 from fencepost.ir.source import FencepostError
 from fencepost.passes.explain import explain_barriers as explain_own
 from fencepost.passes.insert import add_shared_memory_barriers as add_own
 from fencepost.passes.insert import insert_barriers as insert_own
 from fencepost.passes.prune import prune_barriers as prune_own
-from fencepost.placement import regions
+from fencepost.reference.wave import add_async_dependencies as depend_own
+from fencepost.reference.wave import populate_barriers_counters as count_own
+from fencepost.reference.wave import region_pairs as regions
+from fencepost.reference.wave import windows as requirements
 
 HOSTS = {"wave_lang": "fencepost.hosts.wave.seeds", "torch": "fencepost.hosts.wave.seeds"}
 """Packages whose objects a host takes: Wave's traces are its own, its nodes are torch's."""

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.read import read_program
 from fencepost.check import check
 from fencepost.flow import build_flow
 from fencepost.ir import ops
@@ -21,7 +21,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import insert_barriers
 from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES, cost
-from fencepost.placement.choose import paid_each_time
+from fencepost.placement.wait_search import paid_each_time
 from tests.mbarrier_reference import TooLarge, mistake
 from tests.random_kernels import without
 

@@ -10,10 +10,10 @@ import json
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.phases import find_phases
+from fencepost.analysis.block_instances import find_phases
 from fencepost.check import Report, check
 from fencepost.flow import build_flow
-from fencepost.flow.graph import UNKNOWN_TRIP
+from fencepost.flow.blocks import UNKNOWN_TRIP
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.passes.insert import insert_barriers

@@ -6,10 +6,10 @@ import pytest
 
 import fencepost as fp
 from fencepost.flow import Flow, build_flow
-from fencepost.inflight import add_async_dependencies, populate_barriers_counters
-from fencepost.inflight.tokens import Token, assigned
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
+from fencepost.reference.wave import add_async_dependencies, populate_barriers_counters
+from fencepost.reference.wave.tokens import Token, assigned
 from tests.random_kernels import Shape, random_kernel
 
 Issued = tuple[str, int]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.analysis.solver import Solver
+from fencepost.analysis.isl_overlap import Solver
 from fencepost.check import check
 from fencepost.cli import main
 from fencepost.ir.parser import parse
@@ -73,7 +73,7 @@ def limits_of(text: str) -> tuple[str, ...]:
 def test_numbers_that_are_not_followed_are_named(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_PHASES", 16)
     limits = limits_of(text)
     assert any("not followed" in limit for limit in limits), name
 
@@ -82,7 +82,7 @@ def test_questions_beyond_the_budget_count_as_overlapping(monkeypatch: pytest.Mo
     """The result is the same whatever was asked before: what an answer costs is kept with it."""
     text = exploding.affine_variants(4, 2).replace("61", "99")
     exact = insert_barriers(parse(text))
-    monkeypatch.setattr("fencepost.analysis.solver.Solver.__init__", with_budget(3))
+    monkeypatch.setattr("fencepost.analysis.isl_overlap.Solver.__init__", with_budget(3))
     coarse, again = parse(text), parse(text)
     limits, later = insert_barriers(coarse).limits, insert_barriers(again).limits
     assert any("count as overlapping" in limit for limit in limits)
@@ -101,7 +101,7 @@ def with_budget(questions: int) -> Callable[..., None]:
 
 
 def test_byte_ranges_beyond_the_budget_are_told_apart_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.analysis.classes.MOST_PAIRS", 100)
+    monkeypatch.setattr("fencepost.analysis.access_classes.MOST_PAIRS", 100)
     assert any("steps of" in limit for limit in limits_of(exploding.straight_subranges(60)))
     assert any("byte ranges" in limit for limit in limits_of(exploding.many_buffers(40)))
 
@@ -109,7 +109,7 @@ def test_byte_ranges_beyond_the_budget_are_told_apart_in_steps(monkeypatch: pyte
 def test_the_limits_are_told_in_text_and_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.analysis.phases.MOST_PHASES", 16)
+    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_PHASES", 16)
     file = tmp_path / "k.fp"
     file.write_text(exploding.independent_choices(8))
     for command in ("insert", "prune", "explain"):
@@ -169,5 +169,5 @@ def test_copies_in_a_row_are_waited_for_in_one_way_if_they_are_many(monkeypatch:
         ("MOST_VARIED", "one way to wait"),
         ("MOST_RELAXED", "not made as short as possible"),
     ):
-        monkeypatch.setattr(f"fencepost.placement.choose.{limit}", 100)
+        monkeypatch.setattr(f"fencepost.placement.wait_search.{limit}", 100)
         assert any(words in each for each in limits_of(exploding.straight_copies(200)))

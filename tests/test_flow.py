@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from fencepost.analysis.read import read_program
+from fencepost.analysis.build import read_program
 from fencepost.check import check
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, build_flow
-from fencepost.flow.graph import MOST, RARE
+from fencepost.flow.blocks import MOST, RARE
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 from fencepost.ir.printer import statement

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
-from fencepost.placement.lean import without_repeats
+from fencepost.placement.skew.step_compaction import without_repeats
 from tests.shifted_kernels import ShiftedKernel
 
 HELD = """kernel @k waves=4 {{

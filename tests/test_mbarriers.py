@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fencepost as fp
-from fencepost.check.trusting import TRUSTED
+from fencepost.check.trusted_mbarriers import TRUSTED
 from fencepost.placement import STRATEGIES
 from tests.mbarrier_reference import mistakes
 

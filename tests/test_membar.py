@@ -8,18 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.analysis.classes import Filter
-from fencepost.analysis.covers import DRAIN, PLAIN
-from fencepost.analysis.membar import (
-    Between,
-    BlockInfo,
-    filter_async_write_dependencies,
-    is_synced_via_wait,
-    membar,
-    summarize,
-)
+from fencepost.analysis.access_classes import Filter
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import DRAIN, PLAIN
 from fencepost.check import Report, check
 from fencepost.flow import Position, build_flow
 from fencepost.ir import ops
@@ -29,6 +21,14 @@ from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import insert_barriers
 from fencepost.placement import STRATEGIES
+from fencepost.reference.membar.analysis import (
+    Between,
+    BlockInfo,
+    filter_async_write_dependencies,
+    is_synced_via_wait,
+    membar,
+    summarize,
+)
 from tests.random_kernels import Shape, random_text
 
 NOTHING, BARRIER, WAIT_AND_BARRIER = Between

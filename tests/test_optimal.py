@@ -9,15 +9,15 @@ from itertools import combinations, product
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.covers import DRAIN, PLAIN, Cover, Placement
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import DRAIN, PLAIN, Cover, Placement
 from fencepost.flow import Estimates, Position
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import STRATEGIES, cost
-from fencepost.placement.choose import choose, price
 from fencepost.placement.optimal import find_optimum
+from fencepost.placement.wait_search import choose, price
 from tests.random_kernels import Shape, random_kernel
 
 SMALL = Shape(size=7, depth=2, barriers=0.1, divergent=False)

@@ -8,16 +8,16 @@ from itertools import product
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.optimal import find_optimum
 from fencepost.placement.optimal.exposure import Exposure
-from fencepost.placement.optimal.halves import DRIFT
-from fencepost.placement.optimal.pairs import find_pairs
+from fencepost.placement.optimal.split_program import DRIFT
+from fencepost.placement.optimal.split_search import find_pairs
 from fencepost.placement.pace import pace_of
 from tests.random_kernels import Shape, random_kernel
 

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import pytest
 
-from fencepost.analysis.covers import DRAIN
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import DRAIN
 from fencepost.flow import Position
 from fencepost.placement import STRATEGIES
 from tests.campaign import AGREEING, EXACT, EXHAUSTIVE, SOUND, WAITS, Property, asked

@@ -12,11 +12,11 @@ from itertools import product
 
 import pytest
 
+from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.read import read_program
 from fencepost.check import Explored, Report, check
 from fencepost.check import _follow as follow
-from fencepost.check.context import Context
+from fencepost.check.loop_context import Context
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.parser import parse

@@ -9,8 +9,8 @@ import pytest
 
 from fencepost.analysis.access import Region
 from fencepost.analysis.footprints import Footprint, Range, narrowed
-from fencepost.analysis.rounds import MOST_ROUNDS, rounds_of
-from fencepost.analysis.solver import ANY, LATER, SAME, Side, Solver
+from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
+from fencepost.analysis.loop_periods import MOST_ROUNDS, rounds_of
 from fencepost.ir.expr import Compare, Const, Expr, Select, Unknown, Var, Wave, evaluate
 
 WITHIN = Region(1, -(10**6), 10**6)
@@ -104,7 +104,7 @@ def test_what_cannot_be_asked_can_meet() -> None:
 
 
 def test_a_question_that_takes_too_long_is_answered_with_yes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.analysis.solver.MOST_OPERATIONS", 1)
+    monkeypatch.setattr("fencepost.analysis.isl_overlap.MOST_OPERATIONS", 1)
     i = Var("i0")
     side = Side(Footprint(1, i * 3 + 12345, i * 3 + 12346, WITHIN), (Range(0, "i0", 0, 999, 1),))
     solver = Solver(WAVES)

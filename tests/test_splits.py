@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import fencepost as fp
-from fencepost.check.step import in_step
+from fencepost.check.lockstep import in_step
 from fencepost.emit import verify_barriers
 from fencepost.flow import build_flow
 from fencepost.ir import ops

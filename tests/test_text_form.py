@@ -30,7 +30,7 @@ from fencepost.ir.expr import (
     evaluate,
 )
 from fencepost.ir.graph import Graph
-from fencepost.ir.handing import kind_of, spelled
+from fencepost.ir.loop_carried import kind_of, spelled
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import locate, print_file, statement
 from fencepost.ir.source import FencepostError, Span

@@ -29,13 +29,13 @@ from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.edits import Edit, apply_edits
-from fencepost.hosts.triton.marks import synced_marks
+from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.results import place_barriers
+from fencepost.hosts.triton.stronger_waits import strengthen, synchronized
+from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import Translation, translations
-from fencepost.hosts.triton.waits import strengthen, synchronized
+from fencepost.hosts.triton.write_back import place_barriers
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 

@@ -24,11 +24,11 @@ from corpus import CORPUS, TARGETS, Entry
 from fencepost.check import check
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.edits import Edit, apply_edits
 from fencepost.hosts.triton.installation import fencepost_barriers
-from fencepost.hosts.triton.judging import judged
+from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import translations
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import render

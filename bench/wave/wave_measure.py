@@ -19,7 +19,7 @@ from wave_optimum import Optimum, meetings, optimum
 from wave_synchronization import Count, count, nodes, standing
 
 from fencepost.check import check
-from fencepost.hosts.wave.passes import config_for, read
+from fencepost.hosts.wave.barrier_pass import config_for, read
 from fencepost.ir.source import FencepostError
 
 PING_PONG = 4

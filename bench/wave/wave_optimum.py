@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.flow import build_flow
-from fencepost.hosts.wave.passes import compilations, config_for, read
+from fencepost.hosts.wave.barrier_pass import compilations, config_for, read
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import insert_barriers

@@ -15,10 +15,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type
-from fencepost.analysis.classes import all_ages
-from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.pending import Spot, State
 from fencepost.analysis.program import Program, Step, moved
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import gcd, lcm
 from typing import NamedTuple
 
-from fencepost.analysis.rounds import Shift, shift_in
+from fencepost.analysis.loop_periods import Shift, shift_in
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg
 from fencepost.ir.expr import Condition, Expr, Var, leaves

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.program import Program, Run, Runs, Step, moved
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 
 State = tuple[int, int]

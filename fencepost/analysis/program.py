@@ -28,11 +28,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.classes import ClassTable
-from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.groups import is_rendezvous
-from fencepost.analysis.phases import Phases
-from fencepost.analysis.shift import Shift, Turn
+from fencepost.analysis.access_classes import ClassTable
+from fencepost.analysis.block_instances import Phases
+from fencepost.analysis.skew.groups import is_rendezvous
+from fencepost.analysis.skew.transfer import Shift, Turn
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import reduce
 from operator import and_
 
-from fencepost.analysis.classes import all_ages
-from fencepost.analysis.covers import ALL
-from fencepost.analysis.objects import buffers_told
-from fencepost.analysis.phases import values_in
+from fencepost.analysis.access_classes import all_ages
+from fencepost.analysis.block_instances import values_in
+from fencepost.analysis.mbarrier_waits import buffers_told
 from fencepost.analysis.program import Edge, Program, Step
+from fencepost.analysis.sync import ALL
 from fencepost.flow import Block
 from fencepost.ir import ops
 

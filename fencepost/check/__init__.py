@@ -18,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from fencepost.check.apart import ApartTracker
-from fencepost.check.balance import Balance, has_split_barriers, waves_for_all
-from fencepost.check.context import Context
-from fencepost.check.fixes import with_fixes
+from fencepost.check.fix_places import with_fixes
+from fencepost.check.lockstep import has_objects, in_step
+from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
-from fencepost.check.splits import split_errors, too_many_barriers
-from fencepost.check.starts import Starts
-from fencepost.check.step import has_objects, in_step
+from fencepost.check.skew.balance import Balance, has_split_barriers, waves_for_all
+from fencepost.check.skew.track import ApartTracker
+from fencepost.check.split_alternation import split_errors, too_many_barriers
+from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
-from fencepost.check.trusting import TrustingTracker
+from fencepost.check.trusted_mbarriers import TrustingTracker
 from fencepost.flow import build_flow
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide

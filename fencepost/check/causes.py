@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from time import thread_time
 
-from fencepost.check.access import shown
-from fencepost.check.candidates import Edits, for_deadlock, for_race
-from fencepost.check.edits import Edit, applied, in_scope
+from fencepost.check.concrete_access import shown
 from fencepost.check.environments import bodies_of
+from fencepost.check.fix_candidates import Edits, for_deadlock, for_race
 from fencepost.check.report import Deadlock, OutOfRange, Race, Report
+from fencepost.check.suggested_edits import Edit, applied, in_scope
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace

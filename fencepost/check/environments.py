@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from fencepost.check.access import view_names
-from fencepost.check.names import Names, Value, condition_of, given_at, results_given_at, variables
-from fencepost.check.parameters import Parameters
+from fencepost.check.concrete_access import view_names
+from fencepost.check.deciding_names import Names, Value, condition_of, given_at, results_given_at, variables
+from fencepost.check.parameter_classes import Parameters
 from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from fencepost.check.context import Context, ruled_out
-from fencepost.check.folds import loop_period, orbit_of
-from fencepost.check.given import Given, values_given
+from fencepost.check.iteration_folds import loop_period, orbit_of
+from fencepost.check.loop_context import Context, ruled_out
+from fencepost.check.loop_skips import Values, iterations_left, moved, period_of_loop
+from fencepost.check.parameter_values import Given, values_given
 from fencepost.check.report import Explored
-from fencepost.check.skips import Values, iterations_left, moved, period_of_loop
 from fencepost.flow import Block, Loop
 from fencepost.ir import ops
 

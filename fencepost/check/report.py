@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from fencepost.check.access import Bytes
+from fencepost.check.concrete_access import Bytes
 from fencepost.ir.ops import WORKGROUP, Call, MemoryOperation, Operation
 from fencepost.ir.trace import CapturedTrace
 

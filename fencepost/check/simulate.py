@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.check.access import LDS, LDS_READ, counted_on, effect_of, shown
-from fencepost.check.context import Context
-from fencepost.check.mbarriers import Clock, alone_name, without_old
-from fencepost.check.names import results_given_at
-from fencepost.check.objects import Objects
+from fencepost.check.concrete_access import LDS, LDS_READ, counted_on, effect_of, shown
+from fencepost.check.deadlock import left_signalled, who_is_stuck
+from fencepost.check.deciding_names import results_given_at
+from fencepost.check.loop_context import Context
+from fencepost.check.mbarrier_state import Clock, alone_name, without_old
+from fencepost.check.mbarrier_waves import Objects
 from fencepost.check.paths import Visit
-from fencepost.check.reasons import too_weak
+from fencepost.check.race_reasons import too_weak
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
-from fencepost.check.shifts import Made, Why, barriers_of, why_apart
-from fencepost.check.stuck import left_signalled, who_is_stuck
-from fencepost.check.waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
+from fencepost.check.simulated_waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
+from fencepost.check.skew.reasons import Made, Why, barriers_of, why_apart
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide

@@ -15,13 +15,13 @@ from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
 
-from fencepost.check.access import Bytes, Effect, effect_of, shown
-from fencepost.check.context import Context
+from fencepost.check.concrete_access import Bytes, Effect, effect_of, shown
 from fencepost.check.environments import Env
-from fencepost.check.reasons import too_weak, why_racing
+from fencepost.check.loop_context import Context
+from fencepost.check.race_reasons import too_weak, why_racing
 from fencepost.check.report import Explored, OutOfRange, Race
-from fencepost.check.starts import Starts
-from fencepost.check.status import Rules, Status, Tracked
+from fencepost.check.start_values import Starts
+from fencepost.check.visibility import Rules, Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
 

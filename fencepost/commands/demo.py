@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     """Before, hazards, barriers and why, after."""
+    from fencepost.analysis.build import read_program
     from fencepost.analysis.hazards import hazards
-    from fencepost.analysis.read import read_program
     from fencepost.check import check
     from fencepost.emit.comments import noun
     from fencepost.ir.printer import locate

@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.passes.explain import Explain
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import op_json, spans_of
-    from fencepost.report.hazards import hazard_json
-    from fencepost.report.slots import apart_sentence
+    from fencepost.report.hazard_json import hazard_json
+    from fencepost.report.slot_words import apart_sentence
     from fencepost.report.stalls import stall_json, stall_sentence, stalls_of
     from fencepost.report.words import NAMES, consequence, plural
 

@@ -124,7 +124,7 @@ def _objects_fail(kernels: Kernels) -> bool:
 
 def _barrier_json(barrier: Barrier, spans: dict[Operation, Span]) -> dict[str, Any]:
     from fencepost.ir.printer import statement
-    from fencepost.report.hazards import hazard_json
+    from fencepost.report.hazard_json import hazard_json
 
     return {
         "line": spans[barrier.op].line,

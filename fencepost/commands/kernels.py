@@ -47,7 +47,7 @@ class Kernels:
         """What `check` looks at: all waves together, where parts of a kernel have waves of their own."""
         if not self.translations:
             return self.traces
-        from fencepost.hosts.triton.judging import judged
+        from fencepost.hosts.triton.joint_kernel import judged
 
         return judged(self.translations)
 
@@ -61,7 +61,7 @@ class Kernels:
         if not self.translations:
             yield from map(insert.apply, self.traces)
             return
-        from fencepost.hosts.triton.results import place_barriers
+        from fencepost.hosts.triton.write_back import place_barriers
 
         for each in self.translations:
             yield place_barriers(each, insert)
@@ -70,8 +70,8 @@ class Kernels:
         """The file as it is now."""
         if not self.translations:
             return print_file(self.traces)
-        from fencepost.hosts.triton.results import edits_of
         from fencepost.hosts.triton.source_edits import edit_source
+        from fencepost.hosts.triton.write_back import edits_of
 
         module = self.translations[0].module
         return edit_source(module, [edit for each in self.translations for edit in edits_of(each)])
@@ -80,7 +80,7 @@ class Kernels:
         """The target that was asked for, or else the one that the file names."""
         if asked is not None or not self.translations:
             return asked or ""
-        from fencepost.hosts.triton.results import known_target
+        from fencepost.hosts.triton.write_back import known_target
 
         # Modules for different GPUs in one file: each has its own.
         named = {known_target(each) for each in self.translations}
@@ -92,7 +92,7 @@ class Kernels:
         if not self.translations:
             return None
         from fencepost.hosts.triton.mlir.tree import Operation
-        from fencepost.hosts.triton.results import removable
+        from fencepost.hosts.triton.write_back import removable
 
         return lambda op: not (isinstance(op.host, Operation) and removable(op.host))
 
@@ -103,7 +103,7 @@ def read_triton(source: Source, *, compiled: bool = False) -> Kernels:
     With `compiled`, one that membar has not seen is taken as it gets compiled: lowered by Triton, membar included.
     """
     from fencepost.hosts.triton.clusters import refuse_clusters
-    from fencepost.hosts.triton.files import read_sources
+    from fencepost.hosts.triton.module_files import read_sources
 
     (module,) = read_sources([source])
     refuse_clusters(module)
@@ -119,8 +119,8 @@ def read_triton(source: Source, *, compiled: bool = False) -> Kernels:
 
 def _followed(module: Module) -> list[Translation]:
     """The kernels of a module; one that uses what cannot be followed is refused."""
-    from fencepost.hosts.triton.results import refuse_beyond
     from fencepost.hosts.triton.translate import translations
+    from fencepost.hosts.triton.write_back import refuse_beyond
 
     found = translations(module)
     for each in found:
@@ -131,7 +131,7 @@ def _followed(module: Module) -> list[Translation]:
 def _as_compiled(module: Module) -> tuple[Module, str]:
     """A module behind membar if it is from before that, and what it is then, in words."""
     from fencepost.hosts.triton.lowering import is_before_membar, lowered
-    from fencepost.hosts.triton.results import removable
+    from fencepost.hosts.triton.write_back import removable
     from fencepost.ir.source import FencepostError
     from fencepost.report.words import plural
 

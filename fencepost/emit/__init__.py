@@ -7,6 +7,6 @@ hangs the GPU.
 
 from fencepost.emit.legacy import LegacyBarrierEmitter
 from fencepost.emit.split import BasicSplitBarrierEmitter
-from fencepost.emit.verify import verify_barriers, verify_places
+from fencepost.emit.structure import verify_barriers, verify_places
 
 __all__ = ["BasicSplitBarrierEmitter", "LegacyBarrierEmitter", "verify_barriers", "verify_places"]

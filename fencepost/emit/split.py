@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fencepost.analysis.covers import Cover, Placement
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.emit.legacy import operation_for
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops

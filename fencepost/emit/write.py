@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fencepost.analysis.budgets import limits_of
 from fencepost.analysis.hazards import Hazard
-from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.emit.comments import comment_for
 from fencepost.emit.legacy import LegacyBarrierEmitter, change
 from fencepost.emit.split import BasicSplitBarrierEmitter
-from fencepost.emit.verify import verify_barriers, verify_places
+from fencepost.emit.structure import verify_barriers, verify_places
 from fencepost.flow import Assumed, Position
 from fencepost.ir import ops
-from fencepost.placement.choose import limits_of_waits
 from fencepost.placement.decision import Decision
 from fencepost.placement.reasons import Reasons
+from fencepost.placement.wait_search import limits_of_waits
 from fencepost.targets import TargetConfig
 
 Made = Mapping[Position, tuple[ops.SyncOperation, ...]]

@@ -16,8 +16,8 @@ which sides are likely, it is computed from `Estimates`, and `Flow.assumed` list
 `analysis` and `check` both look at a kernel through this package; beside the kernel itself they share nothing else.
 """
 
+from fencepost.flow.blocks import DEFAULT_ESTIMATES, Assumed, Block, Estimates, Flow, Guard, Loop, Position
 from fencepost.flow.build import build_flow
-from fencepost.flow.graph import DEFAULT_ESTIMATES, Assumed, Block, Estimates, Flow, Guard, Loop, Position
 
 __all__ = [
     "DEFAULT_ESTIMATES",

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fencepost.flow import unstructured
-from fencepost.flow.divergence import linearize_divergent_branches
-from fencepost.flow.frequencies import find_frequencies
-from fencepost.flow.graph import (
+from fencepost.flow.blocks import (
     DEFAULT_ESTIMATES,
     Assumed,
     Block,
@@ -19,6 +17,8 @@ from fencepost.flow.graph import (
     bounded,
     chances,
 )
+from fencepost.flow.divergence import linearize_divergent_branches
+from fencepost.flow.frequencies import find_frequencies
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.graph import Graph

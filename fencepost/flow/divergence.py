@@ -8,7 +8,7 @@ is refused.
 
 from __future__ import annotations
 
-from fencepost.flow.graph import Flow, Guard
+from fencepost.flow.blocks import Flow, Guard
 from fencepost.flow.unstructured import Shape, reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.flow.graph import Assumed, Estimates, Loop, bounded, chances
+from fencepost.flow.blocks import Assumed, Estimates, Loop, bounded, chances
 from fencepost.flow.unstructured import Shape
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent

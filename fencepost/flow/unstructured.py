@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.flow.graph import Loop
+from fencepost.flow.blocks import Loop
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 

@@ -11,9 +11,9 @@ from fencepost.ir.body_writer import Handable, Opening, has_given
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Expr, Var, whole
-from fencepost.ir.handing import carry as carry_name
-from fencepost.ir.handing import misplaced
 from fencepost.ir.limits import check_frame, check_name, check_number, check_step
+from fencepost.ir.loop_carried import carry as carry_name
+from fencepost.ir.loop_carried import misplaced
 from fencepost.ir.operation_builder import OperationBuilder
 from fencepost.ir.source import FencepostError, UsageError, told
 from fencepost.ir.trace import Body, Function

@@ -14,9 +14,9 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View, check_view
 from fencepost.ir.expr import Compare, Condition, Expr, Flag, as_expr, leaves
 from fencepost.ir.graph import Graph
-from fencepost.ir.handing import check_end, follows, hand_on, names_of
 from fencepost.ir.limits import check_constants, check_name
-from fencepost.ir.names import Names, check_use
+from fencepost.ir.loop_carried import check_end, follows, hand_on, names_of
+from fencepost.ir.scopes import Names, check_use
 from fencepost.ir.source import FencepostError, UsageError, told
 from fencepost.ir.trace import Body
 

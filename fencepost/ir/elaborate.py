@@ -12,10 +12,10 @@ from fencepost.ir.comments import attach_comments
 from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Expr, Var
 from fencepost.ir.graph import Graph
-from fencepost.ir.handing import carry, follows, hand_on, misplaced
 from fencepost.ir.limits import check_frame, check_size, check_step, check_waves
-from fencepost.ir.names import Names
-from fencepost.ir.operations import OperationReader
+from fencepost.ir.loop_carried import carry, follows, hand_on, misplaced
+from fencepost.ir.operation_statements import OperationReader
+from fencepost.ir.scopes import Names
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.syntax import Statement, integer, opening
 from fencepost.ir.syntax_errors import token_span

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fencepost.ir import ops
 from fencepost.ir.expect import spelled_expected
 from fencepost.ir.graph import Graph
-from fencepost.ir.handing import spelled
-from fencepost.ir.mbarriers import spelled_arrival, spelled_mbarrier
+from fencepost.ir.loop_carried import spelled
+from fencepost.ir.mbarrier_statements import spelled_arrival, spelled_mbarrier
 from fencepost.ir.source import Source, Span
 from fencepost.ir.trace import Body, CapturedTrace
 

@@ -9,7 +9,7 @@ from fencepost.ir import ops
 from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Compare, Expr, Lane, Var, Wave, is_divergent, leaves
 from fencepost.ir.graph import Graph
-from fencepost.ir.handing import check_end, check_place, names_of
+from fencepost.ir.loop_carried import check_end, check_place, names_of
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import Body, CapturedTrace, Function
 

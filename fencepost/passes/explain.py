@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.analysis.distances import SlotPair, slot_pairs
-from fencepost.analysis.groups import after_arrival, is_rendezvous, waves_named
+from fencepost.analysis.budgets import limits_of
+from fencepost.analysis.build import read_program
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
-from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
-from fencepost.analysis.shift import Shift
+from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
+from fencepost.analysis.skew.transfer import Shift
+from fencepost.analysis.slot_distances import SlotPair, slot_pairs
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of

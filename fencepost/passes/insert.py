@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.analysis.classes import Filter
-from fencepost.analysis.covers import Placement
+from fencepost.analysis.access_classes import Filter
+from fencepost.analysis.build import read_program, with_fixed_waits
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program, with_fixed_waits
+from fencepost.analysis.sync import Placement
 from fencepost.emit.comments import comment_for
 from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Position
@@ -28,8 +28,8 @@ from fencepost.passes.refusals import (
 )
 from fencepost.placement import strategy_named
 from fencepost.placement.decision import Decision
+from fencepost.placement.divergent_waits import waits_inside
 from fencepost.placement.driver import decide, wants_splits
-from fencepost.placement.inside import waits_inside
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.reasons import Reasons
 from fencepost.targets import TargetConfig, target_named

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost.analysis.covers import Cover, Placement
-from fencepost.analysis.limits import limits_of
+from fencepost.analysis.budgets import limits_of
+from fencepost.analysis.build import read_program
 from fencepost.analysis.program import Program
-from fencepost.analysis.read import read_program
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.emit.legacy import change
 from fencepost.flow import Position
 from fencepost.ir import ops
@@ -17,10 +17,10 @@ from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
 from fencepost.options import option
-from fencepost.placement.choose import is_about_waits, paid_each_time
-from fencepost.placement.optimal.existing import cheapest_of
+from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
-from fencepost.placement.waits import relax
+from fencepost.placement.wait_counts import relax
+from fencepost.placement.wait_search import is_about_waits, paid_each_time
 from fencepost.targets import target_named
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.analysis.classes import all_ages
-from fencepost.analysis.covers import Placement
+from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.hazards import hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Placement
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.passes.mbarrier_order import OrderedByObjects

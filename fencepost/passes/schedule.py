@@ -19,7 +19,7 @@ from fencepost.options import option
 from fencepost.passes.insert import Insert
 from fencepost.schedule.classify import find_loop
 from fencepost.schedule.constraints import Constraints, SchedulingType, Tile, constraints_for
-from fencepost.schedule.reordering import Scheduled, schedule_reordering
+from fencepost.schedule.ping_pong import Scheduled, schedule_reordering
 from fencepost.schedule.strategies import STRATEGIES, SchedReorderStrategy
 from fencepost.targets.table import DEFAULT_TARGET, TARGETS
 from fencepost.timing import Timing, time_kernel

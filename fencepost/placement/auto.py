@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Placement
 from fencepost.placement.intersect import Intersect
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal import Optimal

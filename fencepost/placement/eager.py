@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
-from fencepost.placement.complete import complete_in_front_of_calls
+from fencepost.analysis.sync import Placement
+from fencepost.placement.fallback import complete_in_front_of_calls
 from fencepost.placement.strategy import Strategy
 
 

@@ -31,15 +31,15 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program, Step, moved
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.pace import UNHURRIED, Pace
 from fencepost.placement.strategy import Splits
-from fencepost.placement.stretches import Stretches, Waits
+from fencepost.placement.sync_motion import Stretches, Waits
 
 MOST_OVERLAPPING = 64
 """In kernels with more barriers than this, pairs do not overlap: each would be compared with all others."""

@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program, Step
+from fencepost.analysis.sync import Placement
 from fencepost.flow import Flow
 from fencepost.ir import ops
-from fencepost.placement.complete import complete, complete_in_front_of_calls
+from fencepost.placement.fallback import complete, complete_in_front_of_calls
 from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Strategy, cost
 

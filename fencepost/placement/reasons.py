@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.hazards import Barriers, Hazard, exposed_without
 from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Placement
 from fencepost.flow import Position
 
 MOST_VISITS, LEAST_VISITS = 50_000, 32

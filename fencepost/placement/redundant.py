@@ -11,9 +11,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection
 
-from fencepost.analysis.covers import Cover, Placement
 from fencepost.analysis.pending import Spot, State, by_block, states_before
 from fencepost.analysis.program import Program, moved
+from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 
 

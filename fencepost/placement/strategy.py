@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Placement
 from fencepost.flow import Flow
 from fencepost.targets import TargetConfig
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from fencepost.analysis.access import MemoryAccessType, access_type
-from fencepost.analysis.covers import DRAIN, PLAIN, Cover, Placement
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import DRAIN, PLAIN, Cover, Placement
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
-from fencepost.placement.complete import complete_in_front_of_calls
+from fencepost.placement.fallback import complete_in_front_of_calls
 from fencepost.placement.strategy import Strategy
 
 

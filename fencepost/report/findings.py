@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
 from fencepost.check.causes import Cause, Finding, causes_of
-from fencepost.check.edits import INSTEAD
+from fencepost.check.suggested_edits import INSTEAD
 from fencepost.emit.comments import noun
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg, View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fencepost.check.edits import BEFORE, BEHIND, END, INSTEAD, Edit
+from fencepost.check.suggested_edits import BEFORE, BEHIND, END, INSTEAD, Edit
 from fencepost.ir import ops
 from fencepost.ir.source import Span
 

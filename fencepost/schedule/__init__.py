@@ -6,8 +6,8 @@ different lines, which is where such schedules have had races. So every result i
 out, and a loop that does not qualify is refused with the condition that failed.
 """
 
+from fencepost.schedule.arrangement import Arrangement
 from fencepost.schedule.classify import LoopOperations, classify, find_loop
-from fencepost.schedule.clusters import Arrangement
 from fencepost.schedule.conditional import add_conditional_barriers_to_loop
 from fencepost.schedule.constraints import (
     Constraints,
@@ -16,8 +16,8 @@ from fencepost.schedule.constraints import (
     Tile,
     constraints_for,
 )
+from fencepost.schedule.ping_pong import Scheduled, schedule_reordering
 from fencepost.schedule.reorder import reorder_graph
-from fencepost.schedule.reordering import Scheduled, schedule_reordering
 from fencepost.schedule.strategies import STRATEGIES, SchedReorderStrategy, Strategy, register
 from fencepost.schedule.two_pp import transform_two_PP_clusters
 

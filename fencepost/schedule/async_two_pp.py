@@ -13,8 +13,8 @@ for the other group to run beside.
 from __future__ import annotations
 
 from fencepost.ir import ops
+from fencepost.schedule.arrangement import Arrangement, Cluster, fenced, landed, line, plain, preferred
 from fencepost.schedule.classify import LoopOperations
-from fencepost.schedule.clusters import Arrangement, Cluster, fenced, landed, line, plain, preferred
 from fencepost.schedule.refusal import refusal
 from fencepost.schedule.tiles import first_reads, meets, numbers_by_iteration
 

@@ -13,7 +13,7 @@ from fencepost.ir import ops
 from fencepost.ir.graph import Graph
 from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.schedule.dependencies import Dependency, broken, dependencies
+from fencepost.schedule.iteration_dependencies import Dependency, broken, dependencies
 
 New = ops.SyncOperation | ops.SchedulingBarrier | ops.SetWavePrio
 """What a schedule may add: everything else has to be there already."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fencepost.ir.source import FencepostError
+from fencepost.schedule.arrangement import Arrangement
 from fencepost.schedule.async_two_pp import arrange_async_two_pp
 from fencepost.schedule.classify import LoopOperations
-from fencepost.schedule.clusters import Arrangement
 from fencepost.schedule.constraints import Constraints, Tile
 from fencepost.schedule.four_pp import arrange_four_pp
 from fencepost.schedule.refusal import refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.ir import ops
-from fencepost.schedule.clusters import Arrangement
+from fencepost.schedule.arrangement import Arrangement
 
 
 def add_barriers_around(loop: ops.Iterate, arrangement: Arrangement) -> None:

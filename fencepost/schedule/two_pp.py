@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.ir import ops
+from fencepost.schedule.arrangement import Arrangement, Cluster, fenced, line, plain, preferred
 from fencepost.schedule.classify import LoopOperations
-from fencepost.schedule.clusters import Arrangement, Cluster, fenced, line, plain, preferred
 from fencepost.schedule.slicing import reduction_steps, sliced, slices_of, slices_of_reads
 
 SLICES = 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fencepost.flow import Block, Flow, Guard, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Condition, Expr, decide, evaluate, is_divergent
-from fencepost.ir.handing import names_of
+from fencepost.ir.loop_carried import names_of
 
 MOST_OPERATIONS = 100_000
 """A path ends where its waves have this many operations to run, or it has come by this many blocks."""

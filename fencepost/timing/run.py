@@ -12,6 +12,7 @@ from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.targets.latencies import Latencies, latencies_for
+from fencepost.timing.hardware_units import Units
 from fencepost.timing.meetings import Meetings
 from fencepost.timing.path import Path, follow, values_handed_on
 from fencepost.timing.result import (
@@ -27,7 +28,6 @@ from fencepost.timing.result import (
     Timing,
     shown,
 )
-from fencepost.timing.units import Units
 from fencepost.timing.wave import Counters, Wave, counter_of
 
 ITERATIONS = 8

@@ -21,7 +21,7 @@ from fencepost.schedule import (
     register,
     schedule_reordering,
 )
-from fencepost.schedule.clusters import fenced
+from fencepost.schedule.arrangement import fenced
 from fencepost.schedule.gemm import async_gemm, prefetch_gemm
 from fencepost.schedule.two_pp import arrange_two_pp
 from tests.schedule.kernels import BODY, changed, loop_of, small

@@ -15,8 +15,8 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import reorder_graph
-from fencepost.schedule.dependencies import broken, dependencies
 from fencepost.schedule.gemm import prefetch_gemm
+from fencepost.schedule.iteration_dependencies import broken, dependencies
 from fencepost.schedule.overlap import may_overlap
 from tests.schedule.kernels import BODY, loop_of, small
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fencepost.check import check
 from fencepost.flow import build_flow
 from fencepost.hosts.triton.clusters import cluster_of
-from fencepost.hosts.triton.edits import Edit, Insert, SetAttribute
-from fencepost.hosts.triton.judging import trace_to_check
-from fencepost.hosts.triton.marks import SYNCED
+from fencepost.hosts.triton.joint_kernel import trace_to_check
+from fencepost.hosts.triton.membar_marks import SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
-from fencepost.hosts.triton.results import removable
+from fencepost.hosts.triton.text_edits import Edit, Insert, SetAttribute
 from fencepost.hosts.triton.translate import Translation, target_of, translations
+from fencepost.hosts.triton.write_back import removable
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.passes.prune import prune_barriers

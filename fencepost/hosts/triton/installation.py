@@ -32,18 +32,18 @@ from typing import Any
 from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.clusters import refuse_clusters
-from fencepost.hosts.triton.edits import Edit, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live
-from fencepost.hosts.triton.live import can_be_made_live, make_live
-from fencepost.hosts.triton.marks import synced_marks
+from fencepost.hosts.triton.kept_audits import read, written
+from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
+from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
-from fencepost.hosts.triton.records import read, written
+from fencepost.hosts.triton.stronger_waits import synchronized
+from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
-from fencepost.hosts.triton.waits import synchronized
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 

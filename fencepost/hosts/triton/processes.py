@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fencepost.hosts.triton.blanks import without_locations
 from fencepost.hosts.triton.mlir.scan import span_of
 from fencepost.hosts.triton.repair import Repaired, repaired
+from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fencepost.hosts.triton.edits import LOCAL_BARRIER, Edit, Insert, Remove
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.region_ends import closing_brace, is_written
+from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, Insert, Remove
 from fencepost.ir.source import FencepostError, Mark, Span
 
 IMPLICIT = "scf.yield"

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.gc_pause import collection_paused
+from fencepost.hosts.triton.allocations import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.blocks import Flat, Flattening
-from fencepost.hosts.triton.divergence import divergent_branches
-from fencepost.hosts.triton.memory import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
-from fencepost.hosts.triton.operations import OperationWriter
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
 from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
-from fencepost.hosts.triton.views import Views, is_view
+from fencepost.hosts.triton.slot_views import Views, is_view
+from fencepost.hosts.triton.thread_branches import divergent_branches
+from fencepost.hosts.triton.translate_operations import OperationWriter
 from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fencepost.check import check
-from fencepost.check.trusting import TRUSTED
+from fencepost.check.trusted_mbarriers import TRUSTED
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.results import refuse_beyond
 from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.write_back import refuse_beyond
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import Diagnostic, render
 from fencepost.report.findings import diagnostics

@@ -14,10 +14,10 @@ from fencepost.hosts.wave.versions import require_wave
 require_wave()
 
 from fencepost.hosts.wave.audit import Audit, audit  # noqa: E402
+from fencepost.hosts.wave.barrier_pass import add_shared_memory_barriers  # noqa: E402
 from fencepost.hosts.wave.installation import Installation, install, installed, uninstall  # noqa: E402
-from fencepost.hosts.wave.passes import add_shared_memory_barriers  # noqa: E402
-from fencepost.hosts.wave.reordering import schedule_reordering  # noqa: E402
-from fencepost.hosts.wave.summary import Placed, Replaced  # noqa: E402
+from fencepost.hosts.wave.ping_pong import schedule_reordering  # noqa: E402
+from fencepost.hosts.wave.replace_summary import Placed, Replaced  # noqa: E402
 from fencepost.hosts.wave.translate import Translation, translate  # noqa: E402
 
 __all__ = [

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.hosts.wave.footprints import Footprints, Reach
-from fencepost.hosts.wave.memory import ANYWHERE, Allocation, argument_memory, may_be_shared
+from fencepost.hosts.wave.lds import ANYWHERE, Allocation, argument_memory, may_be_shared
 from fencepost.hosts.wave.nodes import (
     ACCESSES,
     ATOMICS,
@@ -21,6 +20,7 @@ from fencepost.hosts.wave.nodes import (
     kind_of,
     outermost,
 )
+from fencepost.hosts.wave.touched_bytes import Footprints, Reach
 from fencepost.ir.source import FencepostError
 
 HANDING = frozenset((Kind.ALLOCATE, Kind.ITERATE, Kind.CONDITIONAL, Kind.OUTPUT, Kind.GET_RESULT))

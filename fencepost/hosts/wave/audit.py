@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from fencepost.check import check
 from fencepost.flow import build_flow
-from fencepost.hosts.wave.passes import config_for, read
-from fencepost.hosts.wave.places import name_origins, where
+from fencepost.hosts.wave.barrier_pass import config_for, read
+from fencepost.hosts.wave.python_lines import name_origins, where
 from fencepost.hosts.wave.translate import name_of
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import sympy
 
+from fencepost.hosts.wave.byte_views import by_wave
 from fencepost.hosts.wave.nodes import Kind, Node, class_of, kind_of
-from fencepost.hosts.wave.numbers import THREADS, Numbers
-from fencepost.hosts.wave.views import by_wave
+from fencepost.hosts.wave.thread_numbers import THREADS, Numbers
 from fencepost.ir.expr import Compare, Condition, Const, Flag, Unknown, Wave
 
 ANYONE = Compare("<", Wave(), Unknown())

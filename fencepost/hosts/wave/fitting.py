@@ -11,7 +11,7 @@ from typing import Any
 
 from fencepost.hosts.wave.launch import symbols_in_use
 from fencepost.hosts.wave.nodes import Node
-from fencepost.hosts.wave.numbers import Numbers
+from fencepost.hosts.wave.thread_numbers import Numbers
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import Constraints, HardwareConstraint, LoopOperations, Tile
 from fencepost.schedule.refusal import refusal

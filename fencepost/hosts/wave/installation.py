@@ -31,14 +31,14 @@ from typing import Any
 
 from fencepost.emit.write import Inserted
 from fencepost.hosts.wave.audit import Audit, audit
-from fencepost.hosts.wave.passes import (
+from fencepost.hosts.wave.barrier_pass import (
     Compilation,
     add_shared_memory_barriers,
     barriers_in,
     compilations,
 )
-from fencepost.hosts.wave.reordering import is_ours, schedule_reordering
-from fencepost.hosts.wave.summary import Replaced
+from fencepost.hosts.wave.ping_pong import is_ours, schedule_reordering
+from fencepost.hosts.wave.replace_summary import Replaced
 from fencepost.hosts.wave.translate import name_of
 from fencepost.hosts.wave.versions import mismatch, require_layout, require_wave
 from fencepost.ir.source import FencepostError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fencepost.hosts.wave.numbers import Workgroup
+from fencepost.hosts.wave.thread_numbers import Workgroup
 
 
 def workgroup_of(constraints: Sequence[Any]) -> Workgroup | None:

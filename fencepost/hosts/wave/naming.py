@@ -11,7 +11,7 @@ from typing import Any
 
 from fencepost.hosts.wave.accesses import Access, Accesses, origin_of
 from fencepost.hosts.wave.nodes import FIELDS, Kind, Node, argument, kind_of
-from fencepost.hosts.wave.places import line_of
+from fencepost.hosts.wave.python_lines import line_of
 
 ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*)\s*(?::[^=]*)?=[^=].*\ballocate\s*\(")
 COPIED_FROM = {Kind.WRITE: 0, Kind.GATHER: 0, Kind.TENSOR_LOAD: 0}

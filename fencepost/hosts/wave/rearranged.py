@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.hosts.wave.nodes import REGION_OF, Kind, Node, class_of, kind_of
-from fencepost.hosts.wave.numbers import Workgroup
-from fencepost.hosts.wave.results import Written, written
+from fencepost.hosts.wave.thread_numbers import Workgroup
 from fencepost.hosts.wave.translate import Translation
+from fencepost.hosts.wave.write_back import Written, written
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, Const, Wave
 from fencepost.ir.source import FencepostError

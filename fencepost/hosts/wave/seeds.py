@@ -12,15 +12,19 @@ from typing import Any
 
 from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.hazards import BarrierType
-from fencepost.analysis.requirements import READS, WRITES, SyncRequirement, scan
-from fencepost.analysis.requirements import get_barriers_analysis as analyze_kernel
 from fencepost.check import Report
 from fencepost.check import check as check_kernel
 from fencepost.emit.write import Inserted
 from fencepost.hosts.wave.accesses import INTO_SHARED, Accesses, memory_of, origin_of
-from fencepost.hosts.wave.footprints import Footprints
+from fencepost.hosts.wave.barrier_pass import (
+    Compilation,
+    add_shared_memory_barriers,
+    compilations,
+    config_for,
+    read,
+)
 from fencepost.hosts.wave.launch import symbols_in_use
-from fencepost.hosts.wave.memory import SPACE, may_be_shared
+from fencepost.hosts.wave.lds import SPACE, may_be_shared
 from fencepost.hosts.wave.nodes import (
     ACCESSES,
     ITERATE_INIT,
@@ -31,24 +35,20 @@ from fencepost.hosts.wave.nodes import (
     kind_of,
     outermost,
 )
-from fencepost.hosts.wave.numbers import Numbers
-from fencepost.hosts.wave.passes import (
-    Compilation,
-    add_shared_memory_barriers,
-    compilations,
-    config_for,
-    read,
-)
-from fencepost.hosts.wave.places import name_origins
-from fencepost.hosts.wave.reordering import schedule_reordering
-from fencepost.hosts.wave.results import apply_edits, edits_of
+from fencepost.hosts.wave.ping_pong import schedule_reordering
+from fencepost.hosts.wave.python_lines import name_origins
+from fencepost.hosts.wave.thread_numbers import Numbers
+from fencepost.hosts.wave.touched_bytes import Footprints
 from fencepost.hosts.wave.translate import Translation, translate
+from fencepost.hosts.wave.write_back import apply_edits, edits_of
 from fencepost.passes.explain import Explanation
 from fencepost.passes.explain import explain_barriers as explain_kernel
 from fencepost.passes.insert import insert_barriers as insert_into_kernel
 from fencepost.passes.prune import Pruned
 from fencepost.passes.prune import prune_barriers as prune_kernel
 from fencepost.placement import AUTO
+from fencepost.reference.wave.windows import READS, WRITES, SyncRequirement, scan
+from fencepost.reference.wave.windows import get_barriers_analysis as analyze_kernel
 from fencepost.targets import TARGETS
 
 __all__ = ["add_shared_memory_barriers", "schedule_reordering"]

@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.hosts.wave.accesses import Access, Accesses
-from fencepost.hosts.wave.acts import find_acts
-from fencepost.hosts.wave.apart import Threads, find_waves_apart, may_stay_apart
 from fencepost.hosts.wave.atomics import find_order
 from fencepost.hosts.wave.conditions import Conditions
-from fencepost.hosts.wave.footprints import Footprints
+from fencepost.hosts.wave.expanded_nodes import find_acts
+from fencepost.hosts.wave.graph_regions import RegionWriter
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
-from fencepost.hosts.wave.memory import ANYWHERE, allocations
+from fencepost.hosts.wave.lds import ANYWHERE, allocations
 from fencepost.hosts.wave.naming import names_of, unused
 from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
-from fencepost.hosts.wave.numbers import Numbers, Workgroup
 from fencepost.hosts.wave.order import Order, in_order
-from fencepost.hosts.wave.regions import RegionWriter
+from fencepost.hosts.wave.skew import Threads, find_waves_apart, may_stay_apart
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
+from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup
+from fencepost.hosts.wave.touched_bytes import Footprints
 from fencepost.hosts.wave.whole import WholeWriter
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.hosts.wave.accesses import Access
+from fencepost.hosts.wave.graph_regions import RegionWriter
 from fencepost.hosts.wave.nodes import Kind, Node, outermost
-from fencepost.hosts.wave.regions import RegionWriter
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 

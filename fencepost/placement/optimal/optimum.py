@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.covers import Placement
+from fencepost.analysis.sync import Placement
 
 
 @dataclass(frozen=True, slots=True)

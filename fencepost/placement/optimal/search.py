@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar
 
-from fencepost.analysis.covers import Placement
 from fencepost.analysis.program import Program
-from fencepost.placement.choose import choose
-from fencepost.placement.complete import complete
+from fencepost.analysis.sync import Placement
+from fencepost.placement.fallback import complete
 from fencepost.placement.minimize import Minimize
-from fencepost.placement.optimal.ascent import Ascent, Conflict, conflicts_of, start, without
-from fencepost.placement.optimal.bound import bound_of
-from fencepost.placement.optimal.branch import cheapest
+from fencepost.placement.optimal.branch_and_bound import cheapest
+from fencepost.placement.optimal.components import parts_of, reduced
+from fencepost.placement.optimal.costs import Prices, prices_for, within
+from fencepost.placement.optimal.covering_constraints import RowMaker
+from fencepost.placement.optimal.dual_ascent import Ascent, Conflict, conflicts_of, start, without
 from fencepost.placement.optimal.exposure import Exposure
-from fencepost.placement.optimal.loading import can_be_asked
+from fencepost.placement.optimal.highs import Solved, solve_rows
+from fencepost.placement.optimal.literals import Choice, Row, Term
+from fencepost.placement.optimal.lower_bound import bound_of
+from fencepost.placement.optimal.open_paths import Synchronization
 from fencepost.placement.optimal.optimum import Optimum
-from fencepost.placement.optimal.parts import parts_of, reduced
-from fencepost.placement.optimal.prices import Prices, prices_for, within
-from fencepost.placement.optimal.rows import RowMaker
-from fencepost.placement.optimal.solver import Solved, solve_rows
-from fencepost.placement.optimal.terms import Choice, Row, Term
-from fencepost.placement.optimal.ways import Synchronization
+from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Splits, Strategy
-from fencepost.placement.waits import relax
+from fencepost.placement.wait_counts import relax
+from fencepost.placement.wait_search import choose
 
 NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 TRIES = 4000

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from textwrap import indent
 
-from fencepost.hosts.triton.files import read_sources
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.results import edits_of, place_barriers
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.source_edits import edit_source
 from fencepost.hosts.triton.translate import Translation, translate
+from fencepost.hosts.triton.write_back import edits_of, place_barriers
 from fencepost.ir.source import Source
 
 HEAD = """\

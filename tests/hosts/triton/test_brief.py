@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fencepost.hosts.triton.brief import with_types_once
 from fencepost.hosts.triton.generic import generic_form, parse_live
+from fencepost.hosts.triton.type_aliases import with_types_once
 from tests.hosts.triton.conftest import Compile
 
 PADDED = "#shared = #ttg.padded_shared<[128:+8] {order = [1, 0], shape = [8, 8]}>\n"

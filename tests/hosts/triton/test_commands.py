@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.triton.files import read_file
+from fencepost.hosts.triton.module_files import read_file
 from tests.conftest import CommandLine, Ran
 from tests.hosts.triton.modules import BYTES, line_of, module
 

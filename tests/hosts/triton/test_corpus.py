@@ -13,14 +13,14 @@ import pytest
 
 from fencepost.check import check
 from fencepost.flow import build_flow
-from fencepost.hosts.triton.edits import SetAttribute
-from fencepost.hosts.triton.files import read_sources
-from fencepost.hosts.triton.judging import judged
+from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.results import edits_of, place_barriers
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.stronger_waits import synchronized
+from fencepost.hosts.triton.text_edits import SetAttribute
 from fencepost.hosts.triton.translate import Translation, translations
-from fencepost.hosts.triton.waits import synchronized
+from fencepost.hosts.triton.write_back import edits_of, place_barriers
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Source
 from fencepost.report.diagnostics import render

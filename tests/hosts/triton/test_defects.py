@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from fencepost.check import check
-from fencepost.hosts.triton.results import edits_of, place_barriers
 from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.write_back import edits_of, place_barriers
 from fencepost.ir.source import FencepostError
 from fencepost.passes.prune import prune_barriers
 from tests.hosts.triton.modules import BYTES, MMA, NVMMA, module, translated

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.triton.edits import LOCAL_BARRIER, Edit, Insert, Remove, SetAttribute, apply_edits
 from fencepost.hosts.triton.mlir import Module, Operation, read_module
+from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, Insert, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 
 TEXT = """#loc = loc("k.py":1:1)

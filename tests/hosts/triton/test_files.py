@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.triton import processes
-from fencepost.hosts.triton.edits import apply_edits
-from fencepost.hosts.triton.files import custom_form, read_file, read_files, read_sources
 from fencepost.hosts.triton.mlir import Module, Operation
+from fencepost.hosts.triton.module_files import custom_form, read_file, read_files, read_sources
 from fencepost.hosts.triton.processes import parse_texts
+from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.ir.source import FencepostError, Source
 
 PLAIN = """// Copies through shared memory.

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton import Audit, install, installed, pipeline, records, uninstall, verification
+from fencepost.hosts.triton import Audit, install, installed, pipeline, uninstall, verification
+from fencepost.hosts.triton import kept_audits as records
 from fencepost.hosts.triton.audit import triton_barriers
-from fencepost.hosts.triton.edits import Insert
-from fencepost.hosts.triton.live import make_live
+from fencepost.hosts.triton.live_edits import make_live
+from fencepost.hosts.triton.text_edits import Insert
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fencepost.hosts.triton import generic
-from fencepost.hosts.triton.edits import Insert, Remove, SetAttribute, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
 from fencepost.hosts.triton.mlir import MemDesc
+from fencepost.hosts.triton.text_edits import Insert, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS, Compile
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton.edits import Edit, Insert, Remove, SetAttribute, apply_edits
 from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
-from fencepost.hosts.triton.live import can_be_made_live, make_live
+from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.text_edits import Edit, Insert, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import Compile
 

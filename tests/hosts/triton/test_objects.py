@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
-from fencepost.hosts.triton.files import read_sources
-from fencepost.hosts.triton.judging import judged
+from fencepost.hosts.triton.joint_kernel import judged
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.translate import translations
 from fencepost.ir.source import Source
 from tests.hosts.triton.modules import BYTES, module

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.triton.edits import Insert, Remove, SetAttribute
-from fencepost.hosts.triton.files import read_sources
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.text_edits import Insert, Remove, SetAttribute
 from fencepost.ir.source import FencepostError, Source
 from tests.hosts.triton.test_files import LOCATED, PLAIN, named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
-from fencepost.hosts.triton.results import removable
+from fencepost.hosts.triton.write_back import removable
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.modules import BYTES, MMA, NVMMA, inserted, module, statements, translated
 

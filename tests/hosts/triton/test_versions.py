@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.triton import versions
-from fencepost.hosts.triton.files import read_sources
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Source
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
-from fencepost.hosts.triton.edits import apply_edits
 from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.stronger_waits import strengthen, synchronized
+from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.hosts.triton.translate import Translation, translate
-from fencepost.hosts.triton.waits import strengthen, synchronized
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.modules import BYTES, module, statements, translated
 

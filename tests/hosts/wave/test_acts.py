@@ -10,7 +10,8 @@ import wave_lang.kernel.wave as tkw
 from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 
 from fencepost.hosts import wave as host
-from fencepost.hosts.wave import Audit, acts
+from fencepost.hosts.wave import Audit
+from fencepost.hosts.wave import expanded_nodes as acts
 from fencepost.hosts.wave.accesses import Access
 from tests.hosts.wave import kernels
 

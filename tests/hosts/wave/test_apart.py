@@ -10,11 +10,11 @@ import pytest
 
 from fencepost.hosts import wave as host
 from fencepost.hosts.wave.accesses import Access, Bundle
-from fencepost.hosts.wave.apart import Threads
-from fencepost.hosts.wave.footprints import Reach
-from fencepost.hosts.wave.memory import Allocation
+from fencepost.hosts.wave.lds import Allocation
 from fencepost.hosts.wave.nodes import Kind
-from fencepost.hosts.wave.numbers import Workgroup
+from fencepost.hosts.wave.skew import Threads
+from fencepost.hosts.wave.thread_numbers import Workgroup
+from fencepost.hosts.wave.touched_bytes import Reach
 from tests.hosts.wave import kernels
 
 MEMORY = Allocation(None, 4096, 0, (1,), 32)

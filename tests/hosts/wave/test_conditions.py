@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from fencepost.hosts.wave.conditions import ANYONE, Conditions
-from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup
 from fencepost.ir.expr import is_divergent
 
 T0, T1, GROUP0, LOOP = (

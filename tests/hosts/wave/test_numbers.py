@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sympy
 
-from fencepost.hosts.wave.numbers import Numbers, Workgroup
+from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup
 
 T0, T1, BLOCK, K = (sympy.Symbol(name, integer=True, nonnegative=True) for name in ("$T0", "$T1", "B", "K"))
 GROUP = Workgroup(64, (128, 2, 1))

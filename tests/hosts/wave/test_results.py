@@ -10,7 +10,7 @@ from wave_lang.kernel.ops.wave_ops import get_custom
 
 import fencepost
 from fencepost.hosts import wave as host
-from fencepost.hosts.wave.results import Remove, edits_of, written
+from fencepost.hosts.wave.write_back import Remove, edits_of, written
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from tests.hosts.wave import kernels

@@ -9,8 +9,8 @@ import torch
 from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 
 from fencepost.hosts.wave import translate
+from fencepost.hosts.wave.graph_regions import RegionWriter
 from fencepost.hosts.wave.nodes import Kind
-from fencepost.hosts.wave.regions import RegionWriter
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel
 from tests.hosts.wave import kernels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.wave.views import by_wave
+from fencepost.hosts.wave.byte_views import by_wave
 from fencepost.ir.expr import evaluate
 
 

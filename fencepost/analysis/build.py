@@ -1,0 +1,208 @@
+"""From a kernel to its program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+
+from fencepost.analysis.access_classes import COARSER, ClassTable, Filter, TooMuch, classify, width
+from fencepost.analysis.block_instances import Phases, coarser_and_coarser
+from fencepost.analysis.entry_conflicts import add_entries
+from fencepost.analysis.mbarrier_waits import settled_by
+from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
+from fencepost.analysis.read_completion import completed_by_use
+from fencepost.analysis.skew.groups import find_groups, one_group
+from fencepost.analysis.skew.steps import ShiftedSteps
+from fencepost.analysis.skew.transfer import shift_of
+from fencepost.analysis.split_pairs import positions_held, verify_splits
+from fencepost.analysis.steps import certain_classes, edge_to, steps_of
+from fencepost.analysis.sync import ALL, Cover
+from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+
+
+def read_program(
+    trace: CapturedTrace,
+    *,
+    slots: bool = True,
+    ignore: Filter | None = None,
+    barrier_ids: Collection[int] = (),
+    estimates: Estimates = DEFAULT_ESTIMATES,
+    completion: bool = True,
+) -> Program:
+    """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
+
+    `barrier_ids` are split barriers that may be put in; those that are there already are known. `estimates` say how
+    often positions run where the kernel does not. Without `completion`, a rendezvous without a fence orders nothing,
+    and what a wave's own engine must not overtake needs a barrier.
+    """
+    flow = build_flow(trace, estimates)
+    phases, table = _read_classes(flow, ignore, slots)
+    groups_apart = find_groups(flow, phases)
+    split = [
+        op.bar_id
+        for block in flow.blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+    ]
+    if split:
+        verify_splits(flow, phases)
+    if groups_apart is None and completion and not split and completion_matters(flow, phases, table):
+        groups_apart = one_group(flow, phases)
+    if groups_apart is not None:
+        barrier_ids = ()
+    groups = _grouped(flow, table)
+    ids = tuple(dict.fromkeys((*barrier_ids, *split)))
+    held = positions_held(flow) if split else frozenset()
+    levels = _levels(flow, table, groups)
+    program = Program(flow, table, phases, width(table), levels, groups, ids, held)
+    returned: list[dict[int, int]] = []
+    shifted: ShiftedSteps | None = None
+    if groups_apart is not None:
+        program.shift = shift_of(groups_apart, table, ignore)
+        program.width = program.shift.width * program.shift.layers
+        returned = completed_by_use(flow, phases, table, lambda phase: certain_classes(program, phase))
+        shifted = ShiftedSteps(program, program.shift)
+    program.objects = settled_by(flow, phases, table) if table.engines else {}
+    _find_standing(program)
+    for phase, node in enumerate(phases.nodes):
+        block = flow.blocks[node.block]
+        program.places.append(block.origin)
+        program.steps.append(
+            steps_of(program, phase, block) if shifted is None else shifted.of(phase, returned[phase])
+        )
+        program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
+    for phase in phases.order:
+        program.siblings.setdefault(program.places[phase], []).append(phase)
+    add_entries(program)
+    return program
+
+
+def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Phases, ClassTable]:
+    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to tell apart."""
+    for phases in coarser_and_coarser(flow, slots):
+        granule = 1
+        while True:
+            try:
+                return phases, classify(flow, phases, ignore, slots=slots, granule=granule)
+            except TooMuch:
+                if not phases.coarsest:
+                    break
+                granule *= COARSER
+    raise AssertionError("the coarsest is accepted in the end")
+
+
+def with_fixed_waits(program: Program) -> Program:
+    """The same where waits are not put in: what is in flight conflicts with nothing."""
+    steps = [[step._replace(flying=0) for step in steps] for steps in program.steps]
+    return replace(program, steps=steps, waits_fixed=True)
+
+
+def _grouped(flow: Flow, table: ClassTable) -> frozenset[str]:
+    """The counters that count groups."""
+    if not table.engines:
+        return frozenset()
+    return frozenset(
+        op.counter for block in flow.blocks for op in block.ops if isinstance(op, ops.CommitGroup)
+    )
+
+
+def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
+    """Copies that any wait could tell apart are on different levels; without copies there are none."""
+    if not table.engines:
+        return 0
+    asked = counted = 0
+    for block in flow.blocks:
+        for op in block.ops:
+            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
+                asked = max([asked, *(count for name, count in op.counts.items() if name in table.engines)])
+                if asked > MOST_ASKED:
+                    raise FencepostError(
+                        f"a wait that leaves {asked} operations outstanding; no counter counts so far",
+                        [Mark(op.span)],
+                        code="FP206",
+                        notes=[("help", f"counts up to {MOST_ASKED} are followed")],
+                        source=flow.trace.source,
+                    )
+            elif isinstance(op, ops.CommitGroup):
+                counted += op.counter in table.engines
+            else:
+                counted += getattr(op, "counter", "") in table.engines
+    # A wait that is put in can leave what a few iterations have issued; more than that helps nobody.
+    useful = min(4 * counted, MOST_COUNTED)
+    return 1 + max(asked, useful) + bool(groups)
+
+
+def _find_standing(program: Program) -> None:
+    """Barriers and waits that can be taken away or changed: not those under divergence, not parts of operations."""
+    alone = program.flow.trace.waves == 1
+    reachable = {program.phases.nodes[phase].block for phase in program.order}
+    for block in program.flow.blocks:
+        if block.origin != block.index or block.origin in program.flow.sealed:
+            continue
+        for gap, op in enumerate(block.ops):
+            if op.owner is not None:
+                continue
+            if isinstance(op, ops.SharedMemoryBarrierSignal):
+                cover = Cover(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
+            elif isinstance(op, ops.SharedMemoryBarrierWait):
+                cover = Cover(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
+            elif isinstance(op, ops.SharedMemoryBarrier):
+                cover = Cover(ALL) if op.drains else program.waiting(op.counts)
+            elif isinstance(op, ops.WorkgroupBarrier):
+                # A rendezvous without a fence is a barrier if nothing is outstanding.
+                if program.shift is None and not _fenced_before(block, gap):
+                    continue
+                cover = Cover(raw=program.shift is not None)
+            elif isinstance(op, ops.MemoryCounterWait):
+                # For a single wave, nothing outstanding is as good as a barrier.
+                fence = alone and program.shift is None and op.counts.get(ops.LDS_COUNTER) == 0
+                cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
+                does = cover.lands or fence or (program.shift is not None and cover.fences)
+                if not does and block.index in reachable:
+                    continue
+            else:
+                continue
+            position = Position(block.index, gap)
+            program.standing[position] = cover
+            program.standing_ops[position] = op
+
+
+def completion_matters(flow: Flow, phases: Phases, table: ClassTable) -> bool:
+    """Whether it decides anything when a wave knows its own accesses to be complete.
+
+    So it does at a rendezvous without a fence, and where a wave's engine must not overtake the wave itself (or the
+    other way round) while nobody else is concerned: a fence or wait is enough then, even where no barrier can stand.
+    """
+    if flow.trace.waves > 1 and any(
+        isinstance(op, ops.WorkgroupBarrier) and not block.guards and not _fenced_before(block, gap)
+        for block in flow.blocks
+        for gap, op in enumerate(block.ops)
+    ):
+        return True
+    if not table.engines or not any(table.own):
+        return False
+    sealed = {
+        number
+        for phase in phases.order
+        if flow.blocks[phases.nodes[phase].block].origin in flow.sealed
+        for _, number in table.accesses[phase]
+    }
+    engines = reduce(or_, table.engines.values(), 0)
+    return any(own & ~engines or number in sealed for number, own in enumerate(table.own) if own)
+
+
+def _fenced_before(block: Block, gap: int) -> bool:
+    """Whether the wave has brought its LDS counter to zero right before a place, and done nothing to memory since."""
+    for op in reversed(block.ops[:gap]):
+        if isinstance(op, ops.MemoryOperation):
+            return False
+        if isinstance(op, ops.MemoryCounterWait) and op.counts.get(ops.LDS_COUNTER) == 0:
+            return True
+        if isinstance(op, ops.SharedMemoryBarrier):
+            return False  # its fence would do, but it may be taken away
+    return False

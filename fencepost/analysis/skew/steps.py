@@ -1,0 +1,170 @@
+"""The steps of a phase where groups of waves run apart: what each operation does to each pair of groups.
+
+A kernel has many operations and few kinds of them: what is worked out for one is kept for those that are like it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.analysis.access_classes import all_ages
+from fencepost.analysis.block_instances import values_in
+from fencepost.analysis.program import Program, Step
+from fencepost.analysis.skew.groups import Extras
+from fencepost.analysis.skew.transfer import Shift, Turn
+from fencepost.analysis.sync import ALL
+from fencepost.flow import Block
+from fencepost.ir import ops
+
+
+class _Here(NamedTuple):
+    """Which classes all of whose waves come by a block: in all groups, and in each."""
+
+    everyone: int
+    groups: dict[int, int]
+
+
+@dataclass(slots=True)
+class ShiftedSteps:
+    """Makes the steps of a program whose waves run apart."""
+
+    program: Program
+    shift: Shift
+    here: dict[int, _Here] = field(default_factory=dict)
+    """For the waves that come by a block."""
+    completing: dict[int, int] = field(default_factory=dict)
+    """Reads that are complete, as `Turn` has them."""
+    accesses: dict[tuple[int, int, Extras], Step] = field(default_factory=dict)
+    """Accesses of a class that complete some reads, where the groups are so far apart."""
+    counted: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """What a counter moves where some waves come by."""
+    overdue: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.overdue = self.shift.overdue()
+
+    def of(self, phase: int, returned: dict[int, int]) -> list[Step]:
+        """The steps of a phase, in order. `returned` are the reads that operations complete by using results."""
+        program, engines = self.program, self.program.table.engines
+        block = program.flow.blocks[program.phases.nodes[phase].block]
+        numbers = dict(program.table.accesses[phase])
+        waves = self._waves(phase, block)
+        found: list[Step] = []
+        for gap, op in enumerate(block.ops):
+            number, used = numbers.get(gap), returned.get(gap, 0)
+            counter = getattr(op, "counter", "")
+            if number is not None:
+                step = Step(gap, *self._access(phase, number, self._completing(used))[1:])
+            elif isinstance(op, ops.SyncOperation):
+                fixed = op.owner is not None or block.origin in program.flow.sealed
+                step = self._synchronization(phase, gap, op, self._here(waves), fixed)
+            elif used:
+                step = Step(gap, clears=True, turn=Turn(self._completing(used)))
+            elif counter in engines:
+                step = Step(gap)
+            else:
+                continue
+            if counter in engines:
+                counts, may_count = self._counted(op, counter, waves)
+                step = step._replace(counts=counts, may_count=may_count)
+            if step != Step(gap):
+                found.append(step)
+        return found
+
+    def _waves(self, phase: int, block: Block) -> int:
+        """The waves that are certain to come by a block."""
+        everyone = (1 << self.program.flow.trace.waves) - 1
+        if not block.guards:
+            return everyone
+        env = values_in(self.program.phases.nodes[phase], self.program.flow)
+        waves = range(self.program.flow.trace.waves)
+        demands = self.program.phases.demands
+        return sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
+
+    def _here(self, waves: int) -> _Here:
+        if waves in self.here:
+            return self.here[waves]
+        table, shift = self.program.table, self.shift
+        groups = dict.fromkeys(range(len(shift.groups.masks)), 0)
+        for number, made in enumerate(table.classes):
+            for group, mask in enumerate(shift.groups.masks):
+                if not made.waves & mask & ~waves:
+                    groups[group] |= all_ages(table, number)
+        everyone = shift.everything
+        for bits in groups.values():
+            everyone &= bits
+        self.here[waves] = _Here(everyone, groups)
+        return self.here[waves]
+
+    def _completing(self, used: int) -> int:
+        if used not in self.completing:
+            groups = range(len(self.shift.groups.masks))
+            self.completing[used] = self.shift.completing(dict.fromkeys(groups, used))
+        return self.completing[used]
+
+    def _access(self, phase: int, number: int, complete: int) -> Step:
+        """An access, wherever it stands."""
+        program, shift = self.program, self.shift
+        extras = shift.groups.extras[phase]
+        key = number, complete, extras
+        if key in self.accesses:
+            return self.accesses[key]
+        owes = shift.owing(number, extras)
+        turn = Turn(complete, owes) if complete or owes else None
+        self.accesses[key] = Step(
+            0,
+            shift.added(number, program.table),
+            # Operands are there before it is issued: what it completes by using it, its own engine may overtake.
+            shift.conflicting(number, extras) & ~(complete & shift.everything),
+            program.on_levels(shift.conflicting_flying(number)),
+            bool(program.table.classes[number].engine),
+            number,
+            clears=turn is not None,
+            turn=turn,
+        )
+        return self.accesses[key]
+
+    def _counted(self, op: ops.Operation, counter: str, waves: int) -> tuple[int, int]:
+        """The bits that an operation moves up one level, for certain and perhaps."""
+        program = self.program
+        if not isinstance(op, ops.CommitGroup) and counter in program.groups:
+            return 0, 0
+        key = counter, waves
+        if key not in self.counted:
+            bits, certain = program.counted(counter), self._here(waves).everyone * program.copies
+            last = program.levels - 1
+            self.counted[key] = (
+                program.on_levels(bits & certain, 0, last),
+                program.on_levels(bits & ~certain, 0, last),
+            )
+        return self.counted[key]
+
+    def _synchronization(self, phase: int, gap: int, op: ops.SyncOperation, here: _Here, fixed: bool) -> Step:
+        program, shift = self.program, self.shift
+        if not fixed:
+            # It is a cover. What is overdue behind a rendezvous without a fence should have been complete before it.
+            overdue = self.overdue if isinstance(op, ops.WorkgroupBarrier) else 0
+            return (
+                Step(gap, conflicts=overdue, clears=bool(overdue), turn=Turn(drops=overdue))
+                if overdue
+                else Step(gap)
+            )
+        lands = fence = 0
+        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
+            waits = isinstance(op, ops.MemoryCounterWait) or op.drains or bool(op.counts)
+            lands = (ALL if op.drains else program.waiting(op.counts).lands) if waits else 0
+            if isinstance(op, ops.SharedMemoryBarrier) or op.counts.get(ops.LDS_COUNTER) == 0:
+                fence = shift.completing(here.groups)
+        meets = None
+        if not isinstance(op, ops.MemoryCounterWait):
+            everyone = frozenset(range(len(shift.groups.masks)))
+            meets = shift.groups.arrivals.get(phase, everyone)
+        everything = program.on_levels(here.everyone * program.copies)
+        return Step(
+            gap,
+            clears=True,
+            lands=lands & everything,
+            may_land=lands & program.on_levels((shift.everything & ~here.everyone) * program.copies),
+            turn=Turn(fence, (), meets, self.overdue),
+        )

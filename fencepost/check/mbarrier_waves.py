@@ -1,0 +1,258 @@
+"""Waves that use barrier objects: they arrive, wait, and are told by engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fencepost.check.concrete_access import LDS, LDS_READ, Bytes, Effect, exactly, touched
+from fencepost.check.mbarrier_lifetimes import Lifetimes
+from fencepost.check.mbarrier_state import (
+    WAITS,
+    Clock,
+    Mbarrier,
+    Mbarriers,
+    alone_name,
+    join_into,
+    without_old,
+)
+from fencepost.check.report import Deadlock
+from fencepost.ir import ops
+from fencepost.ir.buffers import View
+from fencepost.ir.expr import evaluate
+
+if TYPE_CHECKING:
+    from fencepost.check.simulate import Simulation
+    from fencepost.check.simulated_waves import Event, Logged, WaveState
+
+NEVER = 1 << 62
+"""A place on a counter that no wait gets to."""
+
+
+class Objects:
+    """The barrier objects of one simulation."""
+
+    def __init__(self, run: Simulation) -> None:
+        self.run = run
+        self.mbarriers = Mbarriers()
+        self.lifetimes = Lifetimes(self.mbarriers, run.deadlocks)
+        self.lost = False
+        """An object that is not known was used: who waits for ever cannot be told."""
+        self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
+        """Engines that are done, in this run, before the object is made that they tell."""
+
+    def forget(self, under_way: set[tuple[int, str]]) -> None:
+        """Nobody asks any more about copies that are not under way."""
+        for found in self.mbarriers.at.values():
+            found.gathered = without_old(found.gathered, under_way)
+            found.phases[-2:] = [without_old(known, under_way) for known in found.phases[-2:]]
+
+    def written_over(self, entries: list[Logged]) -> None:
+        """Data is written: objects that have those bytes are none any more."""
+        if self.mbarriers.at:
+            self.lifetimes.written_over(entries)
+
+    def at(self, event: Event, view: View, wave: int) -> Bytes | None:
+        """Where an object lies; None if that is not known."""
+        return exactly(view, event.visit.env, wave, self.run.block(event).frame)
+
+    def use(self, state: WaveState, event: Event, op: ops.MbarrierOperation) -> bool:
+        """An operation on an object; False while the wave has to wait."""
+        where = self.at(event, op.view, state.wave)
+        if where is None:
+            self.lost = True
+            self.run.issue(state, event, op)
+            return True
+        if isinstance(op, ops.MbarrierInit):
+            self.run.issue(state, event, op)
+            self.lifetimes.made_again(self.run.log[-1], where)
+            self.mbarriers.make(where, op, event.number)
+            for told in self.early:
+                if told[0] == where and told[-1].is_known(state.knows):
+                    # Else it is a race, and found as one.
+                    self.nothing_there(told[1], told[2], told[-2])
+            self.let_arrive(where)
+            return True
+        found = self.mbarriers.find(where)
+        if found is None:
+            # Nobody has made it yet. If that is only a matter of time, it is a race as well, and found as one.
+            return False
+        if isinstance(op, ops.MbarrierInval) or found.ended is not None:
+            self.run.issue(state, event, op)
+            self.lifetimes.ends(found, self.run.log[-1], state)
+            return True
+        if isinstance(op, ops.MbarrierWait):
+            return self.wait(state, event, op, found)
+        self.run.issue(state, event, op)
+        clock = dict(state.knows)
+        if isinstance(op, ops.MbarrierArrive) and op.counter:
+            # Its engine arrives, once all that the wave has told it to do is complete.
+            clock[state.wave, op.counter] = state.issued.get(op.counter, 0)
+            # No count tells when it does, only the object.
+            alone = alone_name(op.counter, event.number)
+            clock[state.wave, alone] = 1
+            engine = Effect(True, True, atomic=True, counter=op.counter)
+            self.run.log.append(replace(self.run.log[-1], effect=engine, place=NEVER, alone=alone))
+        else:
+            # The arrival takes its turn behind all that the wave has done in shared memory itself.
+            for channel in (LDS, LDS_READ):
+                clock[state.wave, channel] = state.issued.get(LDS, 0)
+        if isinstance(op, ops.MbarrierExpect):
+            self.arrive(state, op, found, clock, ops.Arrival(op.view, 1, -op.bytes))
+        else:
+            self.arrive(state, op, found, clock, ops.Arrival(op.view, op.count))
+        return True
+
+    def engine_arrives(self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival) -> None:
+        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began.
+
+        One that arrives does so in order: what the wave has told it before, on the same counter, is done as well.
+        Bytes tell of their own copy alone.
+        """
+        self.touch(state, event, arrives)
+        where = self.at(event, arrives.view, state.wave)
+        if where is None:
+            self.lost = True
+            return
+        copy = self.run.log[-1]
+        found = self.mbarriers.find(where)
+        if found is not None and found.ended is not None:
+            self.lifetimes.ends(found, copy, state)
+            return
+        clock = {**state.knows, (state.wave, copy.alone): 1}
+        if arrives.count:
+            clock[state.wave, copy.effect.counter] = copy.place
+        if self.is_made(where):
+            self.early.append((where, state, op, clock, arrives, self.run.log[-1]))
+            self.let_arrive(where)
+        else:
+            self.nothing_there(state, op, arrives)
+
+    def nothing_there(self, state: WaveState, op: ops.Operation, arrives: ops.Arrival) -> None:
+        """An engine tells an object that is not made, or only later."""
+        text = f"wave {state.wave} has its engine arrive at {arrives.view}, which no mbarrier_init has made"
+        why = "there is nothing to arrive at"
+        self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+
+    def touch(self, state: WaveState, event: Event, arrives: ops.Arrival) -> None:
+        """An engine that tells an object changes it: whoever made that must be known already.
+
+        What its own wave did to the object before, it finds done.
+        """
+        copy = self.run.log[-1]
+        effect = Effect(True, True, atomic=True, counter=copy.effect.counter)
+        for place in touched(arrives.view, event.visit.env, state.wave, self.run.block(event).frame):
+            mine = replace(copy, effect=effect, bytes=place.bytes)
+            for logged in self.run.log:
+                if (
+                    logged.wave != state.wave
+                    and logged.effect.conflicts(effect)
+                    and logged.bytes.meets(mine.bytes)
+                ):
+                    self.run.compare(logged, mine, state)
+            self.run.log.append(mine)
+
+    def is_made(self, where: Bytes) -> bool:
+        """Whether somebody makes an object there, now or later."""
+        return self.mbarriers.find(where) is not None or any(
+            self.at(event, event.op.view, state.wave) == where
+            for state in self.run.waves
+            for event in state.events
+            if isinstance(event.op, ops.MbarrierInit)
+        )
+
+    def let_arrive(self, where: Bytes) -> None:
+        """Engines arrive that have waited for an object to be made; that they must not is found as a race."""
+        found = self.mbarriers.find(where)
+        if found is not None:
+            ready = [each for each in self.early if each[0] == where]
+            self.early = [each for each in self.early if each[0] != where]
+            for _, state, op, clock, arrival, _ in ready:
+                self.arrive(state, op, found, clock, arrival)
+
+    def arrive(
+        self, state: WaveState, op: ops.Operation, found: Mbarrier, clock: Clock, arrival: ops.Arrival
+    ) -> None:
+        """Somebody who knows `clock` arrives."""
+        phase = len(found.phases)
+        if found.known(clock) < phase:
+            text = f"wave {state.wave} can arrive at {found.view} before phase {phase - 1} is over, and count for it"
+            why = "nothing that it knows of says that the phase is complete"
+            self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+            # Reported once: from here on, it counts where this run has it.
+            clock[found.channel] = phase
+        if arrival.count and found.arrived + arrival.count > found.count:
+            text = f"wave {state.wave} arrives at {found.view} more often than a phase takes"
+            why = f"arrival {found.arrived + arrival.count} of {found.count}"
+            self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+        for late in found.arrive(clock, arrival.count, arrival.bytes):
+            self.missed(late.op, found, late.wave)
+        if found.arrived == found.count and found.bytes < 0:
+            # Everybody has arrived: nobody can say any more that these were expected.
+            text = f"{-found.bytes} bytes come to {found.view} that nobody expects, and can count for the next phase"
+            why = "the phase is complete as soon as all others have come"
+            self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+
+    def wait(self, state: WaveState, event: Event, op: ops.MbarrierWait, found: Mbarrier) -> bool:
+        """Wait for the phase of a parity; False while it is not complete."""
+        parity = evaluate(op.phase, event.visit.env, state.wave)
+        known = found.known(state.knows)
+        waits = parity is not None and known % 2 == parity % 2
+        if waits and len(found.phases) <= known:
+            return False
+        # It looks at the object before it knows anything from it: whoever made that must be known already.
+        self.run.issue(state, event, op)
+        # Who has passed a wait is done with it: whoever hears of the wave from now on knows that.
+        alone = alone_name(WAITS, event.number)
+        self.run.log[-1] = replace(self.run.log[-1], alone=alone)
+        state.knows[state.wave, alone] = 1
+        if parity is None:
+            # Taken to wait for nothing that is not known anyway.
+            self.lost = True
+        else:
+            # A phase that is known already can be waited for again, as long as the one behind it is not complete.
+            phase = known if waits else known - 1
+            if self.mbarriers.look(state.wave, op, found, phase):
+                self.missed(op, found, state.wave)
+            if waits:
+                join_into(state.knows, found.phases[known])
+            state.complete(WAITS, self.mbarriers.passed[state.wave])
+        return True
+
+    def missed(self, op: ops.Operation, found: Mbarrier, wave: int) -> None:
+        """A wave may look at an object after the phase behind the one that it waits for."""
+        text = f"wave {wave} can come to {found.view} when the phase behind is complete as well, and wait for ever"
+        why = "nobody waits until it has looked: the parity comes round"
+        self.run.deadlocks.append(Deadlock("missed phase", text, ((op, why),)))
+
+    def stuck(self, waiting: list[WaveState]) -> None:
+        """Waves wait for objects for ever."""
+        if self.lost:
+            return
+        found: dict[ops.Operation, str] = {}
+        for state in waiting:
+            op = state.events[state.at].op
+            if op not in found:
+                found[op] = f"wave {state.wave} waits here for ever: {self.missing(state)}"
+        first = waiting[0]
+        op = first.events[first.at].op
+        assert isinstance(op, ops.MbarrierOperation)
+        text = f"wave {first.wave} waits for {op.view} for ever: {self.missing(first)}"
+        for state in waiting:
+            made = self.awaited(state)
+            if made is not None and made.arrived:
+                found[made.made_by] = f"made here: a phase is complete after {made.count} arrivals"
+        path = tuple(event.op for event in first.events[: first.at + 1])
+        self.run.deadlocks.append(Deadlock("stuck", text, tuple(found.items()), path))
+
+    def awaited(self, state: WaveState) -> Mbarrier | None:
+        """The object that a wave waits for."""
+        event = state.events[state.at]
+        assert isinstance(event.op, ops.MbarrierOperation)
+        where = self.at(event, event.op.view, state.wave)
+        return None if where is None else self.mbarriers.find(where)
+
+    def missing(self, state: WaveState) -> str:
+        """What a wave waits for."""
+        found = self.awaited(state)
+        return "no mbarrier_init has made it" if found is None else found.missing()

@@ -1,0 +1,346 @@
+"""Parameters: a few values of each stand for all, so that what it decides in one place agrees with every other.
+
+A parameter is the same for all waves and all the time. Whatever depends on it through remainders repeats with it, and
+a comparison with a number changes its answer at some value and nowhere else. So between two such values the kernel
+repeats, and one period of each stretch, up to minus and plus infinity, stands for every value that there is.
+
+An expression that follows no such rule (`%n * 64`, or `%i < %n`, which takes two numbers) does not see the parameter:
+there it stays unknown. A branch that compares several parameters asks for their *difference*, which is the same each
+time as well, whatever else is known about each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from math import gcd, lcm, prod
+
+from fencepost.check.concrete_access import view_parts
+from fencepost.check.deciding_names import Names, condition_of, given_at, variables
+from fencepost.ir import ops
+from fencepost.ir.expr import (
+    COMPARISONS,
+    Binary,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    Select,
+    Var,
+    Wave,
+    evaluate,
+    is_divergent,
+    leaves,
+)
+from fencepost.ir.trace import CapturedTrace
+
+LONGEST_PERIOD = 64
+MOST_COMBINATIONS = 64
+"""Values of all parameters that matter in one place; a parameter that would make them more is not followed."""
+
+Values = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a branch asks for that compares expressions of several parameters: a difference, against a number.
+
+    Two sides that differ by a sum of multiples of parameters and a number ask for that sum; others for themselves.
+    """
+
+    name: str
+    """Under which its value is kept: no parameter is spelled like this."""
+    sign: int
+    condition: str
+    limit: int
+
+    def holds(self, values: Mapping[str, int]) -> bool | None:
+        """Whether the comparison holds, if the difference is known."""
+        if self.name not in values:
+            return None
+        return COMPARISONS[self.condition](self.sign * values[self.name], self.limit)
+
+    @property
+    def changes(self) -> set[int]:
+        """The values from which on the comparison can have another answer."""
+        return {self.sign * self.limit, self.sign * self.limit + 1}
+
+
+@dataclass(slots=True)
+class Parameters:
+    """The parameters of a kernel that are followed."""
+
+    choices: dict[str, list[int]] = field(default_factory=dict)
+    """For each, the values that stand for all."""
+    hidden: dict[ops.Operation, frozenset[str]] = field(default_factory=dict)
+    """Parameters that an operation does not see: what it makes of them follows no rule."""
+    differences: dict[ops.Operation, Difference] = field(default_factory=dict)
+    """Branches that compare expressions of several parameters."""
+
+    @classmethod
+    def of(cls, trace: CapturedTrace, names: Names) -> Parameters:
+        """Read a kernel."""
+        found = cls()
+        if not trace.numbers:
+            return found
+        parts = [
+            (op, part, modulus)
+            for op in trace.preorder_walk()
+            for part, modulus in _deciding(op, names)
+            if variables(part) & trace.numbers.keys()
+        ]
+        ranges = _ranges(trace)
+        stretches: dict[str, _Stretches] = {}
+        for op, part, modulus in parts:
+            for name in variables(part) & trace.numbers.keys():
+                changes: set[int] = set()
+                if modulus is not None and isinstance(part, Expr):
+                    part = Binary("%", part, Const(modulus))
+                growth = _growth(part, _Names(name, ranges, trace.waves), changes)
+                if growth is None or growth.by or growth.over > LONGEST_PERIOD:
+                    found.hidden[op] = found.hidden.get(op, frozenset()) | {name}
+                else:
+                    stretches.setdefault(name, _Stretches()).add(growth.over, changes)
+        for op in found.hidden:
+            difference = _difference(op, trace)
+            if difference is not None:
+                found.differences[op] = difference
+                stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
+        values = {name: each.values() for name, each in stretches.items()}
+        found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
+        return found
+
+    def keep_few(self, active: list[set[str]]) -> None:
+        """Follow no more than there is room for: `active` are those that each block would have values of."""
+        kept: dict[str, list[int]] = {}
+        for name in sorted(self.choices, key=lambda name: len(self.choices[name])):
+            tried = {**kept, name: self.choices[name]}
+            if all(
+                prod(len(tried[each]) for each in here & tried.keys()) <= MOST_COMBINATIONS for here in active
+            ):
+                kept = tried
+        self.choices = kept
+
+    @property
+    def followed(self) -> set[str]:
+        """The names that have values."""
+        return set(self.choices)
+
+    def asked_at(self, op: ops.Operation | None) -> set[str]:
+        """The names that an operation asks for beside those in its expressions."""
+        if isinstance(op, ops.Iterate) and op.upto:
+            return {op.upto}
+        return {self.differences[op].name} if op in self.differences else set()
+
+    def seen(self, op: ops.Operation | None, values: dict[str, int]) -> dict[str, int]:
+        """The values that an operation sees."""
+        hidden = self.hidden.get(op) if op is not None else None
+        return {name: value for name, value in values.items() if name not in hidden} if hidden else values
+
+
+def runs(loop: ops.Iterate, values: Mapping[str, int]) -> bool | None:
+    """Whether a loop that counts up to a parameter runs at all; None if that is not known."""
+    return None if loop.upto not in values else loop.start < values[loop.upto]
+
+
+def _deciding(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Condition, int | None]]:
+    """The expressions of an operation that decide anything, each with what it is reduced by afterwards."""
+    condition = condition_of(op)
+    if condition is not None:
+        yield condition, None
+    for part in view_parts(op):
+        yield part, None
+    for name, value in given_at(op):
+        if name.name in names.handed and isinstance(value, Expr):
+            yield value, names.modulus.get(name.name)
+    if isinstance(op, ops.Iterate) and op.upto:
+        yield Compare("<", Const(op.start), Var(op.upto)), None
+
+
+def _difference(op: ops.Operation, trace: CapturedTrace) -> Difference | None:
+    """What a branch asks for that compares two expressions of nothing but parameters."""
+    condition = condition_of(op)
+    if not isinstance(condition, Compare) or is_divergent(condition):
+        return None
+    if not all(
+        isinstance(leaf, Const) or (isinstance(leaf, Var) and leaf.name in trace.numbers)
+        for leaf in leaves(condition)
+    ):
+        return None
+    terms = _terms(Binary("-", condition.lhs, condition.rhs))
+    if terms is None:
+        first, second = sorted((str(condition.lhs), str(condition.rhs)))
+        sign = 1 if first == str(condition.lhs) else -1
+        return Difference(f"({first}) - ({second})", sign, condition.op, 0)
+    number = terms.pop("", 0)
+    if not terms:
+        return None
+    sign = 1 if next(iter(terms.values())) > 0 else -1
+    name = " + ".join(f"{sign * times} * %{name}" for name, times in terms.items())
+    return Difference(name, sign, condition.op, -number)
+
+
+def _terms(expr: Expr) -> dict[str, int] | None:
+    """A sum of multiples of parameters, by name and in order, and a number under ""; None if it is no such sum."""
+    if isinstance(expr, Const):
+        return {"": expr.value}
+    if isinstance(expr, Var):
+        return {expr.name: 1}
+    if not isinstance(expr, Binary) or expr.op not in ("+", "-", "*"):
+        return None
+    left, right = _terms(expr.lhs), _terms(expr.rhs)
+    if left is None or right is None:
+        return None
+    if expr.op == "*":
+        if left.keys() - {""} and right.keys() - {""}:
+            return None
+        times, left = (left.get("", 0), right) if not left.keys() - {""} else (right.get("", 0), left)
+        return {name: each * times for name, each in left.items() if each * times}
+    sign = 1 if expr.op == "+" else -1
+    both = {name: left.get(name, 0) + sign * right.get(name, 0) for name in left | right}
+    return {name: both[name] for name in sorted(both) if both[name]}
+
+
+@dataclass(slots=True)
+class _Stretches:
+    """Where a kernel changes with a parameter, and how it repeats between these values."""
+
+    period: int = 1
+    changes: set[int] = field(default_factory=set)
+
+    def add(self, period: int, changes: set[int]) -> None:
+        """Take one more expression into account."""
+        self.period = lcm(self.period, period)
+        self.changes |= changes
+
+    def values(self) -> list[int]:
+        """Values that stand for all; those from 0 up first, for whoever reads a report."""
+        if not self.changes:
+            return list(range(self.period))
+        ends = sorted(self.changes)
+        found = [ends[0] - 1 - number for number in range(self.period)]
+        for first, end in pairwise(ends):
+            found += range(first, min(end, first + self.period))
+        found += range(ends[-1], ends[-1] + self.period)
+        return sorted(found, key=lambda value: (value < 0, abs(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """`over` further on, an expression is greater by exactly `by`, unless a change lies in between."""
+
+    over: int
+    by: int
+
+    def scaled(self, over: int) -> int:
+        """By how much it grows over a multiple of `over`."""
+        return self.by * (over // self.over)
+
+
+FIXED = _Growth(1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """A parameter, and what else a comparison with it can depend on."""
+
+    parameter: str
+    ranges: Mapping[str, range]
+    waves: int
+
+    def others(self, expr: Compare) -> list[tuple[Values, int]] | None:
+        """The values of everything else in a comparison, with a wave; None if they are not known or too many."""
+        names: dict[str, range] = {}
+        waves = range(1)
+        for leaf in leaves(expr):
+            if isinstance(leaf, Wave):
+                waves = range(self.waves)
+            elif isinstance(leaf, Var) and leaf.name != self.parameter:
+                if leaf.name not in self.ranges:
+                    return None
+                names[leaf.name] = self.ranges[leaf.name]
+        count = len(waves)
+        for values in names.values():
+            count *= len(values)
+        if count > MOST_COMBINATIONS:
+            return None
+        return [
+            (dict(zip(names, numbers, strict=True)), wave)
+            for numbers in product(*names.values())
+            for wave in waves
+        ]
+
+
+def _ranges(trace: CapturedTrace) -> dict[str, range]:
+    """The values of loop variables that are known."""
+    return {
+        op.var: range(op.start, op.stop, op.step)
+        for op in trace.preorder_walk()
+        if isinstance(op, ops.Iterate) and op.stop is not None
+    }
+
+
+def _growth(expr: Expr | Condition, names: _Names, changes: set[int]) -> _Growth | None:
+    """How an expression grows with a parameter; None if it follows no rule. Notes where a comparison changes."""
+    if isinstance(expr, Var):
+        return _Growth(1, 1) if expr.name == names.parameter else FIXED
+    if isinstance(expr, Select):
+        condition = _growth(expr.condition, names, changes)
+        then, orelse = _growth(expr.then, names, changes), _growth(expr.orelse, names, changes)
+        if condition is None or then is None or orelse is None:
+            return None
+        over = lcm(condition.over, then.over, orelse.over)
+        grown = then.scaled(over)
+        return _Growth(over, grown) if grown == orelse.scaled(over) else None
+    if not isinstance(expr, Binary | Compare):
+        return FIXED
+    inner: set[int] = set()
+    left, right = _growth(expr.lhs, names, inner), _growth(expr.rhs, names, inner)
+    changes |= inner
+    if left is None or right is None:
+        return None
+    over = lcm(left.over, right.over)
+    one, other = left.scaled(over), right.scaled(over)
+    if isinstance(expr, Compare):
+        if one == other:
+            return _Growth(over, 0)
+        # With changes inside, the sides follow one rule here and another one there.
+        return None if inner else _crossing(expr, names, _Growth(over, one - other), changes)
+    return _of_arithmetic(expr, over, one, other)
+
+
+def _of_arithmetic(expr: Binary, over: int, one: int, other: int) -> _Growth | None:
+    """The same for a sum, product, quotient or remainder of sides that grow by `one` and `other`."""
+    if expr.op in ("+", "-"):
+        return _Growth(over, one + other if expr.op == "+" else one - other)
+    if not (one or other):
+        return _Growth(over, 0)
+    if expr.op == "*" and isinstance(expr.lhs, Const):
+        return _Growth(over, other * expr.lhs.value)
+    by = expr.rhs.value if isinstance(expr.rhs, Const) else None
+    if by is None:
+        return None
+    if expr.op == "*":
+        return _Growth(over, one * by)
+    if by <= 0 or expr.op not in ("//", "%"):
+        return None
+    times = by // gcd(by, one)
+    return _Growth(over * times, 0 if expr.op == "%" else one * times // by)
+
+
+def _crossing(expr: Compare, names: _Names, growth: _Growth, changes: set[int]) -> _Growth | None:
+    """A comparison of two sides of which one outgrows the other: where its answer can change."""
+    others = names.others(expr)
+    if others is None or growth.over > LONGEST_PERIOD:
+        return None
+    for values, wave in others:
+        for first in range(growth.over):
+            here = {**values, names.parameter: first}
+            left, right = evaluate(expr.lhs, here, wave), evaluate(expr.rhs, here, wave)
+            if left is None or right is None:
+                return None
+            # The difference is zero this many periods on, or between there and the next.
+            at = first + (right - left) // growth.by * growth.over
+            changes.update(range(at, at + growth.over + 1))
+    return _Growth(growth.over, 0)

@@ -1,0 +1,194 @@
+"""Operations on barrier objects: which waves run them, and which barriers they bring along.
+
+NVIDIA has one thread initialize, arrive and expect, and a thread of each of the first waves start copies by the copy
+engine (`tma`); the lowering lets the waves meet in front of an arrival. AMD has every thread arrive, and every wave
+start its part of a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fencepost.hosts.triton.allocations import tile_bytes
+from fencepost.hosts.triton.index_values import condition_of
+from fencepost.hosts.triton.mlir.tree import Operation, Value
+from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
+from fencepost.hosts.triton.tma import issuing_waves
+from fencepost.ir import ops
+from fencepost.ir.buffers import View
+from fencepost.ir.expr import Compare, Const, Wave
+
+if TYPE_CHECKING:
+    from fencepost.hosts.triton.translate_operations import OperationWriter
+
+TMA = "tma"
+"""The counter of loads by NVIDIA's copy engine; nothing waits for it but barrier objects."""
+INIT = ("ttng.init_barrier", "amdg.init_barrier")
+INVAL = ("ttng.inval_barrier",)
+WAIT = ("ttng.wait_barrier", "amdg.wait_barrier")
+ENGINE_ARRIVES = ("ttng.async_copy_mbarrier_arrive", "amdg.async_copy_mbarrier_arrive")
+TMA_LOADS = ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
+"""Given the object first, then where the tile goes."""
+OBJECTS = (
+    *(*INIT, *INVAL, *WAIT, *ENGINE_ARRIVES, *TMA_LOADS),
+    *("ttng.barrier_expect", "ttng.arrive_barrier", "amdg.arrive_barrier"),
+)
+PREDICATE = {"ttng.wait_barrier": 2, "ttng.barrier_expect": 1, "ttng.arrive_barrier": 1}
+"""Where operations have a condition among their operands, if they have one."""
+
+
+def uses_objects(function: Operation) -> bool:
+    """Whether a function works with barrier objects."""
+    return any(op.name in OBJECTS for op in function.walk())
+
+
+def object_numbers(op: Operation) -> Iterator[Value]:
+    """The numbers that decide what an operation does to an object: a phase, a condition."""
+    if op.name in OBJECTS:
+        for value in op.operands:
+            if value.type in ("i1", "i32") and (op.name not in TMA_LOADS or value.type == "i1"):
+                yield value
+
+
+NEVER = Compare("!=", Const(0), Const(0))
+
+
+class ObjectWriter:
+    """Puts operations on barrier objects into a kernel."""
+
+    def __init__(self, writer: OperationWriter) -> None:
+        self.writer = writer
+
+    def put(self, op: Operation) -> bool:
+        """One operation; False if it cannot be expressed."""
+        writer, kernel = self.writer, self.writer.kernel
+        places = [self.place(value) for value in writer.views.shared(op)]
+        if op.name not in OBJECTS or not places or places[0] is None:
+            return False
+        target = places[0]
+        asked = self.condition(op)
+        if asked is None:
+            return False
+        if op.name in WAIT:
+            phase = writer.views.number(op.operands[1])
+            with asked():
+                writer.note(op, kernel.mbarrier_wait(target, phase=phase))
+        elif op.name in INIT:
+            with self.leader():
+                made = kernel.mbarrier_init(
+                    target, count=op.integer("count") or 1, until_inval=op.name.startswith("ttng")
+                )
+                writer.note(op, made)
+            if op.name.startswith("amdg"):
+                writer.note(op, writer.barrier())
+        elif op.name in INVAL:
+            with self.leader():
+                writer.note(op, kernel.mbarrier_inval(target))
+        elif op.name == "ttng.barrier_expect":
+            self.meet(op)
+            with asked(), self.leader():
+                writer.note(op, kernel.mbarrier_expect(target, bytes=op.integer("size") or 1))
+        elif op.name == "ttng.arrive_barrier":
+            self.meet(op)
+            with asked(), self.leader():
+                writer.note(op, kernel.mbarrier_arrive(target, count=op.integer("count") or 1))
+        elif op.name == "amdg.arrive_barrier":
+            count = writer.lanes * (op.integer("count") or 1)
+            writer.note(op, kernel.mbarrier_arrive(target, count=count))
+        elif op.name in ENGINE_ARRIVES:
+            if op.name.startswith("ttng") and not op.flag("noIncrement"):
+                # It asks for one more arrival before it brings it: not followed.
+                return False
+            writer.note(op, kernel.mbarrier_arrive(target, count=writer.lanes, counter=COPY))
+        elif len(places) != 2 or places[1] is None:
+            return False
+        else:
+            memory = writer.views.module.type_of(list(writer.views.shared(op))[1])
+            tile = memory if isinstance(memory, MemDesc) else None
+            count = issuing_waves(op.name, tile, writer.warps)
+            with asked(), self.issuers(count):
+                copy = kernel.tensor_load_to_lds(places[1], counter=TMA)
+                # Each brings its part of the tile; parts are equal, as sizes are powers of two.
+                part = max(((tile_bytes(tile) if tile is not None else None) or 1) // count, 1)
+                writer.note(op, kernel.arriving(copy, target, bytes=part))
+        return True
+
+    def tdm(self, op: Operation) -> bool:
+        """A copy by AMD's data mover, in or out, that may tell an object; False if it tells none."""
+        writer, kernel = self.writer, self.writer.kernel
+        shared = list(writer.views.shared(op))
+        objects = [value for value in shared if self.is_object(value)]
+        if not objects:
+            return False
+        target = self.place(objects[0])
+        if target is None:
+            writer.translation.beyond.append(op)
+            return True
+        tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]
+        copy: ops.AsyncOperation
+        if row_of(op.name).does is Does.COPIES_IN:
+            copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
+        else:
+            copy = kernel.async_mma(*tiles, counter=TENSOR)
+        writer.note(op, kernel.arriving(copy, target, count=1))
+        return True
+
+    # ------------------------------------------------------------ pieces
+
+    def is_object(self, value: Value) -> bool:
+        """Whether a view is one of barrier objects."""
+        memory = self.writer.views.module.type_of(value)
+        return isinstance(memory, MemDesc) and memory.bits == 64 and memory.elements == 1
+
+    def place(self, value: Value) -> View | None:
+        """The bytes of a view, if one allocation has them all."""
+        found = self.writer.stretch_of(value)
+        return found[0] if len(found) == 1 else None
+
+    def meet(self, op: Operation) -> None:
+        """The waves meet in front of an arrival, if there are several."""
+        first, end = self.writer.waves
+        if end - first > 1:
+            self.writer.note(op, self.writer.barrier())
+
+    @contextmanager
+    def leader(self) -> Iterator[None]:
+        """What one wave does for all."""
+        first, end = self.writer.waves
+        if end - first == 1:
+            yield
+            return
+        with self.writer.kernel.cond(Compare("==", Wave(), Const(first))):
+            yield
+
+    @contextmanager
+    def issuers(self, count: int) -> Iterator[None]:
+        """What the first waves do, each its part."""
+        first, end = self.writer.waves
+        if count == 1:
+            with self.leader():
+                yield
+        elif count >= end - first:
+            yield
+        else:
+            with self.writer.kernel.cond(Compare("<", Wave(), Const(first + count))):
+                yield
+
+    def condition(self, op: Operation) -> Callable[[], AbstractContextManager[object]] | None:
+        """Opens what an operation is asked under; None if that cannot be told."""
+        place = PREDICATE.get(op.name, len(op.operands) - 1 if op.name in TMA_LOADS else -1)
+        if place < 0 or place >= len(op.operands) or op.operands[place].type != "i1":
+            return nullcontext
+        if not self.writer.views.follow:
+            # Where barriers are placed, objects are taken to be used as they should.
+            return nullcontext
+        number = self.writer.views.number(op.operands[place])
+        if isinstance(number, Const):
+            # A condition that never holds is one that the compiler has left there; it does no harm.
+            return nullcontext if number.value else partial(self.writer.kernel.cond, NEVER)
+        asked = condition_of(number)
+        return None if asked is None else partial(self.writer.kernel.cond, asked)

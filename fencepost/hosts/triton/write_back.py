@@ -1,0 +1,151 @@
+"""From a kernel back to its module: barriers that were put in or taken out, as edits.
+
+A barrier can only stand between two operations of the module. One that was put between the parts of an operation (a
+matrix operation that reads two tiles is two reads here) moves in front of it; then the kernel is looked at again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fencepost.emit.write import Inserted
+from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.text_edits import Edit, Insert, Remove, SetAttribute
+from fencepost.hosts.triton.translate import Translation
+from fencepost.hosts.triton.translate_operations import WARP_GROUP
+from fencepost.ir import ops
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.passes.insert import Insert as InsertPass
+from fencepost.placement import AUTO
+
+PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
+"""What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
+NEAR = 0.02
+"""What barriers right before consumers may cost more: the lowering expects them in front of stores."""
+BARE = frozenset({"rocdl.s.barrier"})
+"""Barriers without a fence; `translate` makes workgroup barriers of them."""
+ROUNDS = 4
+"""How often barriers that stand inside an operation are moved before giving up."""
+
+
+def place_barriers(translation: Translation, insert: InsertPass | None = None) -> Inserted:
+    """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
+    refuse_beyond(translation)
+    asked = insert or InsertPass()
+    insert = replace(
+        asked,
+        target=asked.target or known_target(translation),
+        whole=True,
+        waits=False,
+        latencies=False,
+        near=NEAR if asked.strategy == AUTO.name else 0.0,
+        comments=False,
+    )
+    first = None
+    for _ in range(ROUNDS):
+        result = insert.apply(translation.trace)
+        first = first or result
+        if not _move_out(translation):
+            return first
+    raise FencepostError(
+        "no place between two operations of the module could be found for a barrier",
+        [Mark(translation.function.span)],
+        code="FP410",
+        source=translation.module.source,
+    )
+
+
+def known_target(translation: Translation) -> str:
+    """The target that the module names, if it is one that is known here; else the default."""
+    from fencepost.targets.table import TARGETS
+
+    return translation.target if translation.target in TARGETS else ""
+
+
+def edits_of(translation: Translation) -> list[Edit]:
+    """What has to be done to the module so that it has the barriers that the kernel has now."""
+    found: list[Edit] = []
+    standing: set[Operation] = set()
+    for op in translation.trace.preorder_walk():
+        if isinstance(op.host, Operation):
+            standing.add(op.host)
+            if isinstance(op, ops.SharedMemoryBarrier) and op.host.name in BARE:
+                # It has got a fence, which its own operation does not have.
+                found += [Insert(op.host), Remove(op.host)]
+        elif isinstance(op, PUT_IN):
+            found.append(Insert(behind(op)))
+    for op_ in translation.own:
+        if op_.name == "ttg.barrier" and op_ not in standing and removable(op_):
+            found.append(Remove(op_))
+    return found
+
+
+def local_waits(translation: Translation) -> list[Edit]:
+    """Marks on waits for matrix operations: barriers behind them are explicit now (see `translate`)."""
+    if translation.trace.waves <= WARP_GROUP:
+        return []
+    return [
+        SetAttribute(op, "warpGroupLocal", "unit", inherent=True)
+        for op in translation.own
+        if op.name == "ttng.warp_group_dot_wait" and not op.flag("warpGroupLocal")
+    ]
+
+
+def removable(op: Operation) -> bool:
+    """Whether a barrier is there for shared memory alone, and for the function that it stands in."""
+    if op.name != "ttg.barrier" or op.integer("addrSpace") != 1:
+        return False
+    around = op.parent
+    while around is not None and not around.name.endswith(".func"):
+        around = around.parent
+    # Callers of a function may rely on its barriers.
+    return around is None or around.string("sym_visibility") != "private"
+
+
+def refuse_beyond(translation: Translation) -> None:
+    """Refuse kernels that use what cannot be expressed yet."""
+    names = translation.not_judged
+    if names:
+        raise FencepostError(
+            f"not judged: @{translation.trace.name} uses {', '.join(names)}, which cannot be followed yet",
+            [Mark(op.span) for op in translation.beyond[:2]],
+            code="FP408",
+            source=translation.module.source,
+        )
+
+
+def behind(op: ops.Operation) -> Operation:
+    """The operation of the module that a barrier stands in front of."""
+    here = op.next
+    while here is not None:
+        host = _host_of(here)
+        if host is not None:
+            return host
+        here = here.next
+    raise AssertionError("a block without an end")
+
+
+def _host_of(op: ops.Operation) -> Operation | None:
+    """The operation of the module that one stands for. What one wave does for all is inside a conditional of ours."""
+    if isinstance(op.host, Operation):
+        return op.host
+    inside = (_host_of(inner) for graph in ops.regions(op) for inner in graph)
+    return next((host for host in inside if host is not None), None)
+
+
+def _move_out(translation: Translation) -> bool:
+    """Move barriers that stand between the parts of one operation in front of it; whether there were any."""
+    moved = False
+    for op in list(translation.trace.preorder_walk()):
+        if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
+            continue
+        before, host = op.prev, behind(op)
+        if before is None or _host_of(before) is not host:
+            continue
+        while before.prev is not None and _host_of(before.prev) in (host, None):
+            before = before.prev
+        graph = op.graph
+        graph.remove(op)
+        graph.insert_before(before, op)
+        moved = True
+    return moved

@@ -1,0 +1,59 @@
+"""Waits inside divergent conditionals, where no barrier can stand.
+
+A wave's own engine must not overtake the wave, nor the wave its engine. Where nobody else touches the bytes, the wave
+can see to that alone: it waits for its copies, or until its own accesses are complete (`wait_count lds=0`), in front
+of whatever comes next. That needs no rendezvous, so it can be done where only some waves come by.
+"""
+
+from __future__ import annotations
+
+from fencepost.analysis.pending import solve
+from fencepost.analysis.program import Program, Step
+from fencepost.analysis.steps import certain_classes
+from fencepost.analysis.sync import Cover, Placement
+from fencepost.flow import Position
+from fencepost.ir import ops
+
+
+def waits_inside(program: Program, placement: Placement) -> Placement:
+    """The waits that divergent conditionals lack, given the barriers and waits that are chosen elsewhere.
+
+    Of what some waves come by and others do not, nothing is waited for: it is complete in some waves only.
+    """
+    if program.shift is None or not program.flow.sealed:
+        return {}
+    shift, chosen = program.shift, dict(placement)
+    found: Placement = {}
+
+    def put_wait(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
+        position = Position(program.places[phase], step.gap)
+        if position.block not in program.flow.sealed or step.number < 0:
+            return None
+        # A wave's own accesses are on the lowest layer; whatever is on another one concerns other waves.
+        certain = certain_classes(program, phase) & shift.everything
+        counts = _counts(program, flying & program.on_levels(certain))
+        if pending & certain:
+            counts[ops.LDS_COUNTER] = 0
+        if not counts or min(counts.values()) < 0:
+            return None
+        if position in found:
+            for counter, count in found[position].counts:
+                counts[counter] = min(count, counts.get(counter, count))
+        lands = program.waiting(counts).lands & program.on_levels(certain * shift.copies)
+        found[position] = Cover(lands, False, tuple(counts.items()))
+        chosen[position] = found[position]
+        return found[position]
+
+    solve(program, chosen, put_wait)
+    return found
+
+
+def _counts(program: Program, flying: int) -> dict[str, int]:
+    """The largest counts that complete some bits in flight; less than 0 for a group that is still open."""
+    counts: dict[str, int] = {}
+    for counter in program.table.engines:
+        bits = flying & program.on_levels(program.counted(counter))
+        if bits:
+            level = ((bits & -bits).bit_length() - 1) // program.width
+            counts[counter] = level - (counter in program.groups)
+    return counts

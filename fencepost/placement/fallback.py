@@ -1,0 +1,100 @@
+"""The safety net under every strategy: a barrier right before whatever is still uncovered."""
+
+from __future__ import annotations
+
+from fencepost.analysis.entry_conflicts import with_call_entries
+from fencepost.analysis.pending import solve
+from fencepost.analysis.program import Program, Step
+from fencepost.analysis.skew.transfer import Shift
+from fencepost.analysis.sync import ALL, Cover, Placement
+from fencepost.flow import Position
+from fencepost.ir import ops
+from fencepost.placement.redundant import prune
+
+
+def complete(program: Program, placement: Placement) -> Placement:
+    """`placement` and, in program order, a barrier before each access that it leaves uncovered.
+
+    What is in flight is waited for; whether other waves have to be told is another question: where each wave
+    reads just what it has copied itself, a wait is enough. Inside a divergent conditional nothing can stand: what
+    conflicts there stays (see `program`).
+    """
+    chosen = dict(placement)
+    sealed = program.flow.sealed
+
+    def put_barrier(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
+        position = Position(program.places[phase], step.gap)
+        if position.block in sealed or position in program.held:
+            return None
+        needed = _waiting_for(program, flying)
+        if program.shift is not None:
+            apart = _apart(program, program.shift, phase, step, pending, flying)
+            needed = needed._replace(rendezvous=False).joined(apart)
+            if position in chosen:
+                needed = _on_top(needed, chosen[position])
+        else:
+            meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
+            needed = needed._replace(rendezvous=meets_others)
+            if position in chosen:
+                needed = needed.joined(chosen[position])
+        chosen[position] = needed
+        return needed
+
+    solve(program, chosen, put_barrier)
+    return chosen
+
+
+def complete_in_front_of_calls(program: Program, placement: Placement) -> Placement:
+    """The same, with barriers that only one call of a function needs in front of that call."""
+    with_entries = with_call_entries(program)
+    if with_entries is program:
+        return complete(program, placement)
+    chosen = complete(program, complete(with_entries, placement))
+    ends = {
+        Position(block.origin, len(block.ops))
+        for block in program.flow.blocks
+        if isinstance(block.anchor, ops.Call)
+    }
+    # What the function does behind a barrier of its own is no reason for one in front of it.
+    return prune(program, chosen, {at for at in chosen if at in placement or at not in ends})
+
+
+FENCE = Cover(rendezvous=False, counts=((ops.LDS_COUNTER, 0),))
+"""A wave's own accesses are complete, and nobody is met."""
+
+
+def _apart(program: Program, shift: Shift, phase: int, step: Step, pending: int, flying: int) -> Cover:
+    """What helps where groups of waves run apart: as many barriers as are missing, or just a fence."""
+    extras = shift.groups.extras[phase]
+    landed = program.completed(flying)
+    missing = max(shift.missing(pending, extras), shift.missing(landed & step.conflicts, extras))
+    if missing:
+        return Cover(times=missing)
+    return FENCE if pending else Cover(rendezvous=False)
+
+
+def _on_top(needed: Cover, standing: Cover) -> Cover:
+    """What is needed behind one that is there already; waves that run apart may need both."""
+    if standing.raw and needed == FENCE:
+        return Cover()
+    both = needed.joined(standing)
+    if needed.rendezvous and standing.rendezvous and not standing.raw:
+        return both._replace(times=needed.times + standing.times)
+    return both
+
+
+def _waiting_for(program: Program, flying: int) -> Cover:
+    """A barrier that waits for some bits in flight: for everything, or just for them, as the program says."""
+    if not flying:
+        return Cover()
+    if program.drains:
+        return Cover(ALL)
+    counts: dict[str, int] = {}
+    for counter in program.table.engines:
+        bits = flying & program.on_levels(program.counted(counter))
+        if bits:
+            level = ((bits & -bits).bit_length() - 1) // program.width
+            counts[counter] = level - (counter in program.groups)
+    if min(counts.values()) < 0:
+        return Cover(ALL)  # a group that is still open: no count waits for that
+    return program.waiting(counts)

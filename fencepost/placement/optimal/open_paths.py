@@ -1,0 +1,183 @@
+"""Open ways: from an access back to one that it must not overtake, without a barrier or wait in between that helps.
+
+The search goes backwards from the consumer, block by block, with the set of bits that are wanted: what would have to
+be pending, or in flight, for the conflict to happen. The first producer that adds one of them ends it, so a way has
+about as few positions as there is one with.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.analysis.program import Edge, Moves, Program, Step
+from fencepost.analysis.sync import Cover, Placement
+from fencepost.flow import Position
+
+
+class Segment(NamedTuple):
+    """A stretch of a way within one phase, and how the way goes on."""
+
+    phase: int
+    last: int
+    """The steps up to, not including, this one are on the way."""
+    end: int
+    """So are the places up to, and including, this one."""
+    pending: int
+    flying: int
+    """What is wanted at the end of the stretch."""
+    since: int
+    """Split barriers that are waited for further on: an access in front of their signal is ordered."""
+    then: Segment | None = None
+    leaving: Edge | None = None
+    """The edge to the next stretch."""
+
+
+class Way(NamedTuple):
+    """From the step of a producer to a consumer."""
+
+    first: int
+    """The producer, among the steps of the first segment's phase."""
+    start: Segment
+
+    def segments(self) -> Iterator[Segment]:
+        """The stretches, in the order of the program."""
+        here: Segment | None = self.start
+        while here is not None:
+            yield here
+            here = here.then
+
+
+@dataclass(slots=True)
+class Synchronization:
+    """Barriers and waits, block by block, as the search passes them; more can be added."""
+
+    covers: dict[int, dict[int, Cover]] = field(default_factory=dict)
+    gaps: dict[int, list[int]] = field(default_factory=dict)
+
+    def put(self, position: Position, cover: Cover) -> None:
+        """Let a barrier or wait stand somewhere, in the place of what stood there."""
+        here = self.covers.setdefault(position.block, {})
+        if position.gap not in here:
+            insort(self.gaps.setdefault(position.block, []), position.gap)
+        here[position.gap] = cover
+
+    @classmethod
+    def of(cls, placement: Placement) -> Synchronization:
+        """That of a placement."""
+        made = cls()
+        for position, cover in placement.items():
+            made.put(position, cover)
+        return made
+
+
+@dataclass(slots=True)
+class Backwards:
+    """Looks for open ways in a program."""
+
+    program: Program
+    into: list[list[tuple[int, Edge]]] = field(init=False)
+    """For each phase, the edges that lead to it and where from."""
+    place: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        program = self.program
+        self.into = [[] for _ in program.steps]
+        for phase in program.order:
+            for edge in program.edges[phase]:
+                self.into[edge.target].append((phase, edge))
+        self.place = {phase: number for number, phase in enumerate(program.order)}
+
+    def find(
+        self, phase: int, index: int, wanted: tuple[int, int], sync: Synchronization, *, round_: bool = True
+    ) -> Way | None:
+        """A way to a step, from one that adds what is wanted; without `round_` none along an edge back."""
+        program = self.program
+        todo = deque([Segment(phase, index, program.steps[phase][index].gap, *wanted, 0)])
+        seen: dict[tuple[int, int], tuple[int, int]] = {}
+        while todo:
+            here = todo.popleft()
+            found, state = self.through(here, sync)
+            if found >= 0:
+                return Way(found, here)
+            pending, flying, since = state
+            if not (pending or flying):
+                continue
+            for source, edge in self.into[here.phase]:
+                if not round_ and self.place[source] >= self.place[here.phase]:
+                    continue
+                before = unmoved(pending, edge.moves), unmoved(flying, edge.flying_moves)
+                known = seen.get((source, since), (0, 0))
+                new = before[0] & ~known[0], before[1] & ~known[1]
+                if new != (0, 0):
+                    seen[source, since] = (before[0] | known[0], before[1] | known[1])
+                    end = len(program.flow.blocks[program.places[source]].ops)
+                    todo.append(Segment(source, len(program.steps[source]), end, *new, since, here, edge))
+        return None
+
+    def through(self, here: Segment, sync: Synchronization) -> tuple[int, tuple[int, int, int]]:
+        """The step in a segment that adds what is wanted, or -1; and what is wanted where the phase begins."""
+        program = self.program
+        pending, flying, since = here.pending, here.flying, here.since
+        steps = program.steps[here.phase]
+        block = program.places[here.phase]
+        gaps, covers = sync.gaps.get(block), sync.covers.get(block)
+        upper = here.end
+        for number in range(here.last - 1, -2, -1):
+            lower = steps[number].gap if number >= 0 else -1
+            if gaps and covers:
+                place = bisect_left(gaps, upper + 1)
+                while place and gaps[place - 1] > lower:
+                    place -= 1
+                    pending, flying, since = self.before(covers[gaps[place]], pending, flying, since)
+            if number < 0 or not (pending or flying):
+                break
+            step = steps[number]
+            if step.adds & (flying if step.in_flight else pending):
+                return number, (0, 0, 0)
+            if step.settles:
+                pending, flying = pending & ~step.settles, flying & ~program.on_levels(step.settles)
+            if step.clears:
+                pending = 0
+            elif flying or step.lands or step.may_land:
+                pending, flying = self.before_step(step, pending, flying)
+            upper = lower
+        return -1, (pending, flying, since)
+
+    def before(self, cover: Cover, pending: int, flying: int, since: int) -> tuple[int, int, int]:
+        """What is wanted in front of a barrier or wait, given what is wanted behind it."""
+        if cover.rendezvous:
+            return 0, flying & ~cover.lands, 0
+        if cover.signal and since >> cover.signal & 1:
+            pending = 0
+        if cover.wait:
+            since |= 1 << cover.wait
+        if cover.lands:
+            flying = flying & ~cover.lands | cover.lands & self.program.on_levels(pending)
+        return pending, flying, since
+
+    def before_step(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+        """The same for a step that counts or waits."""
+        program = self.program
+        up, perhaps = step.counts, step.may_count
+        if up or perhaps:
+            earlier = flying >> program.width
+            flying = flying & ~up | earlier & up | earlier & perhaps
+        landing = step.lands | step.may_land
+        if landing:
+            flying = flying & ~step.lands | landing & program.on_levels(pending)
+        return pending, flying
+
+
+def unmoved(bits: int, moves: Moves) -> int:
+    """The bits that `moves` turn into `bits`."""
+    if not moves or not bits:
+        return bits
+    before, kept = 0, bits
+    for mask, places in moves:
+        kept &= ~mask
+        before |= (bits >> places if places >= 0 else bits << -places) & mask
+    return kept | before

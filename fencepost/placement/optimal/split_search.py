@@ -1,0 +1,263 @@
+"""The split barriers that expose least, among those that run least: see `halves` for the program that is solved.
+
+The whole barriers of the optimum come first. What they wait for copies with stays where it is; everything else is
+placed anew, as pairs or as whole barriers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Cover, Placement
+from fencepost.flow import Position
+from fencepost.placement.intersect import Halves
+from fencepost.placement.optimal.covering_constraints import RowMaker
+from fencepost.placement.optimal.dual_ascent import conflicts_of, without
+from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.open_paths import Backwards, Synchronization, Way
+from fencepost.placement.optimal.solver_start import can_be_asked
+from fencepost.placement.optimal.split_program import HalvesModel, Values, taken
+
+MOST_PLACES = 250
+"""Kernels with more places are not put to the solver: whole barriers are pulled apart one by one there."""
+EVERY_PLACE = 16
+"""Kernels with so few places have all of them looked at; in others, two for each stretch between accesses."""
+MOST_BARRIERS = 2
+"""Split barriers that pairs are spread over: one more for pairs that overlap."""
+MOST_EACH = 6
+"""Ways to one consumer that are added at once."""
+FARTHEST = 1e6
+"""How much more often than the rarest place the most frequent one may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A placement of pairs."""
+
+    whole: Placement
+    """The same with whole barriers where the waits stand: what each is there for."""
+    split: Placement
+    halves: dict[Position, Halves]
+    """For each barrier of `whole` that was pulled apart, its halves."""
+    exposed: float
+    """Cycles of latency in one run of the kernel, estimated."""
+    places: int
+    """Where halves could have been put."""
+    barriers: int
+    """Split barriers that pairs could have been spread over."""
+
+
+def find_pairs(program: Program, placement: Placement, exposure: Exposure, until: float) -> Apart | None:
+    """The pairs that expose least in place of the barriers that were put in; None if that was not found in time.
+
+    Another split barrier, for pairs that overlap, is tried where pairs of one barrier stand in each other's way.
+    """
+    found = _find_pairs(program, placement, exposure, until, 1)
+    if found is None or len(program.barrier_ids) < MOST_BARRIERS or not _touching(found):
+        return found
+    more = _find_pairs(program, placement, exposure, until, MOST_BARRIERS)
+    return more or found
+
+
+def _touching(found: Apart) -> bool:
+    """Whether a signal stands where the pair before it has just been waited for."""
+    return any(cover.wait and cover.signal for cover in found.split.values())
+
+
+def _find_pairs(
+    program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
+) -> Apart | None:
+    flow = program.flow
+    added = {at: cover for at, cover in placement.items() if at not in program.standing and cover.rendezvous}
+    if not added or any(cover.is_split for cover in program.standing.values()):
+        return None
+    waits = {at: cover._replace(rendezvous=False) for at, cover in added.items() if cover.lands}
+    others = {at: cover for at, cover in placement.items() if at not in added}
+    fixed = replace(program, standing=others | waits)
+    free = frozenset(_places_that_matter(program, exposure, _free_places(program, set(others))))
+    times = [flow.frequency(at) for at in free]
+    if len(free) > MOST_PLACES or max(times) > FARTHEST * min(times):
+        return None
+    model = HalvesModel(flow, free, barriers, exposure)
+    model.build(sum(flow.frequency(at) for at in added))
+    backwards, maker = Backwards(fixed), RowMaker(fixed, {})
+    split: Placement = dict(fixed.standing)
+    known: list[tuple[Position, ...]] = []
+    values: Values = {}
+    while True:
+        new = _not_implied(_open_ways(fixed, backwards, maker, split, free), known)
+        if not new:
+            break
+        known += new
+        for way in new:
+            model.close(list(way))
+        if not can_be_asked(until):
+            return None
+        solved = model.linear.solve(until - time.monotonic())
+        if solved is None:
+            return None
+        values = solved
+        split = _as_placement(fixed, values)
+    if len(conflicts_of(program, split)) > len(conflicts_of(program, placement)):
+        return None
+    return _told(program, fixed, split, model, values)
+
+
+def _free_places(program: Program, standing: set[Position]) -> list[Position]:
+    """Everywhere where half of a barrier can stand."""
+    found: list[Position] = []
+    for origin in program.siblings:
+        if origin in program.flow.sealed:
+            continue
+        here = program.flow.blocks[origin].ops
+        for gap in range(len(here) + 1):
+            inside = 0 < gap < len(here) and here[gap].owner is not None
+            if inside and here[gap].owner is here[gap - 1].owner:
+                continue
+            position = Position(origin, gap)
+            if position not in standing and position not in program.held:
+                found.append(position)
+    return found
+
+
+def _places_that_matter(program: Program, exposure: Exposure, free: list[Position]) -> Iterator[Position]:
+    """Of each stretch without an access: its end, and the first place where a fence has nothing to wait for.
+
+    A wait gains from moving down to the end of its stretch. A signal loses no more than it gains from moving down as
+    long as its fence stands, and only loses after that.
+    """
+    if len(free) <= EVERY_PLACE:
+        yield from free
+        return
+    accesses = {
+        Position(origin, step.gap)
+        for origin, phases in program.siblings.items()
+        for phase in phases
+        for step in program.steps[phase]
+    }
+    stretch: list[Position] = []
+    for place, position in enumerate(free):
+        stretch.append(position)
+        last = place + 1 == len(free) or free[place + 1].block != position.block
+        if last or position in accesses or Position(position.block, position.gap + 1) in program.standing:
+            yield next((at for at in stretch if not exposure.at(at)), position)
+            yield position
+            stretch = []
+
+
+def _not_implied(
+    ways: list[tuple[Position, ...]], known: list[tuple[Position, ...]]
+) -> list[tuple[Position, ...]]:
+    """The ways that do not run along the whole of another one: what closes that closes them."""
+    kept: list[tuple[Position, ...]] = []
+    for way in sorted(ways, key=len):
+        if not any(_runs_along(way, other) for other in (*known, *kept)):
+            kept.append(way)
+    return kept
+
+
+def _runs_along(way: tuple[Position, ...], other: tuple[Position, ...]) -> bool:
+    rest = iter(way)
+    return all(position in rest for position in other)
+
+
+def _open_ways(
+    program: Program, backwards: Backwards, maker: RowMaker, split: Placement, free: frozenset[Position]
+) -> list[tuple[Position, ...]]:
+    """The places on ways that are still open."""
+    found: list[tuple[Position, ...]] = []
+    sync = Synchronization.of(split)
+    for phase, index, pending, flying in conflicts_of(program, split):
+        wanted = (program.low(pending), flying)
+        for _ in range(MOST_EACH):
+            way = None if wanted == (0, 0) else backwards.find(phase, index, wanted, sync)
+            if way is None:
+                break
+            places = _places(program, maker, way, free)
+            if places:
+                found.append(places)
+            wanted = without(program, way, wanted)
+    return list(dict.fromkeys(found))
+
+
+def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Position]) -> tuple[Position, ...]:
+    """The free places on a way, from where the producer's access is complete."""
+    found: list[Position] = []
+    producer = program.steps[way.start.phase][way.first]
+    landed = not producer.in_flight
+    flying = producer.adds
+    first, lower = way.first + 1, producer.gap
+    for segment in way.segments():
+        steps, block = program.steps[segment.phase], program.places[segment.phase]
+        standing, number = maker.standing.get(block, {}), first
+        for gap in range(lower + 1, segment.end + 1):
+            while number < segment.last and steps[number].gap < gap:
+                _, flying = program.followed(steps[number], 0, flying)
+                number += 1
+            cover = standing.get(gap)
+            if not landed and cover is not None and flying & cover.lands:
+                landed = True
+            position = Position(block, gap)
+            if landed and position in free:
+                found.append(position)
+        for step in steps[number : segment.last]:
+            _, flying = program.followed(step, 0, flying)
+        first, lower = 0, -1
+    return tuple(found)
+
+
+def _as_placement(program: Program, values: Values) -> Placement:
+    """What the solver has chosen, with what stands."""
+    split = dict(program.standing)
+    nothing = Cover(0, False)
+    for _, position in taken(values, "whole"):
+        split[position] = split.get(position, nothing)._replace(rendezvous=True)
+    for _, position, number in taken(values, "wait"):
+        split[position] = split.get(position, nothing)._replace(wait=number)
+    for _, position, number in taken(values, "signal"):
+        split[position] = split.get(position, nothing)._replace(signal=number)
+    return split
+
+
+def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values) -> Apart:
+    """The result, with each signal told with the first wait that it leads to."""
+    whole = dict(fixed.standing)
+    halves: dict[Position, Halves] = {}
+    for _, position in taken(values, "whole"):
+        whole[position] = split[position]._replace(wait=0, signal=0)
+    listed: set[Position] = set()
+    for _, position, number in sorted(taken(values, "wait")):
+        signals = _signals_of(program, split, position, number) - listed
+        listed |= signals
+        halves[position] = Halves(tuple(sorted(signals)), (position,), number)
+        stands = split[position]
+        whole[position] = Cover(stands.lands, True, stands.counts)
+    exposed = sum(model.linear.cost[place] * values[name] for name, place in model.linear.number.items())
+    return Apart(whole, split, halves, exposed, len(model.free), model.ids)
+
+
+def _signals_of(program: Program, split: Placement, wait: Position, number: int) -> set[Position]:
+    """The signals that a wait can be the next one after."""
+    flow = program.flow
+    gaps: dict[int, list[int]] = {}
+    for position, cover in split.items():
+        if cover.signal == number:
+            gaps.setdefault(position.block, []).append(position.gap)
+    found: set[Position] = set()
+    todo = [(block.index, wait.gap) for block in flow.blocks if block.origin == wait.block]
+    seen = set()
+    while todo:
+        block, before = todo.pop()
+        origin = flow.blocks[block].origin
+        here = [gap for gap in gaps.get(origin, ()) if gap < before]
+        if here:
+            found.add(Position(origin, max(here)))
+            continue
+        for source in flow.blocks[block].predecessors:
+            if source not in seen:
+                seen.add(source)
+                todo.append((source, len(flow.blocks[source].ops) + 1))
+    return found

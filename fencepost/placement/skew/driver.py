@@ -1,0 +1,55 @@
+"""Which barriers a kernel gets whose waves are skewed, or in which it matters when each wave's accesses complete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fencepost.analysis.program import Program
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.placement.auto import Auto, is_quick
+from fencepost.placement.decision import Decision
+from fencepost.placement.minimize import Minimize
+from fencepost.placement.optimal import Optimal
+from fencepost.placement.options import PlacementOptions
+from fencepost.placement.skew.choose import choose_apart
+from fencepost.placement.skew.optimal import find_fewest
+from fencepost.placement.skew.spacing import spaced
+from fencepost.placement.skew.step_compaction import without_repeats
+from fencepost.placement.strategy import Splits, Strategy
+from fencepost.targets import TargetConfig
+
+
+def decide_skewed(
+    program: Program, config: TargetConfig, asked: Strategy, options: PlacementOptions
+) -> Decision:
+    """Where barriers and waits go. Barriers are not split here: an arrive says nothing about what is complete."""
+    assert program.shift is not None
+    in_step = len(program.shift.groups.masks) == 1
+    if asked.splits is Splits.ALWAYS and not in_step:
+        raise FencepostError(
+            "barriers cannot be split in a kernel whose waves run apart",
+            [Mark(op.span, "some waves are held back here") for op in program.held_back_at()][:1],
+            code="FP201",
+            notes=[
+                ("help", "`--strategy auto`, `optimal`, `minimize`, `eager` and `walk` use whole barriers")
+            ],
+            source=program.flow.trace.source,
+        )
+    strategy = asked if asked.keeps_positions else Minimize()
+    # What stands for an algorithm of someone else may put barriers anywhere.
+    lean = program if strategy.keeps_positions else without_repeats(program)
+    placement = choose_apart(lean, strategy, config.widest_waits())
+    if not isinstance(asked, Optimal) or (isinstance(asked, Auto) and not is_quick(program)):
+        return Decision(strategy.name, placement if strategy.keeps_positions else spaced(program, placement))
+    if in_step and placement == program.standing:
+        return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
+    if program.table.engines and not program.waits_fixed:
+        apart = "completion matters" if in_step else "waves run apart"
+        reason = f"how long to wait for copies is not part of the optimum where {apart}"
+        return Decision(strategy.name, spaced(program, placement), f"not proven to be optimal ({reason})")
+    limit = asked.seconds if options.seconds is None else options.seconds
+    fewest = find_fewest(lean, placement, limit, 0.0 if options.exact else options.near)
+    if in_step:
+        fewest = replace(fewest, apart="")
+    best = fewest.cost if fewest.proven else None
+    return Decision(Optimal.name, spaced(program, fewest.placement), str(fewest), best)

@@ -1,0 +1,238 @@
+"""The fewest barriers where groups of waves run apart, with a proof or without.
+
+A placement is a height at each place: how many barriers stand there, or whether one that stands there anyway has a
+fence. More of anything never hurts. So if a placement leaves a hazard open, every one that does not is higher
+somewhere; the higher the open placement, the fewer places that can be. That is a *row*: steps up of which one has
+to be taken. Rows are made for placements that are still open, each raised as far as it stays open. The cheapest way
+to satisfy the rows so far never costs more than the optimum; once it leaves nothing open, or costs as much as a
+placement that is known, that one is the optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import groupby
+from typing import NamedTuple
+
+from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Cover, Placement
+from fencepost.flow import Position
+from fencepost.placement.fallback import FENCE
+from fencepost.placement.optimal.costs import FINEST
+from fencepost.placement.optimal.open_hazards import Openings
+from fencepost.placement.skew.choose import FENCE_COST, cost_apart
+from fencepost.placement.skew.multiplicities import Choice, Heights, Rung
+
+MOST_TRIES = 20_000
+"""Choices that are looked at for the rows so far."""
+MOST_PLACES = 1000
+MOST_ROWS = 2000
+UNKNOWN = 1 << 62
+
+
+class Grade(NamedTuple):
+    """What stands at a position at some height, and what it costs."""
+
+    cover: Cover
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class FewestApart:
+    """The best placement that was found."""
+
+    placement: Placement
+    cost: float
+    proven: bool
+    rows: int
+    reason: str = ""
+    apart: str = "; waves run apart"
+    """What else there is to say about a proof."""
+
+    def __str__(self) -> str:
+        how = f"{self.rows} row{'' if self.rows == 1 else 's'}"
+        if self.proven:
+            return f"optimal, proven ({how}{self.apart})"
+        return f"not proven to be optimal ({how}; {self.reason})"
+
+
+def find_fewest(program: Program, known: Placement, seconds: float, enough: float = 0.0) -> FewestApart:
+    """The cheapest placement without waits of its own; `known` is one that leaves nothing open.
+
+    If that is shown to cost at most `enough` more than the cheapest (0.02 is 2 %), it will do.
+    """
+    search = Search(program, time.monotonic() + seconds, enough)
+    return search.run(known)
+
+
+@dataclass(slots=True)
+class Search:
+    """Makes rows and satisfies them, for any program: see the module."""
+
+    program: Program
+    until: float
+    enough: float
+    grades: dict[Position, list[Grade]] = field(default_factory=dict)
+    """What can stand at each place, from height 1 up."""
+    rows: list[frozenset[Rung]] = field(default_factory=list)
+    openings: Openings | None = None
+
+    def run(self, known: Placement) -> FewestApart:
+        """Make rows and satisfy them, until that leaves nothing open."""
+        self.places()
+        self.openings = Openings(
+            self.program, {at: [g.cover for g in grades] for at, grades in self.grades.items()}
+        )
+        least = self.price_of(known)
+        paid = cost_apart(self.program, known)
+        if not least:
+            return FewestApart(known, paid, True, 0)
+        if len(self.grades) > MOST_PLACES:
+            return FewestApart(known, paid, False, 0, "the kernel is too large")
+        if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
+            return FewestApart(known, paid, False, 0, "not every place was looked at")
+        while True:
+            chosen, exact = self.cheapest(int(least / (1 + Fraction(self.enough))))
+            if chosen is None:
+                proven = exact and not self.enough
+                reason = "near enough" if exact and self.enough else self.why_not(exact)
+                return FewestApart(known, paid, proven, len(self.rows), reason)
+            if not self.is_open(chosen):
+                found = self.placement(chosen)
+                price = cost_apart(self.program, found)
+                return FewestApart(found, price, exact, len(self.rows), self.why_not(exact))
+            row = self.row(chosen) if len(self.rows) < MOST_ROWS else None
+            if row is None:
+                return FewestApart(known, paid, False, len(self.rows), self.why_not(False))
+            self.rows.append(row)
+
+    def why_not(self, exact: bool) -> str:
+        """Why a result is not proven, if it is not."""
+        if exact:
+            return ""
+        return "time was up" if time.monotonic() > self.until else "too many choices"
+
+    def places(self) -> None:
+        """Where barriers can stand, one place for each stretch in which it does not matter where.
+
+        The heights of a place are: a fence, for a barrier that stands there without; a fence alone, where that can
+        be enough; one barrier, two, ... Where one stands already, these come right before it.
+        """
+        program, shift = self.program, self.program.shift
+        assert shift is not None
+        most = 1 - min(shift.least)
+        for at, cover in program.standing.items():
+            if cover.rendezvous and not (cover.counts or cover.lands) and at.block in program.siblings:
+                own = [Grade(Cover(), self.price(at, FENCE_COST))] if cover.raw else []
+                more = [Grade(Cover(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
+                self.grades[at] = own + more
+        fences = shift.everything | shift.overdue(None, shift.most_owed)
+        for phase in program.order:
+            block = program.places[phase]
+            if block in program.flow.sealed:
+                continue
+            end = len(program.flow.blocks[program.phases.nodes[phase].block].ops)
+            asked: dict[int, bool] = {end: False}
+            for step in program.steps[phase]:
+                if step.number >= 0 or step.conflicts:
+                    asked[step.gap] = asked.get(step.gap, False) or bool(step.conflicts & fences)
+            for gap, fence in asked.items():
+                self.add_place(Position(block, gap), fence, most)
+
+    def add_place(self, position: Position, fence: bool, most: int) -> None:
+        """One place for up to so many barriers."""
+        if position in self.program.standing:
+            return
+        barriers = [Grade(Cover(times=n), self.price(position, n)) for n in range(1, most + 1)]
+        alone = self.grades.get(position, [])[:1]
+        if fence:
+            alone = [Grade(FENCE, self.price(position, FENCE_COST))]
+        self.grades[position] = [*(grade for grade in alone if not grade.cover.rendezvous), *barriers]
+
+    def placement(self, heights: Heights) -> Placement:
+        """What stands in the kernel at these heights."""
+        chosen = {at: self.grades[at][height - 1].cover for at, height in heights.items() if height}
+        return self.program.standing | chosen
+
+    def is_open(self, heights: Heights) -> bool:
+        """Whether a hazard is open."""
+        assert self.openings is not None
+        return self.openings.is_open(heights)
+
+    def row(self, heights: Heights) -> frozenset[Rung] | None:
+        """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
+
+        The dearest places are raised first.
+        """
+        high = dict(heights)
+        places = sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))
+        for _, alike in groupby(places, key=lambda at: self.grades[at][-1].price):
+            if not self.raise_all(high, list(alike)):
+                return None
+        return frozenset(
+            Rung(position, high.get(position, 0) + 1)
+            for position, grades in self.grades.items()
+            if high.get(position, 0) < len(grades)
+        )
+
+    def raise_all(self, high: Heights, places: list[Position]) -> bool:
+        """Raise places one after the other, each as far as something stays open; whether there was time for that.
+
+        What is open with many places raised is open with fewer. So all are tried at once; if that closes it, more and
+        more as long as something stays open, then fewer and fewer.
+        """
+        first, many = 0, len(places)
+        closed = UNKNOWN
+        """That nothing is open with all in front of this one raised is known."""
+        while first < len(places):
+            if time.monotonic() > self.until:
+                return False
+            end = min(first + many, len(places))
+            if end == first + 1:
+                raised = self.raise_one(high, places[first], end >= closed)
+                first, many, closed = end, 2 if raised else 1, closed if raised else UNKNOWN
+                continue
+            tried = {at: len(self.grades[at]) for at in places[first:end]}
+            if end < closed and self.is_open(high | tried):
+                high.update(tried)
+                first, many = end, many * 2
+            else:
+                # The first time, nothing is known about where it closes.
+                many, closed = 1 if end - first == len(places) else (end - first) // 2, min(closed, end)
+        return True
+
+    def raise_one(self, high: Heights, position: Position, closes: bool) -> bool:
+        """Raise one place as far as something stays open; whether to the top, which `closes` says it cannot be."""
+        top = len(self.grades[position])
+        for height in range(high.get(position, 0) + 1, top + (not closes)):
+            if not self.is_open(high | {position: height}):
+                return False
+            high[position] = height
+        return not closes
+
+    # ------------------------------------------------------------ prices
+
+    def price(self, position: Position, weight: float) -> int:
+        """What something costs at a position."""
+        return max(round(self.program.flow.frequency(position) * weight * FINEST), 1)
+
+    def price_of(self, placement: Placement) -> int:
+        """What a placement costs on top of what stands in the kernel."""
+        standing, paid = self.program.standing, 0
+        for position, cover in placement.items():
+            if position not in standing:
+                paid += self.price(position, cover.times if cover.rendezvous else FENCE_COST)
+            elif cover.times > 1:
+                paid += self.price(position, cover.times - 1)
+            elif standing[position].raw and not cover.raw:
+                paid += self.price(position, FENCE_COST)
+        return paid
+
+    def cheapest(self, least: int) -> tuple[Heights | None, bool]:
+        """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
+        prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
+        choice = Choice(prices, least, MOST_TRIES, self.until)
+        exact = choice.search(list(self.rows), {}, 0)
+        return choice.best, exact

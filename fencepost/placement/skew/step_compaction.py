@@ -1,0 +1,93 @@
+"""A program whose waves run apart, without steps that change nothing where no barrier comes between.
+
+Kernels touch one buffer with many operations in a row. The second access of a class right behind the first one meets
+nothing that the first has not met and leaves nothing behind that the first has not left. A barrier between the two
+is no better than one in front of both, so none is looked for there. In the same way, operations in a row that
+complete reads by using their results are one.
+
+Whoever looks for places on the program as it is here must not put barriers anywhere but in front of steps that
+conflict, or at the ends of blocks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+
+from fencepost.analysis.program import Program, Step
+from fencepost.analysis.skew.transfer import Turn
+
+
+def without_repeats(program: Program) -> Program:
+    """The program with one step for those in a row that do the same."""
+    standing: dict[int, set[int]] = {}
+    for at in program.standing:
+        standing.setdefault(at.block, set()).add(at.gap)
+    steps = list(program.steps)
+    for block, phases in program.siblings.items():
+        repeated, sites = _repeated([steps[phase] for phase in phases], standing.get(block, set()))
+        for phase in phases:
+            kept = [step for step in steps[phase] if step.gap not in repeated]
+            steps[phase] = _joined(kept, sites)
+    return replace(program, steps=steps, runs={})
+
+
+def _repeated(lines: list[list[Step]], standing: Iterable[int]) -> tuple[set[int], list[int]]:
+    """The gaps whose steps repeat those before them, in all phases of a block, and those where a barrier can be."""
+    repeats: dict[int, int] = {}
+    """Gaps of steps that repeat another one, and where the farthest of these stands."""
+    kept = set(standing)
+    for line in lines:
+        before: Step | None = None
+        for step in line:
+            if before is not None and step[1:] == before[1:] and _is_steady(step):
+                repeats[step.gap] = min(before.gap, repeats.get(step.gap, before.gap))
+            elif not _completes_alone(step):
+                kept.add(step.gap)
+            before = step
+    sites = sorted(kept)
+    for gap in sorted(repeats.keys() - kept):
+        place = bisect_right(sites, gap)
+        if place and sites[place - 1] > repeats[gap]:
+            # In another phase, something stands between the two.
+            sites.insert(place, gap)
+    return repeats.keys() - set(sites), sites
+
+
+def _is_steady(step: Step) -> bool:
+    """Whether nothing is different if it happens once more."""
+    _, adds, conflicts, _, in_flight, _, clears, lands, counts, may_land, may_count, settles, turn = step
+    if in_flight or lands or counts or may_land or may_count or settles:
+        return False
+    if turn is None:
+        return not clears and not adds & conflicts
+    if turn.meets is not None or turn.drops or (turn.completes and (adds or conflicts)):
+        return False
+    return not adds & conflicts and not any(adds & mask for mask, _ in turn.owes)
+
+
+def _completes_alone(step: Step) -> bool:
+    """Whether it completes reads and does nothing else."""
+    turn = step.turn
+    if turn is None or step.number >= 0:
+        return False
+    return step == Step(step.gap, clears=True, turn=Turn(turn.completes))
+
+
+def _joined(line: list[Step], sites: list[int]) -> list[Step]:
+    """The steps of a phase, those in a row that complete reads as one where no barrier can come between."""
+    found: list[Step] = []
+    last: int | None = None
+    """Between which sites the step before stands, if it completes reads and does nothing else."""
+    for step in line:
+        turn = step.turn if _completes_alone(step) else None
+        place = bisect_right(sites, step.gap) if turn is not None else None
+        if turn is not None and place == last:
+            before = found[-1]
+            assert before.turn is not None
+            found[-1] = before._replace(turn=Turn(before.turn.completes | turn.completes))
+        else:
+            found.append(step)
+        last = place
+    return found

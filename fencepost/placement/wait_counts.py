@@ -1,0 +1,102 @@
+"""How long each wait has to be: the largest count that still completes everything that is needed.
+
+A barrier that is put in front of a copy's consumer first drains every counter. Then each counter is let go as
+far as possible: not waited for at all if nothing needs it, else the most later operations that may stay
+outstanding. A larger count lets more copies pass, so the largest safe one is found by halving. Each try
+follows only the copies that it would let pass, up to where they are waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fencepost.analysis.program import MOST_COUNTED, Program
+from fencepost.analysis.sync import Cover, Placement
+from fencepost.flow import Position
+from fencepost.ir.ops import LDS_COUNTER
+from fencepost.placement.redundant import Pruning
+
+
+def relax(
+    program: Program,
+    placement: Placement,
+    positions: Iterable[Position],
+    widest: Mapping[str, int],
+    least: Placement | None = None,
+) -> Placement:
+    """`placement` with the waits at `positions` as short as possible.
+
+    `widest` is the greatest count that each counter can be waited for with; `least` is what must stay.
+    """
+    if not program.table.engines or program.waits_fixed:
+        return placement
+    positions = list(positions)
+    relaxed = dict(placement)
+    for position in positions:
+        relaxed[position] = _within(program, relaxed[position], widest)
+    pruning = Pruning(program, relaxed)
+    flow = program.flow
+    for position in sorted(positions, key=lambda at: (-flow.frequency(at), at)):
+        if relaxed[position].lands and position.block in program.siblings:
+            _relax_at(pruning, position, widest, (least or {}).get(position))
+            relaxed[position] = pruning.cover[position]
+            if not relaxed[position].does_anything:
+                del relaxed[position]
+    return relaxed
+
+
+def _within(program: Program, cover: Cover, widest: Mapping[str, int]) -> Cover:
+    """`cover` with counts that a wait can be given: a smaller one completes more."""
+    counts = {name: min(count, widest.get(name, count)) for name, count in cover.counts}
+    if cover.drains or counts == dict(cover.counts):
+        return cover
+    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(signal=cover.signal, wait=cover.wait)
+
+
+def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Cover | None) -> None:
+    program = pruning.program
+    if least is not None and pruning.weaken(position, least):
+        return
+    cover = pruning.cover[position]
+    floor = dict(least.counts) if least is not None else {}
+    if cover.drains:
+        counts = dict.fromkeys(program.table.engines, 0) | dict(cover.counts)
+        counts.update((name, count) for name, count in floor.items() if name not in counts)
+        if not pruning.weaken(position, _waiting(program, counts, cover)):
+            # Something has not even been put into a group yet: only draining waits for that.
+            return
+    else:
+        counts = dict(cover.counts)
+    for counter in list(counts):
+        if counter == LDS_COUNTER and counter not in floor and not cover.rendezvous:
+            without = {name: count for name, count in counts.items() if name != counter}
+            if pruning.weaken(position, _waiting(program, without, cover)):
+                counts = without
+        elif counter in program.table.engines:
+            _relax_counter(
+                pruning, position, counts, counter, widest.get(counter, MOST_COUNTED), floor.get(counter)
+            )
+
+
+def _relax_counter(
+    pruning: Pruning, position: Position, counts: dict[str, int], counter: str, most: int, floor: int | None
+) -> None:
+    """Make one count as large as possible, or drop it; what must stay of it is at most `floor`."""
+    program, cover = pruning.program, pruning.cover[position]
+    if floor is None:
+        without = {name: count for name, count in counts.items() if name != counter}
+        if pruning.weaken(position, _waiting(program, without, cover)):
+            del counts[counter]
+            return
+    safe, limit = counts[counter], min(most, program.levels - 1, most if floor is None else floor)
+    while safe < limit:
+        tried = (safe + limit + 1) // 2
+        if pruning.weaken(position, _waiting(program, counts | {counter: tried}, cover)):
+            safe = counts[counter] = tried
+        else:
+            limit = tried - 1
+
+
+def _waiting(program: Program, counts: dict[str, int], cover: Cover) -> Cover:
+    """The same barrier or wait with other counts."""
+    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(times=cover.times)

@@ -1,0 +1,189 @@
+"""What a strategy chooses, with waits that are worth their price.
+
+A strategy says where barriers go. How long those that follow copies wait can be decided in several ways, and no one
+of them is best everywhere, so all are tried and the cheapest is taken (strategies that stand for an algorithm of
+someone else keep its positions; only their waits are worked out):
+
+* a barrier that has to wait drains every counter (later copies then need no barrier of their own), or it waits for
+  just what is needed (copies for the iterations to come stay in flight);
+* barriers that are there for other reasons, those that stand in the kernel included, wait as well, and what that
+  makes redundant goes: a barrier that stands between a copy and its reader is upgraded rather than doubled;
+* a barrier behind each loop waits for what the loop leaves in flight, so that no iteration has to;
+* a barrier that is executed often is left out, the others wait for everything, and what is missing then is put in
+  elsewhere, where it may be executed less often.
+
+In the end every wait that was put in, or added to, gets the largest count that is safe.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from fencepost.analysis.program import Program
+from fencepost.analysis.sync import DRAIN, Cover, Placement
+from fencepost.flow import Position
+from fencepost.placement.fallback import complete
+from fencepost.placement.redundant import prune
+from fencepost.placement.strategy import Strategy, cost, wait_price
+from fencepost.placement.wait_counts import relax
+
+NOTHING = Cover(rendezvous=False)
+
+MOST_VARIED, MOST_RELAXED = 4000, 20_000
+"""Operations of a kernel up to which several ways to wait are tried, and waits are made as short as possible."""
+MOST_TRIES = 24
+"""Barriers that are left out to see what that gives."""
+
+
+def choose(
+    program: Program,
+    strategy: Strategy,
+    widest: Mapping[str, int],
+    coarse: Program | None = None,
+    until: float = math.inf,
+) -> Placement:
+    """Where barriers go and how long they wait; `widest` is the greatest count of each counter.
+
+    When the clock (`time.monotonic`) is past `until`, nothing more is tried.
+
+    `coarse` is the same kernel looked at less closely. What covers all hazards there covers them here, too: a
+    strategy that is no optimum can do better with it now and then.
+    """
+    if is_about_waits(program):
+        return min(
+            candidates(program, strategy, widest, until), key=lambda placement: price(program, placement)
+        )
+    first = strategy.choose(program)
+    if coarse is None or not strategy.improves:
+        return first
+    other = prune(program, complete(program, program.standing | strategy.choose(coarse)), program.standing)
+    return min(first, other, key=lambda placement: cost(program.flow, placement))
+
+
+def candidates(
+    program: Program, strategy: Strategy, widest: Mapping[str, int], until: float = math.inf
+) -> Iterator[Placement]:
+    """The placements that `choose` chooses from, one after the other: who knows what is enough can stop."""
+    if not is_about_waits(program):
+        yield from strategy.candidates(program)
+        return
+    found: list[Placement] = []
+    before: list[Placement] = []
+    size = _size(program)
+    for program_ in (program, replace(program, drains=False)) if strategy.improves else (program,):
+        if found and time.monotonic() > until:
+            break
+        chosen = strategy.choose(program_)
+        if chosen in before:
+            break
+        before.append(chosen)
+        added = chosen.keys() - program.standing.keys()
+        if size > MOST_RELAXED:
+            yield chosen
+            return
+        found.append(relax(program, chosen, added, widest))
+        yield found[-1]
+        if time.monotonic() > until or size > MOST_VARIED:
+            return
+        if any(chosen[at].lands for at in added):
+            found.append(_all_waiting(program, chosen, widest))
+            yield found[-1]
+            if strategy.improves:
+                found.append(_all_waiting(program, _behind_loops(program) | chosen, widest))
+                yield found[-1]
+    if strategy.improves:
+        different = [each for place, each in enumerate(found) if each not in found[:place]]
+        different.sort(key=lambda placement: price(program, placement))
+        for each in different[:2]:
+            yield _improved(program, each, widest, until)
+
+
+def limits_of_waits(program: Program) -> tuple[str, ...]:
+    """What is not tried in a kernel of this size, in words."""
+    size = _size(program) if is_about_waits(program) else 0
+    if size > MOST_RELAXED:
+        return (f"more than {MOST_RELAXED} operations: waits are not made as short as possible",)
+    return (f"more than {MOST_VARIED} operations: one way to wait is tried",) if size > MOST_VARIED else ()
+
+
+def _size(program: Program) -> int:
+    return sum(len(block.ops) for block in program.flow.blocks)
+
+
+def is_about_waits(program: Program) -> bool:
+    """Whether how long barriers wait is to be decided, too."""
+    return bool(program.table.engines) and not program.waits_fixed
+
+
+def _improved(program: Program, placement: Placement, widest: Mapping[str, int], until: float) -> Placement:
+    """`placement` as long as leaving out one barrier, and repairing what that breaks, makes it cheaper."""
+    best, least = placement, price(program, placement)
+    tries = MOST_TRIES
+    improving = True
+    while improving and tries > 0:
+        improving = False
+        added = [at for at in best if at not in program.standing]
+        for position in sorted(added, key=lambda at: (-program.flow.frequency(at), at))[:tries]:
+            tries -= 1
+            if time.monotonic() > until:
+                return best
+            without = {at: cover for at, cover in best.items() if at != position}
+            repaired = _all_waiting(program, complete(program, _draining(without)), widest)
+            if (paid := price(program, repaired)) < least:
+                best, least, improving = repaired, paid, True
+                break
+    return best
+
+
+def _behind_loops(program: Program) -> Placement:
+    """A barrier that drains wherever a loop is left."""
+    flow = program.flow
+    found: Placement = {}
+    for block in flow.blocks:
+        inside = {loop.index for loop in flow.loops_around(block.index)}
+        for target in block.successors:
+            left = inside - {loop.index for loop in flow.loops_around(target)}
+            origin = flow.blocks[target].origin
+            position = Position(origin, 0)
+            if left and origin not in flow.sealed and position not in program.held:
+                found[position] = DRAIN
+    return found
+
+
+def _draining(placement: Placement) -> Placement:
+    return {
+        at: DRAIN._replace(times=cover.times) if cover.rendezvous else cover
+        for at, cover in placement.items()
+    }
+
+
+def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int]) -> Placement:
+    """`chosen` with every barrier waiting, without those that are redundant then, and relaxed again."""
+    standing = program.standing
+    kept = prune(program, _draining(chosen), standing)
+    changeable = [at for at in kept if at not in standing or standing[at].rendezvous]
+    return relax(program, kept, changeable, widest, least=standing)
+
+
+def paid_each_time(cover: Cover) -> float:
+    """What a barrier or wait costs whenever it runs."""
+    return cover.is_barrier * cover.times + _wait_price(cover, NOTHING)
+
+
+def price(program: Program, placement: Placement) -> float:
+    """Barriers executed, and what the waits cost that were not in the kernel."""
+    flow, standing = program.flow, program.standing
+    return sum(
+        flow.frequency(at) * (cover.is_barrier * cover.times + _wait_price(cover, standing.get(at, NOTHING)))
+        for at, cover in placement.items()
+    )
+
+
+def _wait_price(cover: Cover, standing: Cover) -> float:
+    """What it costs that a barrier or wait waits for more than the one that stood there."""
+    if not cover.lands & ~standing.lands:
+        return 0.0
+    return wait_price(min((count for _, count in cover.counts), default=0))

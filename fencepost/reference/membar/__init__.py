@@ -1,0 +1,1 @@
+"""Triton's membar analysis, operation by operation."""
