@@ -1,7 +1,7 @@
 """What an operation does to shared memory, and which bytes it can touch.
 
 Which bytes: a slot or range is known exactly where it depends on nothing but the wave and on numbers that are
-known where the access stands (see `phases`); anything else is the whole slot or allocation.
+known where the access stands (see `block_instances`); anything else is the whole slot or allocation.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class _Walk:
     flying: int
     rounds: Rounds
     owed: dict[int, tuple[_Access, Rounds]] = field(default_factory=dict)
-    """Where groups run apart: bits that had to be complete soon, and for which access (see `shift`)."""
+    """Where groups run apart: bits that had to be complete soon, and for which access (see `skew`)."""
 
 
 def hazards(program: Program, placement: Placement | None = None) -> Iterator[Hazard]:

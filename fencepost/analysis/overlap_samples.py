@@ -13,7 +13,7 @@ from fencepost.ir.expr import LANE, Expr, evaluate, lanes_in
 
 ATTEMPTS = 20
 LATER, SAME = "later", "same"
-"""See `solver`."""
+"""See `isl_overlap`."""
 UNBOUNDED = 1 << 20
 """Iterations of a loop of unknown length that are tried."""
 NEAR = 8

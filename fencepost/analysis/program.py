@@ -17,7 +17,7 @@ pending bits are there once more: those that were added since it was signalled l
 clears whatever is pending and not among them.
 
 Where groups of waves run apart (barriers inside divergent conditionals), every bit is there once for each pair of
-groups and for how near it is to being ordered: see `shift`.
+groups and for how near it is to being ordered: see `skew`.
 
 Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
 taken away or changed like the ones that are put in.

@@ -27,7 +27,7 @@ class Cover(NamedTuple):
     signal: int = 0
     """The one that is signalled here, after whatever is waited for."""
     raw: bool = False
-    """A rendezvous without a fence; told apart only where groups of waves run apart (see `shift`)."""
+    """A rendezvous without a fence; told apart only where groups of waves run apart (see `skew`)."""
     times: int = 1
     """How many barriers stand here, one behind the other: waves that run apart may need several."""
 

@@ -1,7 +1,7 @@
 """Where barriers go. Each strategy is one file and chooses positions; the analysis is the same for all.
 
 A strategy returns a placement: positions, and for each whether the barrier has to drain the async copies.
-Whatever it chooses, `complete` has the last word: it adds a barrier right before any access that is still
+Whatever it chooses, `fallback` has the last word: it adds a barrier right before any access that is still
 uncovered, so that no strategy can leave a race, only waste barriers. `driver` is the way in.
 """
 

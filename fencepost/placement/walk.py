@@ -4,7 +4,7 @@ It remembers the last operation on each allocation. When the next one uses the m
 barrier has been walked past in between, it puts one in front. After a loop's body it walks the body once more,
 as the next iteration. Walking takes the two sides of a conditional one after the other, so that a barrier on
 one side seems to cover the other; two writes, and allocations that share bytes, are no hazard to it. What it
-misses for these reasons, `complete` adds (docs/seed-differences.md has the kernels that show it).
+misses for these reasons, `fallback` adds (docs/seed-differences.md has the kernels that show it).
 """
 
 from __future__ import annotations

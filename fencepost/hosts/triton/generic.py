@@ -1,7 +1,7 @@
 """A live Triton module in MLIR's generic form, and generic form back to a live module.
 
 All this happens in the user's process, on modules that Triton itself has made: they are printed,
-which is safe. Text from elsewhere is parsed in a process of its own, see `files`.
+which is safe. Text from elsewhere is parsed in a process of its own, see `module_files`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_live(module: Any, context: Any = None, name: str = "<module>") -> Modul
 def parse_live(text: str, context: Any) -> Any:
     """A live module of this process from text that came out of `generic_form` and edits to it.
 
-    Meant for text that we made ourselves: a mistake in other text may end the process (see `files`).
+    Meant for text that we made ourselves: a mistake in other text may end the process (see `module_files`).
     """
     require_triton()
     ir = import_module("triton._C.libtriton").ir

@@ -1,7 +1,7 @@
 """Barriers put into and taken out of the file that the user gave, so that nothing else in it changes.
 
 Names, comments and formatting stay. Only operations that have lines of their own can be treated
-this way; `edits` works on any module, at the price of printing it anew.
+this way; `text_edits` works on any module, at the price of printing it anew.
 """
 
 from __future__ import annotations

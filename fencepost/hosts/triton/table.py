@@ -113,7 +113,7 @@ HARMLESS = (
         "rocdl.s.wait.expcnt",
     ),
     *("rocdl.s.wait.loadcnt", "rocdl.s.wait.storecnt", "rocdl.s.wait.tensorcnt", "nvvm.nanosleep"),
-    # who a thread is: a branch that depends on it is not judged, see `divergence`
+    # who a thread is: a branch that depends on it is not judged, see `thread_branches`
     *(
         "rocdl.workitem.id.x",
         "rocdl.workitem.id.y",

@@ -2,7 +2,7 @@
 
 The row with the fewest terms is taken, and each of its terms is tried; in the branches that follow, a term that was
 tried is not allowed any more. A branch is given up when what it has paid, with what the open rows would pay at least
-(see `bound`), is no less than the best so far.
+(see `lower_bound`), is no less than the best so far.
 """
 
 from __future__ import annotations

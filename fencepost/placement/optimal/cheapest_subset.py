@@ -1,7 +1,7 @@
 """The cheapest of the existing barriers and waits that cover everything.
 
 Taking barriers out one by one leaves none that is redundant, but not always the cheapest set: the first that goes may
-be the one that could have stood for two others. The search is that of `apart`: a place has a barrier or none.
+be the one that could have stood for two others. The search is that of `skew.optimal`: a place has a barrier or none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows: what a placement has to satisfy so that a way is not open (see `terms`)."""
+"""Rows: what a placement has to satisfy so that a way is not open (see `literals`)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Solved:
 
 @dataclass(slots=True)
 class Model:
-    """A variable for each term, and one for each rung of a position's ladder of waits (see `bound`)."""
+    """A variable for each term, and one for each rung of a position's ladder of waits (see `lower_bound`)."""
 
     prices: Prices
     terms: list[Term]

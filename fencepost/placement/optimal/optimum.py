@@ -13,7 +13,7 @@ class Optimum:
 
     placement: Placement
     cost: float
-    """How often the barriers run that were put in, with what waits cost (see `prices`)."""
+    """How often the barriers run that were put in, with what waits cost (see `costs`)."""
     bound: float
     """No placement costs less."""
     proven: bool

@@ -1,4 +1,4 @@
-"""The cheapest heights that satisfy rows: see `apart`."""
+"""The cheapest heights that satisfy rows: see `optimal`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost.flow import Position
 
 
 class Rung(NamedTuple):
-    """What stands at a position has at least this height: see `apart`."""
+    """What stands at a position has at least this height: see `optimal`."""
 
     position: Position
     height: int

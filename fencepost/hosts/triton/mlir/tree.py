@@ -2,7 +2,7 @@
 
 Nodes are compared by identity. They point at each other in both directions (a value knows what
 defines it, an operation its block), so they are filled in while the text is read and left alone
-from then on: changes are made to the text (`edits`), never to the tree.
+from then on: changes are made to the text (`text_edits`), never to the tree.
 """
 
 from __future__ import annotations
