@@ -1,9 +1,9 @@
 """Bytes that depend on numbers which are not known one by one: the variables of loops that are not followed.
 
-`block_instances` follows loops whose iterations repeat. What is left is mostly a part of a buffer that moves on with the
-loop, `%a[%i * 64..%i * 64 + 64]`. Such an access keeps its expressions. Whether two of them can meet, in one
-iteration or in different ones, is a question about integers: first about the intervals that they lie in, and only
-where these overlap for the solver.
+`block_instances` follows loops whose iterations repeat. What is left is mostly a part of a buffer that moves on
+with the loop, `%a[%i * 64..%i * 64 + 64]`. Such an access keeps its expressions. Whether two of them can meet, in
+one iteration or in different ones, is a question about integers: first about the intervals that they lie in, and
+only where these overlap for the solver.
 """
 
 from __future__ import annotations

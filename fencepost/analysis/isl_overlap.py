@@ -1,9 +1,9 @@
 """Can two footprints meet? Asked of isl, as a set of integers that is empty or not.
 
-The question has the variables of both sides: the loops around each access, and the wave of each where it
-matters. A few numbers are tried first: most footprints that meet do so with some of them (see `overlap_samples`). Answers are
-kept by the shape of the question. What isl cannot be asked (a product of two variables), what takes it too long, and
-what comes up when a kernel has used up its budget, is answered "yes".
+The question has the variables of both sides: the loops around each access, and the wave of each where it matters. A
+few numbers are tried first: most footprints that meet do so with some of them (see `overlap_samples`). Answers are
+kept by the shape of the question. What isl cannot be asked (a product of two variables), what takes it too long,
+and what comes up when a kernel has used up its budget, is answered "yes".
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ bytes, and its own ways of looking.
 * `track`, where all waves meet the same barriers in the same order: follow each access until every wave can
   see it. It covers all paths; only loops whose variable decides bytes or branches are cut short, and then
   the report says so.
-* `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it:
-  run representative waves along one path after the other. Paths are bounded in length and number. Where that
-  cuts anything off, `skew.track` follows each access as `track` does, with how many barriers the waves are apart as part
+* `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it: run
+  representative waves along one path after the other. Paths are bounded in length and number. Where that cuts
+  anything off, `skew.track` follows each access as `track` does, with how many barriers the waves are apart as part
   of the state: that covers all paths and trip counts. Where it cannot, the report says so.
 """
 

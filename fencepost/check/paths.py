@@ -175,7 +175,7 @@ class Paths:
         return _Place(0, {}, (dict(self.given),))
 
     def _skipped(self, place: _Place, history: dict[int, list[Values]]) -> _Place:
-        """A place at the beginning of an iteration, some iterations on if the loop is a long one: see `loop_skips`."""
+        """A place where an iteration begins, some iterations on if the loop is long: see `loop_skips`."""
         loop = self.flow.blocks[place.block].loop
         if loop < 0 or self.flow.loops[loop].header != place.block or self.flow.loops[loop].op is not None:
             return place

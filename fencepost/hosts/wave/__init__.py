@@ -5,8 +5,8 @@
     fencepost.hosts.wave.install()      # from now on kernels get fencepost's barriers
 
 A trace is read into a kernel of ours (`translate`), and what the kernel then lacks is put into the trace as Wave's
-own operations (`write_back`), so that the rest of Wave's pipeline runs on. Nothing is written to Wave's nodes but what
-they are made for. `versions` says which releases are accepted.
+own operations (`write_back`), so that the rest of Wave's pipeline runs on. Nothing is written to Wave's nodes but
+what they are made for. `versions` says which releases are accepted.
 """
 
 from fencepost.hosts.wave.versions import require_wave

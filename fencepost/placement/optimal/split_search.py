@@ -1,4 +1,5 @@
-"""The split barriers that expose least, among those that run least: see `split_program` for the program that is solved.
+"""The split barriers that expose least, among those that run least: see `split_program` for the program that is
+solved.
 
 The whole barriers of the optimum come first. What they wait for copies with stays where it is; everything else is
 placed anew, as pairs or as whole barriers.
