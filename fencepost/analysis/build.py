@@ -14,11 +14,12 @@ from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.read_completion import completed_by_use
 from fencepost.analysis.skew.groups import find_groups, one_group
-from fencepost.analysis.skew.steps import ShiftedSteps
-from fencepost.analysis.skew.transfer import shift_of
+from fencepost.analysis.skew.steps import SkewedSteps
+from fencepost.analysis.skew.transfer import Skewed, skewed
 from fencepost.analysis.split_pairs import positions_held, verify_splits
 from fencepost.analysis.steps import certain_classes, edge_to, steps_of
 from fencepost.analysis.sync import ALL, Cover
+from fencepost.analysis.transfer import InStep
 from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -59,21 +60,24 @@ def read_program(
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
     held = positions_held(flow) if split else frozenset()
     levels = _levels(flow, table, groups)
-    program = Program(flow, table, phases, width(table), levels, groups, ids, held)
-    returned: list[dict[int, int]] = []
-    shifted: ShiftedSteps | None = None
+    transfer: InStep | Skewed = InStep(width(table), len(ids))
+    bits = transfer.width
     if groups_apart is not None:
-        program.shift = shift_of(groups_apart, table, ignore)
-        program.width = program.shift.width * program.shift.layers
+        transfer = skewed(groups_apart, table, ignore)
+        bits = transfer.width * transfer.layers
+    program = Program(flow, table, phases, bits, levels, transfer, groups, ids, held)
+    returned: list[dict[int, int]] = []
+    by_group: SkewedSteps | None = None
+    if isinstance(transfer, Skewed):
         returned = completed_by_use(flow, phases, table, lambda phase: certain_classes(program, phase))
-        shifted = ShiftedSteps(program, program.shift)
+        by_group = SkewedSteps(program, transfer)
     program.objects = settled_by(flow, phases, table) if table.engines else {}
     _find_standing(program)
     for phase, node in enumerate(phases.nodes):
         block = flow.blocks[node.block]
         program.places.append(block.origin)
         program.steps.append(
-            steps_of(program, phase, block) if shifted is None else shifted.of(phase, returned[phase])
+            steps_of(program, phase, block) if by_group is None else by_group.of(phase, returned[phase])
         )
         program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
     for phase in phases.order:
@@ -139,7 +143,7 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
 
 def _find_standing(program: Program) -> None:
     """Barriers and waits that can be taken away or changed: not those under divergence, not parts of operations."""
-    alone = program.flow.trace.waves == 1
+    alone, fences_count = program.flow.trace.waves == 1, program.transfer.counts_rendezvous
     reachable = {program.phases.nodes[phase].block for phase in program.order}
     for block in program.flow.blocks:
         if block.origin != block.index or block.origin in program.flow.sealed:
@@ -155,14 +159,14 @@ def _find_standing(program: Program) -> None:
                 cover = Cover(ALL) if op.drains else program.waiting(op.counts)
             elif isinstance(op, ops.WorkgroupBarrier):
                 # A rendezvous without a fence is a barrier if nothing is outstanding.
-                if program.shift is None and not _fenced_before(block, gap):
+                if not fences_count and not _fenced_before(block, gap):
                     continue
-                cover = Cover(raw=program.shift is not None)
+                cover = Cover(raw=fences_count)
             elif isinstance(op, ops.MemoryCounterWait):
                 # For a single wave, nothing outstanding is as good as a barrier.
-                fence = alone and program.shift is None and op.counts.get(ops.LDS_COUNTER) == 0
+                fence = alone and not fences_count and op.counts.get(ops.LDS_COUNTER) == 0
                 cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
-                does = cover.lands or fence or (program.shift is not None and cover.fences)
+                does = cover.lands or fence or (fences_count and cover.fences)
                 if not does and block.index in reachable:
                     continue
             else:

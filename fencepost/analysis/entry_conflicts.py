@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.steps import certain_classes
+from fencepost.analysis.transfer import InStep
 from fencepost.flow import Block
 from fencepost.ir import ops
 
@@ -68,7 +69,7 @@ def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int
             continue
         seen.add(here)
         inside = 0
-        if program.shift is not None:
+        if program.transfer.counts_rendezvous:
             # What only concerns a wave's own engine, the wave can wait for inside.
             inside = certain_classes(program, here)
             conflicts |= _due(program, here)
@@ -82,12 +83,12 @@ def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int
 
 def _due(program: Program, phase: int) -> int:
     """What has to be complete before the groups that meet barriers in a divergent conditional do so."""
-    shift = program.shift
-    if shift is None or phase not in shift.groups.arrivals:
+    skew = program.transfer
+    if isinstance(skew, InStep) or phase not in skew.groups.arrivals:
         return 0
     met = program.flow.blocks[program.phases.nodes[phase].block].ops
     raw = sum(isinstance(op, ops.WorkgroupBarrier) for op in met)
-    return shift.overdue(shift.groups.arrivals[phase], raw) if raw else 0
+    return skew.overdue(skew.groups.arrivals[phase], raw) if raw else 0
 
 
 def _reached_first(program: Program, phase: int, depth: int) -> tuple[int, int]:

@@ -160,13 +160,17 @@ def _exposed_without(
     try:
         for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
             pending, flying = _held_back(program, cover, *before[phase, position.gap])
-            classes = program.low(pending) | program.low(program.of_any_level(flying))
+            classes = program.transfer.classes(pending) | program.transfer.classes(
+                program.of_any_level(flying)
+            )
             producers = _producers_before(program, barriers, (phase, position.gap), classes, visits)
             start = _Walk(phase, position.gap, pending, flying, ())
             for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
                 later = _operation(program, consumer)
                 for bit in _bits(hit):
-                    for producer, earlier in producers.get(_class_of(program, program.low(bit)), ()):
+                    for producer, earlier in producers.get(
+                        _class_of(program, program.transfer.classes(bit)), ()
+                    ):
                         pair = (_operation(program, producer), later)
                         if pair not in found:
                             found[pair] = _hazard(
@@ -209,11 +213,10 @@ def _hazard(
     kind = hazard_kind(
         program.op_at(producer.phase, producer.step.gap), program.op_at(consumer.phase, consumer.step.gap)
     )
-    behind, apart = 0, None if program.shift is None else program.shift.relation_of(hit)
-    if program.shift is not None and apart is not None:
-        masks, extras = program.shift.groups.masks, program.shift.groups.extras[consumer.phase]
-        one, other = one.among(masks[apart[0]]), other.among(masks[apart[1]])
-        behind = extras[apart[0]] - extras[apart[1]]
+    apart = program.transfer.apart(hit, consumer.phase)
+    if apart is not None:
+        one, other = one.among(apart.first), other.among(apart.second)
+    behind = apart.behind if apart is not None else 0
     # Different waves, unless only an engine makes the two meet.
     return Hazard(first, second, kind, loops, distance, in_flight, one.example(other) or (0, 0), behind)
 
@@ -278,11 +281,11 @@ def _meetings(
 
 def _overdue(program: Program, walk: _Walk, hit: int) -> Iterator[tuple[_Access, int, Rounds, bool]]:
     """The accesses of groups that run ahead for which something should have been complete by now."""
-    classes = program.low(hit)
+    classes = program.transfer.classes(hit)
     for mask, (consumer, rounds) in walk.owed.items():
-        both = classes & program.low(mask)
-        if both and program.shift is not None:
-            yield consumer, mask & both * program.shift.copies, rounds, False
+        both = classes & program.transfer.classes(mask)
+        if both:
+            yield consumer, mask & both * program.transfer.copies, rounds, False
 
 
 def _gone_round(rounds: Rounds, loop: int) -> Rounds:
@@ -293,8 +296,8 @@ def _held_back(program: Program, cover: Cover, pending: int, flying: int) -> Sta
     """What comes up to a barrier, wait or second half of a barrier, and not through it."""
     if cover.wait:
         through, _ = program.passed(cover, pending, flying)
-        pending = program.low(pending) & ~through
-    elif not (cover.rendezvous or program.shift is not None):
+        pending = program.transfer.classes(pending) & ~through
+    elif not (cover.rendezvous or program.transfer.counts_rendezvous):
         pending = 0
     return pending, flying & cover.lands
 
@@ -370,7 +373,7 @@ def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
 
 
 def _closes(program: Program, cover: Cover | None) -> int:
-    if cover is None or not cover.rendezvous or program.shift is not None:
+    if cover is None or not cover.rendezvous or program.transfer.counts_rendezvous:
         # Where groups run apart, one rendezvous may not be enough: the nearest access of a class is named.
         return 0
     return 2 if cover.drains or not program.table.engines else 1

@@ -133,7 +133,7 @@ def run_phase(
 ) -> State:
     """The state at the end of a phase. A barrier chosen for the block's very end counts, too."""
     pending, flying = state
-    shift = program.shift
+    transfer = program.transfer
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
     ahead = sorted(gaps, reverse=True) if gaps else []
     for step in program.steps[phase]:
@@ -153,7 +153,7 @@ def run_phase(
             if hit or hit_flying:
                 cover = on_conflict(phase, step, hit, hit_flying)
                 if cover is not None:
-                    if before is not None and shift is not None:
+                    if before is not None and transfer.counts_rendezvous:
                         # It takes the place of the one that stood here; with groups apart, two are not one.
                         pending, flying = before
                     pending, flying = program.passed(cover, pending, flying)
@@ -165,7 +165,7 @@ def run_phase(
             # By far the most frequent case, without a call.
             pending |= adds
         else:
-            pending = adds if turn is None or shift is None else shift.turned(turn, pending) | adds
+            pending = adds if turn is None else transfer.turned(turn, pending) | adds
     for gap in reversed(ahead):
         assert gaps is not None
         if noted is not None:
@@ -190,9 +190,7 @@ def conflicts_left(program: Program, placement: Placement) -> list[tuple[Positio
         position = Position(program.places[phase], step.gap)
         before = found.get(position, (0, 0))
         # Classes, whoever of the groups of waves they concern.
-        classes = program.of_any_level(flying)
-        if program.shift is not None:
-            hit, classes = program.low(hit), program.low(classes)
+        hit, classes = map(program.transfer.classes, (hit, program.of_any_level(flying)))
         found[position] = (before[0] | hit, before[1] | classes)
 
     solve(program, dict(placement), note)

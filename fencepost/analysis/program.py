@@ -31,8 +31,9 @@ from typing import NamedTuple
 from fencepost.analysis.access_classes import ClassTable
 from fencepost.analysis.block_instances import Phases
 from fencepost.analysis.skew.groups import is_rendezvous
-from fencepost.analysis.skew.transfer import Shift, Turn
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.transfer import InStep, Turn
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
@@ -129,6 +130,8 @@ class Program:
     """Bits of one level."""
     levels: int
     """Levels of bits in flight."""
+    transfer: InStep | Skewed
+    """How pending bits change: waves in step, or skewed."""
     groups: frozenset[str] = frozenset()
     """Counters that count groups."""
     barrier_ids: tuple[int, ...] = ()
@@ -149,8 +152,6 @@ class Program:
     standing: Placement = field(default_factory=dict)
     """The barriers and waits of the kernel."""
     standing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
-    shift: Shift | None = None
-    """Where groups of waves run apart: the layers of bits."""
     runs: Runs | None = None
     """Where many similar placements are tried: a phase that looks as it did before is not run again."""
     came_from: list[list[tuple[int, int]]] | None = None
@@ -167,33 +168,15 @@ class Program:
 
     def held_back_at(self) -> set[ops.Operation]:
         """The barriers that only some waves meet."""
-        if self.shift is None:
+        if isinstance(self.transfer, InStep):
             return set()
         nodes, blocks = self.phases.nodes, self.flow.blocks
         return {
             op
-            for phase in self.shift.groups.arrivals
+            for phase in self.transfer.groups.arrivals
             for op in blocks[nodes[phase].block].ops
             if is_rendezvous(op)
         }
-
-    @property
-    def spread(self) -> int:
-        """Times this, a set of bits is there for every split barrier as well."""
-        if self.shift is not None:
-            return self.copies
-        return sum(1 << number * self.width for number in range(1 + len(self.barrier_ids)))
-
-    @property
-    def copies(self) -> int:
-        """Times this, a set of bits is there for all groups of waves that run apart."""
-        return 1 if self.shift is None else self.shift.copies
-
-    def low(self, pending: int) -> int:
-        """The bits of classes among pending ones, without those kept for split barriers or groups."""
-        if self.shift is not None:
-            return self.shift.classes(pending)
-        return pending & ((1 << self.width) - 1) if self.barrier_ids else pending
 
     def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
         """`bits` on every level from `first` up to, not including, `end`."""
@@ -217,7 +200,7 @@ class Program:
 
     def counted(self, counter: str) -> int:
         """The bits, on one level, of what a counter counts."""
-        return self.table.engines.get(counter, 0) * self.copies
+        return self.table.engines.get(counter, 0) * self.transfer.copies
 
     def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Cover:
         """A barrier or wait with counts."""
@@ -236,7 +219,7 @@ class Program:
         if step.clears and step.turn is None:
             return 0, flying
         if step.settles:
-            pending &= ~(step.settles * self.spread)
+            pending &= ~(step.settles * self.transfer.spread)
             flying &= ~self.on_levels(step.settles)
         if flying:
             landed, perhaps = flying & step.lands, flying & step.may_land
@@ -244,34 +227,17 @@ class Program:
                 pending, flying = pending | self.completed(landed | perhaps), flying ^ landed
             up, perhaps = flying & step.counts, flying & step.may_count
             flying = (flying ^ up) | (up | perhaps) << self.width
-        if step.turn is not None and self.shift is not None:
-            pending = self.shift.turned(step.turn, pending)
+        if step.turn is not None:
+            pending = self.transfer.turned(step.turn, pending)
         return pending, flying
 
     def completed(self, landed: int) -> int:
         """What bits in flight are once they are waited for: pending, for every split barrier or pair of groups."""
-        if self.shift is not None:
-            return self.shift.landed(self.of_any_level(landed))
-        return self.of_any_level(landed) * self.spread
+        return self.transfer.completed_copies(self.of_any_level(landed))
 
     def passed(self, cover: Cover, pending: int, flying: int) -> tuple[int, int]:
         """The state behind a barrier or wait."""
-        if cover.rendezvous and self.shift is None:
-            return 0, flying & ~cover.lands
         landed = flying & cover.lands
         if landed:
             pending, flying = pending | self.completed(landed), flying ^ landed
-        if self.shift is not None:
-            if cover.fences:
-                pending = self.shift.completed(pending, self.shift.fence)
-            for _ in range(cover.times if cover.rendezvous else 0):
-                pending = self.shift.met(pending)
-            return pending, flying
-        if cover.is_split:
-            every = (1 << self.width) - 1
-            if cover.wait:
-                since = pending >> cover.wait * self.width & every
-                pending &= ~(every & ~since)
-            if cover.signal:
-                pending &= ~(every << cover.signal * self.width)
-        return pending, flying
+        return self.transfer.through(cover, pending), flying

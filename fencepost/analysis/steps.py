@@ -20,7 +20,7 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
     accesses = table.accesses[phase]
     if not table.engines:
         # By far the most frequent case.
-        spread = program.spread
+        spread = program.transfer.spread
         steps = [
             Step(gap, table.bit[number] * spread, table.conflicts[number], number=number)
             for gap, number in accesses
@@ -70,7 +70,7 @@ def _step(
         flying = program.on_levels(table.flying[number])
         in_flight = bool(table.classes[number].engine)
         # What is in flight comes to every split barrier when it lands.
-        adds = table.bit[number] * (1 if in_flight else program.spread)
+        adds = table.bit[number] * (1 if in_flight else program.transfer.spread)
         conflicts = table.conflicts[number]
         settles = lands = 0
         if isinstance(op, ops.MbarrierWait) and program.objects:
@@ -121,7 +121,12 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    flying = tuple((program.on_levels(mask * program.copies), places) for places, mask in masks.items())
+    flying = tuple(
+        (program.on_levels(mask * program.transfer.copies), places) for places, mask in masks.items()
+    )
     return Edge(
-        target, tuple((mask * program.spread, places) for places, mask in masks.items()), loop, flying
+        target,
+        tuple((mask * program.transfer.spread, places) for places, mask in masks.items()),
+        loop,
+        flying,
     )

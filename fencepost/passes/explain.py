@@ -11,7 +11,7 @@ from fencepost.analysis.build import read_program
 from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
-from fencepost.analysis.skew.transfer import Shift
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.slot_distances import SlotPair, slot_pairs
 from fencepost.flow import Position
 from fencepost.ir import ops
@@ -84,9 +84,9 @@ class Explain:
         program = read_program(trace, slots=self.slots, barrier_ids=[ops.WORKGROUP] if splits else [])
         # What nothing covers meets on a shorter way, too: no single barrier can claim it.
         uncovered = tuple(hazards(program, program.standing))
-        found = self.barriers(program, uncovered, splits and program.shift is None)
-        if program.shift is not None:
-            found += [Explained(op, (), "", note) for op, note in held_back(program, program.shift)]
+        found = self.barriers(program, uncovered, splits and not program.transfer.counts_rendezvous)
+        if isinstance(program.transfer, Skewed):
+            found += [Explained(op, (), "", note) for op, note in held_back(program, program.transfer)]
             places = {op: number for number, op in enumerate(trace.preorder_walk())}
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
         apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if self.slots else ()
@@ -125,12 +125,12 @@ def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", **options:
     return Explain(target=target, **options).apply(trace)
 
 
-def held_back(program: Program, shift: Shift) -> list[tuple[ops.SyncOperation, str]]:
+def held_back(program: Program, skew: Skewed) -> list[tuple[ops.SyncOperation, str]]:
     """The barriers that only some waves meet, and how that leaves the waves apart."""
     found: dict[ops.SyncOperation, str] = {}
-    masks = shift.groups.masks
-    for phase, arriving in shift.groups.arrivals.items():
-        extras = shift.groups.extras[phase]
+    masks = skew.groups.masks
+    for phase, arriving in skew.groups.arrivals.items():
+        extras = skew.groups.extras[phase]
         for op in program.flow.blocks[program.phases.nodes[phase].block].ops:
             if not is_rendezvous(op) or not isinstance(op, ops.SyncOperation):
                 continue

@@ -8,6 +8,7 @@ from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.hazards import hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -51,24 +52,24 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
 
 def refuse_exchange_while_skewed(program: Program) -> None:
     """Refuse an exchange where waves run a phase apart: its own barrier is one too few, and none can be added."""
-    table, shift = program.table, program.shift
-    if shift is None:
+    table, skew = program.table, program.transfer
+    if not isinstance(skew, Skewed):
         return
     for phase in program.order:
         block = program.flow.blocks[program.phases.nodes[phase].block]
-        numbers, extras = dict(table.accesses[phase]), shift.groups.extras[phase]
+        numbers, extras = dict(table.accesses[phase]), skew.groups.extras[phase]
         for gap, op in enumerate(block.ops):
             if not isinstance(op, ops.SharedMemoryBarrier) or op.owner is None:
                 continue
             write, read = numbers.get(gap - 1), numbers.get(gap + 1)
             if write is None or read is None:
                 continue
-            for relation, (one, _) in enumerate(shift.relations):
-                meets = shift.conflicts[relation][read] & all_ages(table, write)
+            for relation, (one, _) in enumerate(skew.relations):
+                meets = skew.conflicts[relation][read] & all_ages(table, write)
                 if (
                     meets
-                    and shift.lead(extras, relation) < 0
-                    and table.classes[write].waves & shift.groups.masks[one]
+                    and skew.lead(extras, relation) < 0
+                    and table.classes[write].waves & skew.groups.masks[one]
                 ):
                     raise FencepostError(
                         "no barrier can order the parts of this operation: waves run a phase apart here, so that its "

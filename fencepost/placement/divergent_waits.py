@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.steps import certain_classes
 from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
@@ -20,9 +21,9 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
 
     Of what some waves come by and others do not, nothing is waited for: it is complete in some waves only.
     """
-    if program.shift is None or not program.flow.sealed:
+    if not isinstance(program.transfer, Skewed) or not program.flow.sealed:
         return {}
-    shift, chosen = program.shift, dict(placement)
+    skew, chosen = program.transfer, dict(placement)
     found: Placement = {}
 
     def put_wait(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
@@ -30,7 +31,7 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
         if position.block not in program.flow.sealed or step.number < 0:
             return None
         # A wave's own accesses are on the lowest layer; whatever is on another one concerns other waves.
-        certain = certain_classes(program, phase) & shift.everything
+        certain = certain_classes(program, phase) & skew.everything
         counts = _counts(program, flying & program.on_levels(certain))
         if pending & certain:
             counts[ops.LDS_COUNTER] = 0
@@ -39,7 +40,7 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
         if position in found:
             for counter, count in found[position].counts:
                 counts[counter] = min(count, counts.get(counter, count))
-        lands = program.waiting(counts).lands & program.on_levels(certain * shift.copies)
+        lands = program.waiting(counts).lands & program.on_levels(certain * skew.copies)
         found[position] = Cover(lands, False, tuple(counts.items()))
         chosen[position] = found[position]
         return found[position]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
 from fencepost.placement import MINIMIZE, strategy_named
 from fencepost.placement.auto import operations
@@ -45,7 +46,7 @@ def decide(
     `coarse` makes the same kernel looked at less closely, if there is such a thing (see `choose`).
     """
     asked = strategy_named(options.strategy)
-    if program.shift is not None:
+    if isinstance(program.transfer, Skewed):
         return decide_skewed(program, config, asked, options)
     strategy = asked.picked(program, config)
     if isinstance(strategy, Optimal):

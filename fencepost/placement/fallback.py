@@ -5,7 +5,6 @@ from __future__ import annotations
 from fencepost.analysis.entry_conflicts import with_call_entries
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
-from fencepost.analysis.skew.transfer import Shift
 from fencepost.analysis.sync import ALL, Cover, Placement
 from fencepost.flow import Position
 from fencepost.ir import ops
@@ -26,17 +25,11 @@ def complete(program: Program, placement: Placement) -> Placement:
         position = Position(program.places[phase], step.gap)
         if position.block in sealed or position in program.held:
             return None
-        needed = _waiting_for(program, flying)
-        if program.shift is not None:
-            apart = _apart(program, program.shift, phase, step, pending, flying)
-            needed = needed._replace(rendezvous=False).joined(apart)
-            if position in chosen:
-                needed = _on_top(needed, chosen[position])
-        else:
-            meets_others = bool(pending or program.of_any_level(flying) & step.conflicts)
-            needed = needed._replace(rendezvous=meets_others)
-            if position in chosen:
-                needed = needed.joined(chosen[position])
+        needed = _waiting_for(program, flying)._replace(rendezvous=False)
+        needed = needed.joined(_ordering(program, phase, step, pending, flying))
+        if position in chosen:
+            several = program.transfer.counts_rendezvous
+            needed = _on_top(needed, chosen[position]) if several else needed.joined(chosen[position])
         chosen[position] = needed
         return needed
 
@@ -63,11 +56,11 @@ FENCE = Cover(rendezvous=False, counts=((ops.LDS_COUNTER, 0),))
 """A wave's own accesses are complete, and nobody is met."""
 
 
-def _apart(program: Program, shift: Shift, phase: int, step: Step, pending: int, flying: int) -> Cover:
-    """What helps where groups of waves run apart: as many barriers as are missing, or just a fence."""
-    extras = shift.groups.extras[phase]
-    landed = program.completed(flying)
-    missing = max(shift.missing(pending, extras), shift.missing(landed & step.conflicts, extras))
+def _ordering(program: Program, phase: int, step: Step, pending: int, flying: int) -> Cover:
+    """As many barriers as are missing (one, if waves are in step), or just a fence."""
+    missing = max(
+        program.transfer.missing(hit, phase) for hit in (pending, program.completed(flying) & step.conflicts)
+    )
     if missing:
         return Cover(times=missing)
     return FENCE if pending else Cover(rendezvous=False)

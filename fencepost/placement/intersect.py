@@ -223,7 +223,7 @@ def _pairs(program: Program, placement: Placement) -> list[_Pair]:
         pending = 0
         for phase in program.siblings.get(position.block, ()):
             here, flying = before[phase, position.gap]
-            pending |= program.low(here) | program.of_any_level(flying & cover.lands)
+            pending |= program.transfer.classes(here) | program.of_any_level(flying & cover.lands)
         found.append(_Pair(position, cover, pending, position, position))
     return found
 

@@ -75,7 +75,7 @@ class Pruning:
         pending, flying = self.before[spot]
         # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending, unless
         # groups of waves run apart: then a fence alone matters, too.
-        holds = cover.rendezvous or (self.program.shift is not None and cover.fences)
+        holds = cover.rendezvous or (self.program.transfer.counts_rendezvous and cover.fences)
         return spot, (pending if holds else 0, flying & cover.lands)
 
     def weaken(self, position: Position, weaker: Cover) -> bool:

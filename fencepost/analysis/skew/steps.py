@@ -12,8 +12,9 @@ from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.block_instances import values_in
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
-from fencepost.analysis.skew.transfer import Shift, Turn
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import ALL
+from fencepost.analysis.transfer import Turn
 from fencepost.flow import Block
 from fencepost.ir import ops
 
@@ -26,11 +27,11 @@ class _Here(NamedTuple):
 
 
 @dataclass(slots=True)
-class ShiftedSteps:
+class SkewedSteps:
     """Makes the steps of a program whose waves run apart."""
 
     program: Program
-    shift: Shift
+    skew: Skewed
     here: dict[int, _Here] = field(default_factory=dict)
     """For the waves that come by a block."""
     completing: dict[int, int] = field(default_factory=dict)
@@ -42,7 +43,7 @@ class ShiftedSteps:
     overdue: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.overdue = self.shift.overdue()
+        self.overdue = self.skew.overdue()
 
     def of(self, phase: int, returned: dict[int, int]) -> list[Step]:
         """The steps of a phase, in order. `returned` are the reads that operations complete by using results."""
@@ -85,13 +86,13 @@ class ShiftedSteps:
     def _here(self, waves: int) -> _Here:
         if waves in self.here:
             return self.here[waves]
-        table, shift = self.program.table, self.shift
-        groups = dict.fromkeys(range(len(shift.groups.masks)), 0)
+        table, skew = self.program.table, self.skew
+        groups = dict.fromkeys(range(len(skew.groups.masks)), 0)
         for number, made in enumerate(table.classes):
-            for group, mask in enumerate(shift.groups.masks):
+            for group, mask in enumerate(skew.groups.masks):
                 if not made.waves & mask & ~waves:
                     groups[group] |= all_ages(table, number)
-        everyone = shift.everything
+        everyone = skew.everything
         for bits in groups.values():
             everyone &= bits
         self.here[waves] = _Here(everyone, groups)
@@ -99,25 +100,25 @@ class ShiftedSteps:
 
     def _completing(self, used: int) -> int:
         if used not in self.completing:
-            groups = range(len(self.shift.groups.masks))
-            self.completing[used] = self.shift.completing(dict.fromkeys(groups, used))
+            groups = range(len(self.skew.groups.masks))
+            self.completing[used] = self.skew.completing(dict.fromkeys(groups, used))
         return self.completing[used]
 
     def _access(self, phase: int, number: int, complete: int) -> Step:
         """An access, wherever it stands."""
-        program, shift = self.program, self.shift
-        extras = shift.groups.extras[phase]
+        program, skew = self.program, self.skew
+        extras = skew.groups.extras[phase]
         key = number, complete, extras
         if key in self.accesses:
             return self.accesses[key]
-        owes = shift.owing(number, extras)
+        owes = skew.owing(number, extras)
         turn = Turn(complete, owes) if complete or owes else None
         self.accesses[key] = Step(
             0,
-            shift.added(number, program.table),
+            skew.added(number, program.table),
             # Operands are there before it is issued: what it completes by using it, its own engine may overtake.
-            shift.conflicting(number, extras) & ~(complete & shift.everything),
-            program.on_levels(shift.conflicting_flying(number)),
+            skew.conflicting(number, extras) & ~(complete & skew.everything),
+            program.on_levels(skew.conflicting_flying(number)),
             bool(program.table.classes[number].engine),
             number,
             clears=turn is not None,
@@ -132,7 +133,7 @@ class ShiftedSteps:
             return 0, 0
         key = counter, waves
         if key not in self.counted:
-            bits, certain = program.counted(counter), self._here(waves).everyone * program.copies
+            bits, certain = program.counted(counter), self._here(waves).everyone * program.transfer.copies
             last = program.levels - 1
             self.counted[key] = (
                 program.on_levels(bits & certain, 0, last),
@@ -141,7 +142,7 @@ class ShiftedSteps:
         return self.counted[key]
 
     def _synchronization(self, phase: int, gap: int, op: ops.SyncOperation, here: _Here, fixed: bool) -> Step:
-        program, shift = self.program, self.shift
+        program, skew = self.program, self.skew
         if not fixed:
             # It is a cover. What is overdue behind a rendezvous without a fence should have been complete before it.
             overdue = self.overdue if isinstance(op, ops.WorkgroupBarrier) else 0
@@ -155,16 +156,16 @@ class ShiftedSteps:
             waits = isinstance(op, ops.MemoryCounterWait) or op.drains or bool(op.counts)
             lands = (ALL if op.drains else program.waiting(op.counts).lands) if waits else 0
             if isinstance(op, ops.SharedMemoryBarrier) or op.counts.get(ops.LDS_COUNTER) == 0:
-                fence = shift.completing(here.groups)
+                fence = skew.completing(here.groups)
         meets = None
         if not isinstance(op, ops.MemoryCounterWait):
-            everyone = frozenset(range(len(shift.groups.masks)))
-            meets = shift.groups.arrivals.get(phase, everyone)
-        everything = program.on_levels(here.everyone * program.copies)
+            everyone = frozenset(range(len(skew.groups.masks)))
+            meets = skew.groups.arrivals.get(phase, everyone)
+        everything = program.on_levels(here.everyone * program.transfer.copies)
         return Step(
             gap,
             clears=True,
             lands=lands & everything,
-            may_land=lands & program.on_levels((shift.everything & ~here.everyone) * program.copies),
+            may_land=lands & program.on_levels((skew.everything & ~here.everyone) * program.transfer.copies),
             turn=Turn(fence, (), meets, self.overdue),
         )

@@ -24,29 +24,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from fencepost.analysis.access_classes import ClassTable, Filter, all_ages, pairs_that_matter, width
 from fencepost.analysis.skew.groups import Groups
+from fencepost.analysis.sync import Cover
+from fencepost.analysis.transfer import Turn, WavesApart
 
 OWN = 0
 """The layer of a wave's own unfinished accesses."""
 
 
-class Turn(NamedTuple):
-    """What happens to pending bits at an operation, beside what it adds."""
-
-    completes: int = 0
-    """Bits that are complete from here on, on the layers of unfinished and owed ones."""
-    owes: tuple[tuple[int, int], ...] = ()
-    """Unfinished bits that have to be complete soon: which, and how many places further up they are owed."""
-    meets: frozenset[int] | None = None
-    """The groups that meet a barrier here."""
-    drops: int = 0
-
-
 @dataclass(slots=True)
-class Shift:
+class Skewed:
     """The layers of bits of a kernel whose waves run apart, and how bits move between them.
 
     A layer is as wide as all classes. They are: a wave's own; then for each stage (unfinished; 1, 0, -1, ...; owed
@@ -97,6 +86,30 @@ class Shift:
             for after in range(-1, self.most_owed):
                 self.open_layers[one] |= self.on(self.owed(relation, after), 1)
         self.fence = self.completing(dict.fromkeys(range(len(self.groups.masks)), self.everything))
+
+    # ------------------------------------------------------------ as every transfer function (see `Transfer`)
+
+    @property
+    def spread(self) -> int:
+        """Barriers are not split here."""
+        return self.copies
+
+    @property
+    def counts_rendezvous(self) -> bool:
+        """What is ordered depends on how many barriers come between, and on what is complete by then."""
+        return True
+
+    def completed_copies(self, bits: int) -> int:
+        """Copies that a wait has completed, on the layers of those that the next rendezvous tells of."""
+        return self.landed(bits)
+
+    def through(self, cover: Cover, pending: int) -> int:
+        """What is pending behind a barrier or wait."""
+        if cover.fences:
+            pending = self.completed(pending, self.fence)
+        for _ in range(cover.times if cover.rendezvous else 0):
+            pending = self.met(pending)
+        return pending
 
     # ------------------------------------------------------------ layers
 
@@ -244,9 +257,9 @@ class Shift:
                     found |= self.on(self.owed(relation, after), everything)
         return found
 
-    def missing(self, hit: int, extras: tuple[int, ...]) -> int:
+    def missing(self, hit: int, phase: int) -> int:
         """How many rendezvous are missing for pending bits that conflict; 0 if a fence is enough."""
-        found = 0
+        found, extras = 0, self.groups.extras[phase]
         layer = 0
         while hit:
             here = hit & self.everything
@@ -259,13 +272,17 @@ class Shift:
             layer += 1
         return found
 
-    def relation_of(self, hit: int) -> tuple[int, int] | None:
+    def apart(self, hit: int, phase: int) -> WavesApart | None:
         """The groups of one of some bits that conflict; None for a wave's own."""
         layer = (hit.bit_length() - 1) // self.width
-        return self.relations[(layer - 1) % self.count] if layer > 0 else None
+        if layer <= 0:
+            return None
+        one, other = self.relations[(layer - 1) % self.count]
+        masks, extras = self.groups.masks, self.groups.extras[phase]
+        return WavesApart(masks[one], masks[other], extras[one] - extras[other])
 
 
-def shift_of(groups: Groups, table: ClassTable, ignore: Filter | None) -> Shift:
+def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
     """The layers that a kernel needs, and what conflicts on each of them."""
     found: dict[tuple[int, int], list[int]] = {}
     for one, other, lead in groups.leads():
@@ -273,25 +290,25 @@ def shift_of(groups: Groups, table: ClassTable, ignore: Filter | None) -> Shift:
     relations = tuple(sorted(found))
     least = tuple(min(found[relation]) for relation in relations)
     most = max(max(found[relation]) for relation in relations)
-    shift = Shift(groups, max(width(table), 1), relations, least, min(least) + 1, most)
+    skew = Skewed(groups, max(width(table), 1), relations, least, min(least) + 1, most)
     size = len(table.classes)
-    shift.conflicts = [[0] * size for _ in range(shift.count + 1)]
-    shift.flying = [[0] * size for _ in range(shift.count + 1)]
+    skew.conflicts = [[0] * size for _ in range(skew.count + 1)]
+    skew.flying = [[0] * size for _ in range(skew.count + 1)]
     parts = [[made.among(mask) for mask in groups.masks] for made in table.classes]
     for one, other, bits, age in pairs_that_matter(table, ignore):
         earlier, later = table.classes[one], table.classes[other]
         for number, (first, second) in enumerate(relations):
             mine, theirs = parts[one][first], parts[other][second]
             if mine.waves and theirs.waves and mine.meets(theirs, False, age, table.solver):
-                shift.conflicts[number][other] |= bits
+                skew.conflicts[number][other] |= bits
                 if earlier.engine:
-                    shift.flying[number][other] |= bits
+                    skew.flying[number][other] |= bits
         if (earlier.engine or later.engine) and earlier.meets(later, True, age, table.solver):
             # A copy that has been waited for is known to its own wave.
-            (shift.flying if earlier.engine else shift.conflicts)[shift.count][other] |= bits
-    for number in range(shift.count + 1):
+            (skew.flying if earlier.engine else skew.conflicts)[skew.count][other] |= bits
+    for number in range(skew.count + 1):
         asked = 0
-        for conflicts in (*shift.conflicts[number], *shift.flying[number]):
+        for conflicts in (*skew.conflicts[number], *skew.flying[number]):
             asked |= conflicts
-        shift.asked.append(asked)
-    return shift
+        skew.asked.append(asked)
+    return skew

@@ -79,7 +79,9 @@ def find_optimum(
     cheapest, no more of them are asked for. Without `solver` only what can be found directly is. One of the known
     ones that is proven to cost at most `enough` more than the optimum (0.02 is 2 %) ends the search.
     """
-    assert program.shift is None, "waves that complete or run apart have a search of their own: `find_fewest`"
+    assert not program.transfer.counts_rendezvous, (
+        "waves that complete or run apart have a search of their own: `find_fewest`"
+    )
     started = time.monotonic()
     until = started + seconds * (1 - KEPT)
     maker = RowMaker(program, widest)

@@ -172,7 +172,7 @@ def _open_ways(
     found: list[tuple[Position, ...]] = []
     sync = Synchronization.of(split)
     for phase, index, pending, flying in conflicts_of(program, split):
-        wanted = (program.low(pending), flying)
+        wanted = (program.transfer.classes(pending), flying)
         for _ in range(MOST_EACH):
             way = None if wanted == (0, 0) else backwards.find(phase, index, wanted, sync)
             if way is None:

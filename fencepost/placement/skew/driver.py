@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.placement.auto import Auto, is_quick
 from fencepost.placement.decision import Decision
@@ -23,8 +24,8 @@ def decide_skewed(
     program: Program, config: TargetConfig, asked: Strategy, options: PlacementOptions
 ) -> Decision:
     """Where barriers and waits go. Barriers are not split here: an arrive says nothing about what is complete."""
-    assert program.shift is not None
-    in_step = len(program.shift.groups.masks) == 1
+    assert isinstance(program.transfer, Skewed)
+    in_step = len(program.transfer.groups.masks) == 1
     if asked.splits is Splits.ALWAYS and not in_step:
         raise FencepostError(
             "barriers cannot be split in a kernel whose waves run apart",

@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
@@ -120,15 +121,15 @@ class Search:
         The heights of a place are: a fence, for a barrier that stands there without; a fence alone, where that can
         be enough; one barrier, two, ... Where one stands already, these come right before it.
         """
-        program, shift = self.program, self.program.shift
-        assert shift is not None
-        most = 1 - min(shift.least)
+        program, skew = self.program, self.program.transfer
+        assert isinstance(skew, Skewed)
+        most = 1 - min(skew.least)
         for at, cover in program.standing.items():
             if cover.rendezvous and not (cover.counts or cover.lands) and at.block in program.siblings:
                 own = [Grade(Cover(), self.price(at, FENCE_COST))] if cover.raw else []
                 more = [Grade(Cover(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
                 self.grades[at] = own + more
-        fences = shift.everything | shift.overdue(None, shift.most_owed)
+        fences = skew.everything | skew.overdue(None, skew.most_owed)
         for phase in program.order:
             block = program.places[phase]
             if block in program.flow.sealed:
