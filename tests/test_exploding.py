@@ -242,3 +242,19 @@ def test_a_kernel_without_a_loop_to_schedule_is_not_copied(
     monkeypatch.setattr("fencepost.schedule.estimate.parse", None)
     assert main(["schedule", str(file), "-o", "/dev/null"]) == 0
     assert "no strategy fits" in "".join(capsys.readouterr())
+
+
+# ---------------------------------------------------------------- mbarriers
+
+
+def test_insert_asks_check_once_what_mbarriers_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def counted(trace: object) -> object:
+        asked.append(trace)
+        return check(trace)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("fencepost.objects.check", counted)
+    kernel = parse(exploding.ring_in_nests(2, 3, 3))
+    assert insert_barriers(kernel).barriers == ()
+    assert len(asked) == 1
