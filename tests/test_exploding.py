@@ -258,3 +258,11 @@ def test_insert_asks_check_once_what_mbarriers_order(monkeypatch: pytest.MonkeyP
     kernel = parse(exploding.ring_in_nests(2, 3, 3))
     assert insert_barriers(kernel).barriers == ()
     assert len(asked) == 1
+
+
+def test_comparisons_beyond_the_budget_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls in loops: each pair of accesses is a question for each loop around them."""
+    text = exploding.calls_loops_and_copies(3, 2)
+    assert limits_of(text) == ()
+    monkeypatch.setattr("fencepost.analysis.classes.MOST_COMPARED", 5)
+    assert any("are told apart" in limit for limit in limits_of(text))
