@@ -221,7 +221,7 @@ def _wait_inside(
 ) -> list[Barrier]:
     """Put waits into divergent conditionals, where a wave needs them for itself."""
     found = waits_inside(program, placement)
-    if not found:
+    if not found or (placement == program.standing and objects.waited_for() and objects.all()):
         return []
     consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
     why: dict[Position, list[Hazard]] = {at: [] for at in found}
