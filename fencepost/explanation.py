@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fencepost.analysis.distances import SlotPair, slot_pairs
 from fencepost.analysis.groups import after_arrival, is_rendezvous, waves_named
-from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
+from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
 from fencepost.analysis.limits import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.read import read_program
@@ -21,6 +21,13 @@ from fencepost.placement.intersect import pull_apart
 from fencepost.placement.prune import Pruning
 from fencepost.reasons import reasons_for
 from fencepost.targets import target_named
+
+MOST_UNCOVERED = 5_000
+"""Hazards that no barrier covers, of which that many are listed."""
+MOST_STEPS = 1_500_000
+"""Steps that are walked over to find them."""
+MOST_COMPARED = 300_000
+"""Phases that are walked through to tell after how many iterations accesses meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,9 @@ class Explanation:
     solved: int = 0
     """Questions about numbers that came up, and those that the solver was asked."""
     limits: tuple[str, ...] = ()
-    """What was not told apart because that would take too long."""
+    """What was not told apart, or not listed, because that would take too long."""
+    more: bool = False
+    """Whether more hazards than those listed may be uncovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,8 @@ def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", *, slots: 
     standing = program.standing
     reasons = reasons_for(program, standing, list(standing), most=64)
     # What nothing covers meets on a shorter way, too: no single barrier can claim it.
-    uncovered = tuple(hazards(program, standing))
+    looking = Effort(MOST_STEPS, MOST_UNCOVERED)
+    uncovered = tuple(hazards(program, standing, looking))
     open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
     barriers, pruning = Barriers(standing), Pruning(program, standing)
     found = []
@@ -95,11 +105,19 @@ def explain_barriers(trace: CapturedTrace | Kernel, target: str = "", *, slots: 
         found += [Explained(op, (), "", note) for op, note in held_back(program, program.shift)]
         places = {op: number for number, op in enumerate(trace.preorder_walk())}
         found.sort(key=lambda entry: places.get(entry.op, len(places)))
-    apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if slots else ()
+    comparing = Effort(MOST_COMPARED)
+    apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if slots else ()
     objects = OrderedByObjects(trace)
     uncovered = tuple(hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer))
     solver = program.table.solver
-    return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved, limits_of(program))
+    limits = limits_of(program)
+    if looking.ended:
+        limits += ("too many hazards that no barrier covers: only the first are listed",)
+    if comparing.ended:
+        limits += ("too many accesses in loops: not all of them were compared for different slots",)
+    return Explanation(
+        tuple(found), uncovered, apart, solver.asked, solver.solved, limits, more=looking.ended
+    )
 
 
 def held_back(program: Program, shift: Shift) -> list[tuple[ops.SyncOperation, str]]:

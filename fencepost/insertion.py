@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from fencepost.analysis.classes import Filter, all_ages
 from fencepost.analysis.covers import Placement
-from fencepost.analysis.hazards import Hazard, hazards
+from fencepost.analysis.hazards import Effort, Hazard, hazards
 from fencepost.analysis.limits import limits_of
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
@@ -30,6 +30,8 @@ from fencepost.report.words import comment_for
 from fencepost.targets import TargetConfig, target_named
 
 DEFAULT_STRATEGY = AUTOMATIC
+MOST_STEPS = 1_500_000
+"""Steps that are walked over to find what conflicts where no barrier can stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def insert_barriers(
     with collection_paused():
         try:
             while True:
-                program, decision, config = _decide(
+                program, decision, config, objects = _decide(
                     trace,
                     target,
                     strategy,
@@ -128,11 +130,11 @@ def insert_barriers(
                     near,
                     exact,
                 )
-                more = _wait_inside(program, decision.placement, reasons, comments) if waits else []
+                more = _wait_inside(program, decision.placement, objects, reasons, comments) if waits else []
                 inside += more
                 if not more:
                     break
-            _refuse_hopeless(program, decision.placement, OrderedByObjects(trace))
+            _refuse_hopeless(program, decision.placement, objects)
         except FencepostError:
             for wait in inside:
                 assert wait.op.graph is not None
@@ -165,8 +167,8 @@ def _decide(
     latencies: bool,
     near: float,
     exact: bool,
-) -> tuple[Program, Decision, TargetConfig]:
-    """Where barriers and waits go in a kernel."""
+) -> tuple[Program, Decision, TargetConfig, OrderedByObjects]:
+    """Where barriers and waits go in a kernel, and what mbarriers order in it."""
     config = target if isinstance(target, TargetConfig) else target_named(target)
     if strategy != AUTOMATIC and strategy not in STRATEGIES:
         raise FencepostError(
@@ -199,7 +201,7 @@ def _decide(
     objects = OrderedByObjects(trace)
     if waits and objects.waited_for() and conflicts_left(program, program.standing) and objects.all():
         words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
-        return program, Decision(strategy, program.standing, words), config
+        return program, Decision(strategy, program.standing, words), config, objects
     decision = decide(
         program,
         coarse,
@@ -211,13 +213,15 @@ def _decide(
         near=near,
         exact=exact,
     )
-    return program, decision, config
+    return program, decision, config, objects
 
 
-def _wait_inside(program: Program, placement: Placement, most: int, commented: bool) -> list[Barrier]:
+def _wait_inside(
+    program: Program, placement: Placement, objects: OrderedByObjects, most: int, commented: bool
+) -> list[Barrier]:
     """Put waits into divergent conditionals, where a wave needs them for itself."""
     found = waits_inside(program, placement)
-    if not found:
+    if not found or (placement == program.standing and objects.waited_for() and objects.all()):
         return []
     consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
     why: dict[Position, list[Hazard]] = {at: [] for at in found}
@@ -226,7 +230,6 @@ def _wait_inside(program: Program, placement: Placement, most: int, commented: b
             if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < most:
                 why[at].append(hazard)
     # What an mbarrier has settled needs no other wait.
-    objects = OrderedByObjects(program.flow.trace)
     for at, told in why.items():
         if told and all(objects.orders(hazard.producer, hazard.consumer) for hazard in told):
             del found[at]
@@ -350,6 +353,7 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
     told = 0
     for copies in program.objects.values():
         told |= copies
+    before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
     for position, _, flying in conflicts_left(program, program.standing):
         # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
         if not flying & ~told:
@@ -357,11 +361,21 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        found = (hazard for hazard in hazards(program, program.standing) if hazard.consumer is consumer)
-        producer = next(
-            (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
-        )
+        if before is None:
+            before = _producers(program, program.standing, Effort(MOST_STEPS))
+        found = before.get(consumer, [])
+        producer = next((each for each in found if isinstance(each, ops.AsyncOperation)), consumer)
         yield producer, consumer
+
+
+def _producers(
+    program: Program, placement: Placement, effort: Effort
+) -> dict[ops.Operation, list[ops.MemoryOperation]]:
+    """For each access that a placement leaves uncovered, those that it must not overtake."""
+    found: dict[ops.Operation, list[ops.MemoryOperation]] = {}
+    for hazard in hazards(program, placement, effort):
+        found.setdefault(hazard.consumer, []).append(hazard.producer)
+    return found
 
 
 def _refuse_divided(program: Program) -> None:
@@ -408,12 +422,18 @@ def _refuse_hopeless(program: Program, placement: Placement, objects: OrderedByO
     """
     if not (program.flow.sealed or program.held):
         return
-    for position, _, _ in conflicts_left(program, placement):
+    left = conflicts_left(program, placement)
+    if not left or (placement == program.standing and objects.waited_for() and objects.all()):
+        return
+    effort = Effort(MOST_STEPS)
+    before = _producers(program, placement, effort)
+    for position, _, _ in left:
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        producers = [each.producer for each in hazards(program, placement) if each.consumer is consumer]
-        if producers and all(objects.orders(each, consumer) for each in producers):
+        producers = before.get(consumer, [])
+        # Where not all of them were found, another one may be out of order.
+        if producers and not effort.ended and all(objects.orders(each, consumer) for each in producers):
             continue
         producer = next((each for each in producers if not objects.orders(each, consumer)), consumer)
         if position in program.held:
