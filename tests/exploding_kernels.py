@@ -367,14 +367,14 @@ def nonlinear_tiles(depth: int) -> str:
     """Products of loop variables, which no affine set has."""
     index = " * ".join(f"(%i{n} + {n})" for n in range(depth))
     lines = [f"write %a[{index}..{index} + 8]", f"read %a[{index} + 4..{index} + 12]"]
-    return kernel(nest(depth, "50", lines), buffers=["%a : 65536"])
+    return kernel(nest(depth, "50", lines), buffers=["%a : 8388608"])
 
 
 def xor_tiles(depth: int) -> str:
     """Swizzles with all their bits."""
     index = " + ".join(f"(%i{n} ^ {2**18 - 1 - n}) * 16" for n in range(depth))
     lines = [f"write %a[{index}..{index} + 16]", f"read %a[{index} + 8..{index} + 24]"]
-    return kernel(nest(depth, "1000", lines), buffers=["%a : 1048576"])
+    return kernel(nest(depth, "1000", lines), buffers=["%a : 33554432"])
 
 
 def remainder_tiles(depth: int) -> str:
@@ -639,6 +639,121 @@ def unknown_everything(count: int) -> str:
     return kernel([*lines, *["}"] * count], buffers=["%a : 8 x 64"])
 
 
+def barriers_in_a_row(count: int, bound: str) -> str:
+    """A barrier between any two accesses, in a loop: each of them covers what the next one would, too."""
+    lines = [f"loop %i in 0..{bound} {{"]
+    for n in range(count):
+        lines += [f"write %a[(%i + {n}) % 3]", "barrier", f"read %a[(%i + {n + 2}) % 3]", "barrier"]
+    return kernel([*lines, "}"], buffers=["%a : 3 x 64"])
+
+
+def barriers_for_many(count: int) -> str:
+    """Writes of many buffers, a few barriers, reads of all of them: every barrier stands for all hazards."""
+    lines = [f"write %b{n}" for n in range(count)]
+    lines += ["if %c {", "barrier", "} else {", "barrier", "}"]
+    lines += [f"read %b{count - 1 - n}" for n in range(count)]
+    return kernel(
+        ["loop %i in 0..? {", *lines, "barrier", "}"], buffers=[f"%b{n} : 64" for n in range(count)]
+    )
+
+
+def long_gemm(count: int) -> str:
+    """A loop that multiplies, with as many operations as fit."""
+    lines = ["%c = compute", "loop %i in 0..? carry %s0 = %c {"]
+    for n in range(count):
+        lines += [f"%g{n} = global_read", f"write %a[{n % 8}], %g{n}"]
+        lines += [
+            f"%x{n} = read %a[{n % 8}]",
+            f"%y{n} = read %b[{n % 8}]",
+            f"%s{n + 1} = mma %x{n}, %y{n}, %s{n}",
+        ]
+    lines += [f"next %s{count}", "}"]
+    return kernel(lines, buffers=["%a : 8 x 64", "%b : 8 x 64"], waves=8)
+
+
+def chain_of_waves(count: int, waves: int) -> str:
+    """`if wave == 0 ... else if wave == 1 ...`, again and again."""
+    lines: list[str] = []
+    for n in range(count):
+        for wave in range(waves):
+            lines += [f"if wave == {wave} {{", f"write %a[{(wave + n) % 8}]", "} else {"]
+        lines += [f"read %a[{n % 8}]", *["}"] * waves]
+    return kernel(lines, buffers=["%a : 8 x 64"], waves=waves + 1)
+
+
+def waits_with_counts(count: int) -> str:
+    """Copies, each followed by a wait that leaves another number of them outstanding."""
+    lines: list[str] = []
+    for n in range(count):
+        lines += [f"gather_to_lds %a[{n % 64}] counter=c{n % 3}", f"wait_count c{n % 3}={n * 7 % 40}"]
+        lines += [f"read %a[{n * 5 % 64}]"] if n % 4 == 0 else []
+    return kernel(["loop %i in 0..? {", *lines, "}"], buffers=["%a : 64 x 64"])
+
+
+def ring_in_nests(depth: int, slots: int, waves: int) -> str:
+    """A ring of mbarriers whose counter is carried through a nest of loops, on both sides."""
+    lines = [f"param %n{n}" for n in range(depth)]
+    lines += [f"mbarrier_init %full[{n}] count=1" for n in range(slots)]
+    lines += [f"mbarrier_init %empty[{n}] count={waves - 1}" for n in range(slots)]
+
+    def side(name: str, inner: list[str]) -> list[str]:
+        found: list[str] = []
+        for n in range(depth):
+            begin = f"%{name}{n - 1}" if n else "0"
+            found += [f"loop %{name}i{n} in 0..%n{n} carry %{name}{n} = {begin} {{"]
+        found += inner
+        for n in reversed(range(depth)):
+            found += [f"next %{name}{n + 1}" if n + 1 < depth else f"next %{name}{n} + 1", "}"]
+        return found
+
+    count, made = f"%c{depth - 1}", f"%p{depth - 1}"
+    lines += ["barrier", f"if wave < {waves - 1} {{"]
+    lines += side(
+        "c",
+        [
+            f"mbarrier_wait %full[{count} % {slots}] phase={count} // {slots} % 2",
+            f"read %a[{count} % {slots}]",
+            f"mbarrier_arrive %empty[{count} % {slots}]",
+        ],
+    )
+    lines += ["} else {"]
+    lines += side(
+        "p",
+        [
+            f"mbarrier_wait %empty[{made} % {slots}] phase=({made} // {slots} + 1) % 2",
+            f"mbarrier_expect %full[{made} % {slots}] bytes=64",
+            f"tensor_load_to_lds %a[{made} % {slots}] arrives %full[{made} % {slots}] bytes=64",
+        ],
+    )
+    return kernel(
+        [*lines, "}"],
+        buffers=[f"%a : {slots} x 64", f"%full : {slots} x 8", f"%empty : {slots} x 8"],
+        waves=waves,
+    )
+
+
+def calls_loops_and_copies(depth: int, calls: int) -> str:
+    """Functions with copies and waits in loops that call each other several times."""
+    functions = ["func @f0 {", "  shared %s : 4 x 64 at 0", "  loop %i in 0..? {"]
+    functions += [
+        "    gather_to_lds %s[%i % 4]",
+        "    wait_count load=2",
+        "    read %s[(%i + 2) % 4]",
+        "  }",
+        "}",
+    ]
+    for n in range(1, depth):
+        functions += [f"func @f{n} {{", "  shared %s : 2 x 64 at 256", "  loop %i in 0..? {"]
+        functions += [
+            "    write %s[%i % 2]",
+            *[f"    call @f{n - 1}"] * calls,
+            "    read %s[(%i + 1) % 2]",
+            "  }",
+            "}",
+        ]
+    return "\n".join(functions) + "\n" + kernel([f"call @f{depth - 1}"])
+
+
 BIG = 999_999_999_999_999_999
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23]
 
@@ -714,4 +829,12 @@ KERNELS: Kernels = {
     "redundant-barriers": lambda: redundant_barriers(300),
     "by-wave": lambda: by_wave(8, 64),
     "unknown-everything": lambda: unknown_everything(30),
+    "barriers-2000": lambda: barriers_in_a_row(1_000, "?"),
+    "barriers-6000-known": lambda: barriers_in_a_row(3_000, "64"),
+    "barriers-for-many": lambda: barriers_for_many(700),
+    "gemm-long": lambda: long_gemm(400),
+    "waves-chain": lambda: chain_of_waves(6, 63),
+    "waits-with-counts": lambda: waits_with_counts(1_500),
+    "mbarrier-ring-nests": lambda: ring_in_nests(4, 5, 9),
+    "calls-loops-copies": lambda: calls_loops_and_copies(6, 3),
 }

@@ -16,8 +16,11 @@ from fencepost.analysis.isl_overlap import Solver
 from fencepost.check import check
 from fencepost.cli import main
 from fencepost.ir.parser import parse
+from fencepost.passes.explain import explain_barriers
 from fencepost.passes.insert import insert_barriers
 from tests import exploding_kernels as exploding
+
+EXPLAINING = sys.modules["fencepost.passes.explain"]
 
 CHECKING = sys.modules["fencepost.check"]
 BIG = str(exploding.BIG)
@@ -171,3 +174,95 @@ def test_copies_in_a_row_are_waited_for_in_one_way_if_they_are_many(monkeypatch:
     ):
         monkeypatch.setattr(f"fencepost.placement.wait_search.{limit}", 100)
         assert any(words in each for each in limits_of(exploding.straight_copies(200)))
+
+
+# ---------------------------------------------------------------- explain
+
+
+def explained(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `explain` prints."""
+    file = tmp_path / "k.fp"
+    file.write_text(text)
+    assert main(["explain", str(file)]) == 0
+    return "".join(capsys.readouterr())
+
+
+def test_hazards_beyond_the_budget_are_not_listed_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2^200 paths, and every write meets every read."""
+    text = exploding.wide_conditionals(200)
+    found = explain_barriers(parse(text))
+    assert found.more and len(found.uncovered) == EXPLAINING.MOST_UNCOVERED
+    said = explained(text, tmp_path, capsys)
+    assert "not exact: too many hazards that no barrier covers: only the first are listed" in said
+    assert "more than 5000 hazards of @k that no barrier covers" in said
+
+
+def test_where_all_hazards_are_listed_nothing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = explained(exploding.wide_conditionals(20), tmp_path, capsys)
+    assert "not exact" not in said and "more than" not in said
+
+
+def test_steps_beyond_the_budget_end_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EXPLAINING, "MOST_STEPS", 500)
+    found = explain_barriers(parse(exploding.wide_conditionals(20)))
+    assert found.more and 0 < len(found.uncovered) < 100
+
+
+def test_accesses_in_loops_are_compared_as_far_as_the_budget_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = exploding.coprime_rings([3, 5, 7], "?")
+    whole = explain_barriers(parse(text))
+    assert len(whole.apart) == 3 and not whole.limits
+    monkeypatch.setattr(EXPLAINING, "MOST_COMPARED", 100)
+    part = explain_barriers(parse(text))
+    assert 0 < len(part.apart) < 3
+    assert "too many accesses in loops: not all of them were compared for different slots" in part.limits
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def test_a_parameter_with_a_period_beyond_all_lists_is_not_followed() -> None:
+    """Remainders by 2 to 25: the kernel repeats after 26,771,144,400 values."""
+    report = check(parse(exploding.correlated_conditions(24)))
+    assert not report.ok
+
+
+# ---------------------------------------------------------------- schedule
+
+
+def test_a_kernel_without_a_loop_to_schedule_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "k.fp"
+    file.write_text(exploding.straight_copies(100))
+    monkeypatch.setattr("fencepost.schedule.estimate.parse", None)
+    assert main(["schedule", str(file), "-o", "/dev/null"]) == 0
+    assert "no strategy fits" in "".join(capsys.readouterr())
+
+
+# ---------------------------------------------------------------- mbarriers
+
+
+def test_insert_asks_check_once_what_mbarriers_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def counted(trace: object) -> object:
+        asked.append(trace)
+        return check(trace)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("fencepost.passes.mbarrier_order.check", counted)
+    kernel = parse(exploding.ring_in_nests(2, 3, 3))
+    assert insert_barriers(kernel).barriers == ()
+    assert len(asked) == 1
+
+
+def test_comparisons_beyond_the_budget_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls in loops: each pair of accesses is a question for each loop around them."""
+    text = exploding.calls_loops_and_copies(3, 2)
+    assert limits_of(text) == ()
+    monkeypatch.setattr("fencepost.analysis.access_classes.MOST_COMPARED", 5)
+    assert any("are told apart" in limit for limit in limits_of(text))

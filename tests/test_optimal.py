@@ -168,9 +168,64 @@ def test_bundled_kernels_are_optimal_by_default(name: str, target: str) -> None:
     assert not {module for module in set(sys.modules) - before if module.startswith("scipy")}
 
 
+def pipeline(
+    slots: int, ahead: int, loads: int, *, counters: int = 1, commits: bool = False, late: bool = False
+) -> str:
+    """Copies into rings, some tiles ahead, and reads of a part of each; `late`: the copies stand behind the reads."""
+
+    def copies(slot: str) -> list[str]:
+        lines = [
+            f"gather_to_lds %{name}[{slot}][{part * 64}..{part * 64 + 64}]"
+            + (" counter=other" if counters == 2 and name == "b" else "")
+            for name in "ab"
+            for part in range(loads)
+        ]
+        return [*lines, "commit load"] if commits else lines
+
+    reads = [
+        f"read %{name}[%i % {slots}][{part * 64}..{part * 64 + 64}]" for name in "ab" for part in range(loads)
+    ]
+    body = copies(f"(%i + {ahead}) % {slots}")
+    first = [line for slot in range(ahead) for line in copies(str(slot))]
+    lines = [
+        f"shared %a : {slots} x {loads * 64}",
+        f"shared %b : {slots} x {loads * 64}",
+        *first,
+        "loop %i in 0..? {",
+        *(reads + body if late else body + reads),
+        "}",
+    ]
+    return "\n".join(["kernel @pipeline waves=8 {", *lines, "}", ""])
+
+
+PIPELINES = {
+    "2 slots": (pipeline(2, 1, 4), 255.5556),
+    "3 slots": (pipeline(3, 2, 4), 155.5556),
+    "3 slots, late": (pipeline(3, 2, 4, late=True), 155.5556),
+    "4 slots": (pipeline(4, 3, 4), 129.4118),
+    "4 slots, 2 ahead": (pipeline(4, 2, 4), 129.4118),
+    "two counters": (pipeline(3, 2, 2, counters=2), 266.6667),
+    "commit groups": (pipeline(3, 2, 2, commits=True), 350.0),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pipelines_of_copies_are_proven_without_the_solver(name: str) -> None:
+    """Half a wait and half a meeting are no bound: a barrier that waits has to pay for both."""
+    source, least = PIPELINES[name]
+    found = find_optimum(read_program(fp.parse(source)), 60.0, solver=False)
+    assert found.proven, str(found)
+    assert found.cost == pytest.approx(least, abs=1e-3)
+
+
+def test_a_gemm_with_copies_two_tiles_ahead_is_proven_without_the_solver() -> None:
+    found = find_optimum(read_program(bundled_kernel("gemm_async")), 60.0, solver=False)
+    assert found.proven and found.cost == pytest.approx(177.4286, abs=1e-3), str(found)
+
+
 # ---------------------------------------------------------------- when there is no proof
 
-BRANCHES = Shape(size=60, depth=4, barriers=0.02, divergent=False, waves=(4,))
+BRANCHES = Shape(size=150, depth=4, barriers=0.02, divergent=False, waves=(4,))
 
 
 def unproven_without_the_solver() -> Program:

@@ -36,6 +36,8 @@ from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Var, Wave, leaves
 
 MOST_CLASSES = 4000
+MOST_COMPARED = 300_000
+"""Comparisons of two classes, at each age."""
 MOST_PAIRS = 200_000
 """Pairs of classes that are compared."""
 COARSER = 16
@@ -352,7 +354,10 @@ def classify(
         table.accesses.append(found)
     table.classes = list(numbers)
     _assign_bits(table)
-    _find_pairs(table, math.inf if granule >= MOST_GRANULE or ignore is not None else MOST_PAIRS)
+    bounded = granule < MOST_GRANULE and ignore is None
+    _find_pairs(table, MOST_PAIRS if bounded else math.inf)
+    if bounded and _comparisons(table) > MOST_COMPARED:
+        raise TooMuch
     _find_conflicts(table, ignore, phases.coarsest)
     return table
 
@@ -493,6 +498,12 @@ def width(table: ClassTable) -> int:
 def all_ages(table: ClassTable, number: int) -> int:
     """All bits of a class."""
     return table.bit[number] * ((2 << len(table.classes[number].loops)) - 1)
+
+
+def _comparisons(table: ClassTable) -> int:
+    """How often classes that share bytes will be compared: where expressions decide, once for each age."""
+    ages = [1 + len(made.loops) if made.footprints else 1 for made in table.classes]
+    return sum(min(ages[one], ages[other]) for one, other in table.pairs)
 
 
 def _find_conflicts(table: ClassTable, ignore: Filter | None, coarsest: bool) -> None:

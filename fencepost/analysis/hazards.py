@@ -88,6 +88,8 @@ class Barriers:
 Rounds = tuple[int, ...]
 """The loops that went round on a way, in order."""
 MOST_ROUNDS = 16
+PAIR_STEPS = 20
+"""To look at a pair takes as long as so many steps."""
 MOST_PHASES_SHOWN = 6
 """Of a barrier that stands in more phases, this many are asked for reasons."""
 
@@ -105,11 +107,31 @@ class _Walk:
     """Where groups run apart: bits that had to be complete soon, and for which access (see `skew`)."""
 
 
-def hazards(program: Program, placement: Placement | None = None) -> Iterator[Hazard]:
+@dataclass(slots=True)
+class Effort:
+    """How much may be looked at: steps that are walked over, and hazards that are found."""
+
+    steps: float = math.inf
+    found: float = math.inf
+    ended: bool = False
+    """Whether there was more to look at."""
+
+    def spend(self, steps: int) -> bool:
+        """Walk on; whether that is still possible."""
+        self.steps -= steps
+        if self.steps < 0 or self.found <= 0:
+            self.ended = True
+        return not self.ended
+
+
+def hazards(
+    program: Program, placement: Placement | None = None, effort: Effort | None = None
+) -> Iterator[Hazard]:
     """Every pair that no barrier covers: from each access to the first conflicting one on each path.
 
-    Without a placement, given the barriers that stand in the kernel.
+    Without a placement, given the barriers that stand in the kernel; with `effort`, as far as that goes.
     """
+    effort = effort or Effort()
     barriers = Barriers(program.standing if placement is None else placement)
     known: set[tuple[ops.Operation, ops.Operation, tuple[Loop, ...]]] = set()
     for phase in sorted(program.order):
@@ -119,12 +141,17 @@ def hazards(program: Program, placement: Placement | None = None) -> Iterator[Ha
             pending, flying = (0, step.adds) if step.in_flight else (step.adds, 0)
             start = _Walk(phase, step.gap + 1, pending, flying, ())
             producer = _Access(phase, step)
-            for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=True):
+            ways = _meetings(program, barriers, start, stop_at_first=True, effort=effort)
+            for consumer, hit, rounds, in_flight in ways:
+                effort.spend(PAIR_STEPS)
                 found = _hazard(program, producer, consumer, rounds, in_flight, hit)
                 key = (found.producer, found.consumer, found.loops)
                 if key not in known:
                     known.add(key)
+                    effort.found -= 1
                     yield found
+            if effort.ended:
+                return
 
 
 def exposed_without(
@@ -134,15 +161,17 @@ def exposed_without(
     before: dict[Spot, State],
     limit: int = 64,
     visits: float = math.inf,
+    effort: Effort | None = None,
 ) -> list[Hazard]:
     """The hazards that would be uncovered if the barrier at `position` were not there, nearest first, up to `limit`.
 
     `before` tells what is pending and in flight right before it, in each phase. Producers are looked for in `visits`
     phases, the nearest first, and farther away only if there is none among these.
     """
-    found = _exposed_without(program, barriers, position, before, limit, visits)
+    effort = effort or Effort()
+    found = _exposed_without(program, barriers, position, before, limit, visits, effort)
     if not found and visits < math.inf:
-        found = _exposed_without(program, barriers, position, before, limit, math.inf)
+        found = _exposed_without(program, barriers, position, before, limit, math.inf, effort)
     return found
 
 
@@ -153,6 +182,7 @@ def _exposed_without(
     before: dict[Spot, State],
     limit: int,
     visits: float,
+    effort: Effort,
 ) -> list[Hazard]:
     cover = barriers.covers[position]
     barriers.absent = position
@@ -165,7 +195,8 @@ def _exposed_without(
             )
             producers = _producers_before(program, barriers, (phase, position.gap), classes, visits)
             start = _Walk(phase, position.gap, pending, flying, ())
-            for consumer, hit, rounds, in_flight in _meetings(program, barriers, start, stop_at_first=False):
+            ways = _meetings(program, barriers, start, stop_at_first=False, effort=effort)
+            for consumer, hit, rounds, in_flight in ways:
                 later = _operation(program, consumer)
                 for bit in _bits(hit):
                     for producer, earlier in producers.get(
@@ -229,7 +260,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _meetings(
-    program: Program, barriers: Barriers, start: _Walk, *, stop_at_first: bool
+    program: Program, barriers: Barriers, start: _Walk, *, stop_at_first: bool, effort: Effort
 ) -> Iterator[tuple[_Access, int, Rounds, bool]]:
     """Walk on from `start`; yield each access that conflicts with the bits under way, and which bits."""
     todo = deque([start])
@@ -243,7 +274,8 @@ def _meetings(
         ahead = bisect_left(gaps, walk.gap)
         pending, flying = walk.pending, walk.flying
         steps = program.steps[walk.phase]
-        for number in range(bisect_left(steps, walk.gap, key=_gap), len(steps)):
+        first = number = bisect_left(steps, walk.gap, key=_gap)
+        for number in range(first, len(steps)):
             step = steps[number]
             while ahead < len(gaps) and gaps[ahead] <= step.gap:
                 pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
@@ -265,6 +297,8 @@ def _meetings(
                 yield from _overdue(program, walk, hit)
             if flying or step.clears or step.settles:
                 pending, flying = program.followed(step, pending, flying)
+        if not effort.spend(1 + number - first):
+            return
         while ahead < len(gaps) and (pending or flying):
             pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
             ahead += 1

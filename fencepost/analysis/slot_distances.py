@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fencepost.analysis.access_classes import AccessClass
+from fencepost.analysis.hazards import Effort
 from fencepost.analysis.program import Program, Step
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
@@ -33,8 +34,8 @@ class SlotPair:
     """A barrier between them at the least of these; None if there is none, or they never meet."""
 
 
-def slot_pairs(program: Program) -> list[SlotPair]:
-    """The pairs of a kernel, in program order."""
+def slot_pairs(program: Program, effort: Effort) -> list[SlotPair]:
+    """The pairs of a kernel, in program order, as far as the effort goes."""
     found: dict[tuple[ops.Operation, ops.Operation], SlotPair] = {}
     for loop in program.flow.loops:
         if loop.op is None:
@@ -42,9 +43,9 @@ def slot_pairs(program: Program) -> list[SlotPair]:
         accesses = list(_accesses(program, loop))
         for first, starts in accesses:
             for second, ends in accesses:
-                if len(found) >= MOST_PAIRS:
+                if len(found) >= MOST_PAIRS or not effort.spend(1):
                     return list(found.values())
-                pair = _pair(program, loop, (first, starts), (second, ends))
+                pair = _pair(program, loop, (first, starts), (second, ends), effort)
                 if pair is not None:
                     found.setdefault((first, second), pair)
     return list(found.values())
@@ -80,6 +81,7 @@ def _pair(
     loop: Loop,
     one: tuple[ops.MemoryOperation, Places],
     other: tuple[ops.MemoryOperation, Places],
+    effort: Effort,
 ) -> SlotPair | None:
     (first, starts), (second, ends) = one, other
     if not {view.buffer for view in first.views} & {view.buffer for view in second.views}:
@@ -91,11 +93,11 @@ def _pair(
     distances: dict[int, Position | None] = {}
     nearest: int | None = None
     for phase, step in starts:
-        for distance, there, between in _ways(program, loop, phase, step, ending):
+        for distance, there, between in _ways(program, loop, phase, step, ending, effort):
             nearest = distance if nearest is None else min(nearest, distance)
             if _meet(program, classes[step.number], classes[there.number], distance, loop):
                 distances.setdefault(distance, between)
-    if nearest is None or nearest in distances:
+    if nearest is None or nearest in distances or effort.ended:
         return None
     least = min(distances, default=None)
     return SlotPair(
@@ -111,12 +113,12 @@ def _meet(program: Program, one: AccessClass, other: AccessClass, distance: int,
 
 
 def _ways(
-    program: Program, loop: Loop, phase: int, start: Step, ending: dict[int, Step]
+    program: Program, loop: Loop, phase: int, start: Step, ending: dict[int, Step], effort: Effort
 ) -> Iterator[tuple[int, Step, Position | None]]:
     """Each way from an access to the other one: how often the loop goes round, and a barrier on it."""
     todo: deque[tuple[int, int, int, Position | None]] = deque([(phase, start.gap + 1, 0, None)])
     seen: set[tuple[int, int]] = set()
-    while todo:
+    while todo and effort.spend(1):
         here, gap, distance, between = todo.popleft()
         there = ending.get(here)
         if there is not None and there.gap >= gap:

@@ -107,7 +107,8 @@ class Parameters:
             if difference is not None:
                 found.differences[op] = difference
                 stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
-        values = {name: each.values() for name, each in stretches.items()}
+        # As many values as the period has, at least: one of coprime remainders is longer than any list.
+        values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
         found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
         return found
 

@@ -25,7 +25,7 @@ from fencepost.check.visibility import Rules, Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
 
-VISITED, COMPARED = 4, 12
+VISITED, COMPARED = 8, 12
 """What it costs to reach a block and to compare two accesses (see `Explored.work`); passing an operation costs 1."""
 EVALUATED = 50
 """What it costs to work out the bytes of an access, for each place."""
@@ -48,6 +48,12 @@ class Walked:
     came_from: Walked | None
     around: int = -1
     """The loop that went round on the way here from there, or -1."""
+    went_round: Walked | None = None
+    """The last state before this one that was reached by a loop going round, of those around the tracked access."""
+
+    def last_round(self, loops: set[int]) -> Walked | None:
+        """This state, if it was reached by one of these loops going round; else the last one before it that was."""
+        return self if self.around in loops else self.went_round
 
 
 class Tracker:
@@ -139,7 +145,8 @@ class Tracker:
                 key = (target, 0, env, after)
                 if key not in seen:
                     seen.add(key)
-                    todo.append(Walked(target, 0, env, after, step, around))
+                    earlier = step.last_round(tracked.loops)
+                    todo.append(Walked(target, 0, env, after, step, around, earlier))
         self.explored.steps += steps
 
     def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
@@ -322,7 +329,7 @@ class Tracker:
         while here is not None:
             if here.around in tracked.loops:
                 found.append(here.around)
-            here = here.came_from
+            here = here.went_round
         return tuple(reversed(found))
 
     def path_to(self, tracked: Tracked, step: Walked, op: ops.Operation) -> list[ops.Operation]:

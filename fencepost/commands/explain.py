@@ -114,7 +114,8 @@ def run(options: argparse.Namespace) -> int:
         for limit in explained.limits:
             sys.stdout.write(f"not exact: {limit}\n")
         if explained.uncovered:
-            text = f"{plural(len(explained.uncovered), 'hazard')} of @{kernel.name} that no barrier covers"
+            count = "more than " * explained.more + plural(len(explained.uncovered), "hazard")
+            text = f"{count} of @{kernel.name} that no barrier covers"
             note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
             print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
     if options.json:

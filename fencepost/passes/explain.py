@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.analysis.budgets import limits_of
 from fencepost.analysis.build import read_program
-from fencepost.analysis.hazards import Barriers, Hazard, barriers_before, hazards
+from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
 from fencepost.analysis.skew.transfer import Skewed
@@ -24,6 +24,13 @@ from fencepost.placement.pace import pace_of
 from fencepost.placement.reasons import reasons_for
 from fencepost.placement.redundant import Pruning
 from fencepost.targets import target_named
+
+MOST_UNCOVERED = 5_000
+"""Hazards that no barrier covers, of which that many are listed."""
+MOST_STEPS = 1_500_000
+"""Steps that are walked over to find them."""
+MOST_COMPARED = 300_000
+"""Phases that are walked through to tell after how many iterations accesses meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,9 @@ class Explanation:
     solved: int = 0
     """Questions about numbers that came up, and those that the solver was asked."""
     limits: tuple[str, ...] = ()
-    """What was not told apart because that would take too long."""
+    """What was not told apart, or not listed, because that would take too long."""
+    more: bool = False
+    """Whether more hazards than those listed may be uncovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +92,28 @@ class Explain:
         splits = target_named(self.target).split_barriers and trace.waves > 1
         program = read_program(trace, slots=self.slots, barrier_ids=[ops.WORKGROUP] if splits else [])
         # What nothing covers meets on a shorter way, too: no single barrier can claim it.
-        uncovered = tuple(hazards(program, program.standing))
+        looking = Effort(MOST_STEPS, MOST_UNCOVERED)
+        uncovered = tuple(hazards(program, program.standing, looking))
         found = self.barriers(program, uncovered, splits and not program.transfer.counts_rendezvous)
         if isinstance(program.transfer, Skewed):
             found += [Explained(op, (), "", note) for op, note in held_back(program, program.transfer)]
             places = {op: number for number, op in enumerate(trace.preorder_walk())}
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
-        apart = tuple(_apart(program, pair) for pair in slot_pairs(program)) if self.slots else ()
+        comparing = Effort(MOST_COMPARED)
+        apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if self.slots else ()
         objects = OrderedByObjects(trace)
         uncovered = tuple(
             hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer)
         )
         solver = program.table.solver
-        return Explanation(tuple(found), uncovered, apart, solver.asked, solver.solved, limits_of(program))
+        limits = limits_of(program)
+        if looking.ended:
+            limits += ("too many hazards that no barrier covers: only the first are listed",)
+        if comparing.ended:
+            limits += ("too many accesses in loops: not all of them were compared for different slots",)
+        return Explanation(
+            tuple(found), uncovered, apart, solver.asked, solver.solved, limits, more=looking.ended
+        )
 
     def barriers(self, program: Program, uncovered: Sequence[Hazard], splits: bool) -> list[Explained]:
         """What each barrier alone covers, or why nothing needs it."""

@@ -64,12 +64,12 @@ class Insert(PlacementOptions):
         with collection_paused():
             try:
                 while True:
-                    program, decision = self.decide(trace)
-                    more = self.wait_inside(program, decision.placement) if self.waits else []
+                    program, decision, objects = self.decide(trace)
+                    more = self.wait_inside(program, decision.placement, objects) if self.waits else []
                     inside += more
                     if not more:
                         break
-                refuse_what_no_barrier_orders(program, decision.placement, OrderedByObjects(trace))
+                refuse_what_no_barrier_orders(program, decision.placement, objects)
             except FencepostError:
                 for wait in inside:
                     assert wait.op.graph is not None
@@ -84,8 +84,8 @@ class Insert(PlacementOptions):
         """The target."""
         return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
 
-    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision]:
-        """Where barriers and waits go in a kernel."""
+    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision, OrderedByObjects]:
+        """Where barriers and waits go in a kernel, and what mbarriers order in it."""
         config = self.config
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
@@ -105,8 +105,8 @@ class Insert(PlacementOptions):
         open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.standing)
         if open_yet and objects.all():
             words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
-            return program, Decision(self.strategy, program.standing, words)
-        return program, decide(program, coarse, config, self, splits=splits)
+            return program, Decision(self.strategy, program.standing, words), objects
+        return program, decide(program, coarse, config, self, splits=splits), objects
 
     def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:
         """The kernel, as the analysis sees it."""
@@ -120,10 +120,10 @@ class Insert(PlacementOptions):
             completion=self.waits,
         )
 
-    def wait_inside(self, program: Program, placement: Placement) -> list[Barrier]:
+    def wait_inside(self, program: Program, placement: Placement, objects: OrderedByObjects) -> list[Barrier]:
         """Put waits into divergent conditionals, where a wave needs them for itself."""
         found = waits_inside(program, placement)
-        if not found:
+        if not found or (placement == program.standing and objects.waited_for() and objects.all()):
             return []
         consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
         why: dict[Position, list[Hazard]] = {at: [] for at in found}
@@ -132,7 +132,6 @@ class Insert(PlacementOptions):
                 if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < self.reasons:
                     why[at].append(hazard)
         # What an mbarrier has settled needs no other wait.
-        objects = OrderedByObjects(program.flow.trace)
         for at, known in why.items():
             if known and all(objects.orders(hazard.producer, hazard.consumer) for hazard in known):
                 del found[at]

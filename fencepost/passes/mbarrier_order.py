@@ -22,14 +22,18 @@ class OrderedByObjects:
     clean: bool = False
     stuck: bool = False
     """Whether waves wait for ever, or objects are out of step: what would follow is not looked at then."""
+    waits: bool | None = None
+    """Whether there are objects that somebody waits for; looked up when first asked for."""
 
     def waited_for(self) -> bool:
         """Whether there are objects that somebody waits for."""
-        return any(
-            isinstance(op, ops.MbarrierWait)
-            for body in (self.trace, *self.trace.functions())
-            for op in body.preorder_walk()
-        )
+        if self.waits is None:
+            self.waits = any(
+                isinstance(op, ops.MbarrierWait)
+                for body in (self.trace, *self.trace.functions())
+                for op in body.preorder_walk()
+            )
+        return self.waits
 
     def all(self) -> bool:
         """Whether nothing is wrong with the kernel as it stands."""

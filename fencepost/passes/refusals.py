@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.analysis.access_classes import all_ages
-from fencepost.analysis.hazards import hazards
+from fencepost.analysis.hazards import Effort, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
@@ -13,6 +13,9 @@ from fencepost.analysis.sync import Placement
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.passes.mbarrier_order import OrderedByObjects
+
+MOST_STEPS = 1_500_000
+"""Steps that are walked over to find what conflicts where no barrier can stand."""
 
 
 def refuse_unwaited(program: Program) -> None:
@@ -36,6 +39,7 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
     told = 0
     for copies in program.objects.values():
         told |= copies
+    before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
     for position, _, flying in conflicts_left(program, program.standing):
         # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
         if not flying & ~told:
@@ -43,11 +47,21 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        found = (hazard for hazard in hazards(program, program.standing) if hazard.consumer is consumer)
-        producer = next(
-            (each.producer for each in found if isinstance(each.producer, ops.AsyncOperation)), consumer
-        )
+        if before is None:
+            before = _producers(program, program.standing, Effort(MOST_STEPS))
+        found = before.get(consumer, [])
+        producer = next((each for each in found if isinstance(each, ops.AsyncOperation)), consumer)
         yield producer, consumer
+
+
+def _producers(
+    program: Program, placement: Placement, effort: Effort
+) -> dict[ops.Operation, list[ops.MemoryOperation]]:
+    """For each access that a placement leaves uncovered, those that it must not overtake."""
+    found: dict[ops.Operation, list[ops.MemoryOperation]] = {}
+    for hazard in hazards(program, placement, effort):
+        found.setdefault(hazard.consumer, []).append(hazard.producer)
+    return found
 
 
 def refuse_exchange_while_skewed(program: Program) -> None:
@@ -94,12 +108,18 @@ def refuse_what_no_barrier_orders(program: Program, placement: Placement, object
     """
     if not (program.flow.sealed or program.held):
         return
-    for position, _, _ in conflicts_left(program, placement):
+    left = conflicts_left(program, placement)
+    if not left or (placement == program.standing and objects.waited_for() and objects.all()):
+        return
+    effort = Effort(MOST_STEPS)
+    before = _producers(program, placement, effort)
+    for position, _, _ in left:
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        producers = [each.producer for each in hazards(program, placement) if each.consumer is consumer]
-        if producers and all(objects.orders(each, consumer) for each in producers):
+        producers = before.get(consumer, [])
+        # Where not all of them were found, another one may be out of order.
+        if producers and not effort.ended and all(objects.orders(each, consumer) for each in producers):
             continue
         producer = next((each for each in producers if not objects.orders(each, consumer)), consumer)
         if position in program.held:

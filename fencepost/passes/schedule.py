@@ -156,6 +156,11 @@ def schedule_if_it_pays(
 
     A kernel without a loop to schedule stays as it is, and there is nothing to compare.
     """
+    try:
+        find_loop(trace)
+    except FencepostError:
+        # Nothing can fit, and nothing is changed: a kernel may be too long to be copied for that.
+        return schedule_reordering(trace, constraints, scheduling_type), None
     first = schedule_reordering(parse(str(trace)), constraints, scheduling_type)
     if first.strategy == SchedReorderStrategy.NONE.value:
         # Nothing fits; asked again on the kernel itself, so that the places named are the user's.

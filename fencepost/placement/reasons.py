@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fencepost.analysis.hazards import Barriers, Hazard, exposed_without
+from fencepost.analysis.hazards import Barriers, Effort, Hazard, exposed_without
 from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
@@ -13,6 +13,8 @@ from fencepost.flow import Position
 
 MOST_VISITS, LEAST_VISITS = 50_000, 32
 """Phases that are looked through for the reasons of all barriers together, and for each at least."""
+MOST_STEPS, LEAST_STEPS = 2_000_000, 1_000
+"""Steps that are walked over from all barriers together, and from each at least."""
 
 
 def reasons_for(
@@ -25,8 +27,10 @@ def reasons_for(
     barriers = Barriers(placement)
     # In a kernel of many barriers, what is far away is not looked for.
     visits = max(MOST_VISITS // len(positions), LEAST_VISITS)
+    steps = max(MOST_STEPS // len(positions), LEAST_STEPS)
     return {
-        position: exposed_without(program, barriers, position, before, most, visits) for position in positions
+        position: exposed_without(program, barriers, position, before, most, visits, Effort(steps))
+        for position in positions
     }
 
 

@@ -130,7 +130,8 @@ class ApartTracker(Tracker):
                 key = (target, 0, env, here, standing)
                 if key not in seen:
                     seen.add(key)
-                    todo.append(_Step(target, 0, env, here, step, around, standing))
+                    earlier = step.last_round(tracked.loops)
+                    todo.append(_Step(target, 0, env, here, step, around, earlier, standing))
         self.explored.steps += steps
 
     def through(self, tracked: Tracked, block: Block, step: _Step) -> tuple[Status, Standing] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
+from fencepost.placement.optimal.dominance import without_dominated_places
 from fencepost.placement.optimal.literals import Row, Term
 
 
@@ -21,7 +22,7 @@ def parts_of(rows: Iterable[Row]) -> list[list[Row]]:
     kept = list(rows)
     for row in kept:
         first: Position | None = None
-        for position, _, _ in row:
+        for position in (term.position for term in row):
             parent.setdefault(position, position)
             first = position if first is None else first
             parent[root(position)] = root(first)
@@ -35,7 +36,7 @@ def reduced(prices: Prices, rows: Iterable[Row]) -> list[Row]:
     """Rows with the same cheapest choice, and fewer of them with fewer terms, as far as comparing them shows."""
     kept = essential(rows)
     while True:
-        fewer = _without_dominated(prices, kept)
+        fewer = _without_dominated(prices, kept) or without_dominated_places(prices, kept)
         if fewer is None:
             return kept
         kept = essential(fewer)
@@ -44,13 +45,17 @@ def reduced(prices: Prices, rows: Iterable[Row]) -> list[Row]:
 def _without_dominated(prices: Prices, rows: list[Row]) -> list[Row] | None:
     """The rows without meetings for which another, no dearer, satisfies all that they do; None if there are none."""
     among: dict[Term, set[int]] = {}
+    waiting: set[Position] = set()
     for number, row in enumerate(rows):
         for term in row:
             among.setdefault(term, set()).add(number)
+            if term.both:
+                waiting.add(term.position)
     gone: set[Term] = set()
     for row in rows:
         # One that satisfies most and costs least stands for as many others as possible.
         ordered = sorted(
+            # A meeting that is there for a wait in any case satisfies what it does for nothing.
             (term for term in row if not term.counter and term not in gone),
             key=lambda term: (-len(among[term]), prices.meeting(term.position), term),
         )
@@ -58,7 +63,8 @@ def _without_dominated(prices: Prices, rows: list[Row]) -> list[Row] | None:
             price = prices.meeting(term.position)
             for other in ordered[:place]:
                 if (
-                    other not in gone
+                    term.position not in waiting
+                    and other not in gone
                     and prices.meeting(other.position) <= price
                     and among[term] <= among[other]
                 ):
@@ -86,13 +92,5 @@ def _implies(one: Row, other: Row) -> bool:
     if len(one) > len(other):
         return False
     return all(
-        term in other
-        or (
-            bool(term.counter)
-            and any(
-                t.position == term.position and t.counter == term.counter and t.most >= term.most
-                for t in other
-            )
-        )
-        for term in one
+        term in other or (bool(term.counter) and any(term.implies(each) for each in other)) for term in one
     )

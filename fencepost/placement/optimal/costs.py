@@ -15,6 +15,7 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Cover, Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.literals import Choice
 from fencepost.placement.strategy import wait_price
 
 FINEST = 1 << 24
@@ -65,6 +66,13 @@ class Prices:
             if cover.lands & ~(standing or Cover()).lands:
                 paid += self.waiting(position, min((count for _, count in cover.counts), default=0))
         return paid
+
+    def of_choice(self, choice: Choice) -> int:
+        """What terms cost together."""
+        waits = choice.waits.items()
+        return sum(self.meeting(position) for position in choice.meets) + sum(
+            self.waiting(position, min(counts.values())) for position, counts in waits
+        )
 
     def executions(self, paid: int) -> float:
         """The first criterion alone, as a number of barriers."""

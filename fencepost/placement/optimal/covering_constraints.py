@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from fencepost.analysis.pending import by_block
@@ -26,6 +27,8 @@ class Here(NamedTuple):
     """The longest wait that would complete it; None if it is pending already."""
     meets: bool
     """Whether a barrier of the kernel stands here: everybody meets in any case."""
+    alone: bool = True
+    """Whether a wait may be worth its price where nobody meets."""
 
 
 class Bit(NamedTuple):
@@ -50,6 +53,9 @@ class RowMaker:
     standing: dict[int, dict[int, Cover]] = field(init=False)
     """The barriers and waits of the kernel, by block and gap."""
 
+    movable: set[Position] = field(init=False)
+    """Where a wait without a meeting does nothing that it would not do at the next place of the block."""
+
     def __post_init__(self) -> None:
         program = self.program
         self.candidates, self.standing = {}, by_block(program.standing)
@@ -58,6 +64,35 @@ class RowMaker:
                 gaps = {step.gap for phase in phases for step in program.steps[phase]}
                 here = sorted({*gaps, len(program.flow.blocks[block].ops)})
                 self.candidates[block] = [gap for gap in here if Position(block, gap) not in program.held]
+        self.movable = {
+            Position(block, gap) for block in self.candidates for gap in self.with_later_waits(block)
+        }
+
+    def with_later_waits(self, block: int) -> Iterator[int]:
+        """The gaps of a block at which no wait has to stand alone.
+
+        What a wait completes has as many later operations at the next place, or more; so a wait that stands there
+        completes it, too, and costs no more. In between is one operation. It must not be what the wait is for, nor
+        must waves meet there, arrive anywhere or wait for anything.
+        """
+        candidates = self.candidates[block]
+        stops = sorted({*candidates, *self.standing.get(block, ())})
+        at: dict[int, list[Step]] = {}
+        for phase in self.program.siblings[block]:
+            for step in self.program.steps[phase]:
+                at.setdefault(step.gap, []).append(step)
+        following = dict(pairwise(stops))
+        standing = self.standing.get(block, {})
+        for gap, later in pairwise(candidates):
+            between = following[gap] == later and later not in standing and gap not in standing
+            if between and not any(self.needs_wait(step) for step in at.get(gap, ())):
+                yield gap
+
+    def needs_wait(self, step: Step) -> bool:
+        """Whether a wait right before a step may do something for it, or for others at it, without a meeting."""
+        if step.clears or step.lands or step.may_land or step.settles or step.turn is not None:
+            return True
+        return bool(self.program.of_any_level(step.flying) & ~step.conflicts)
 
     def positions(self) -> Iterator[Position]:
         """Everywhere where something could be put."""
@@ -135,7 +170,8 @@ class RowMaker:
             if meets and position in self.program.held:
                 wait = None
             if not meets or wait is not None:
-                places = [*places, Here(position, wait, meets)]
+                alone = meets or position not in self.movable
+                places = [*places, Here(position, wait, meets, alone)]
         if cover is not None:
             if bit.in_flight and bit.bit & cover.lands:
                 bit = Bit(self.program.of_any_level(bit.bit), False)
@@ -185,24 +221,41 @@ def _left(bit: Bit, edge: Edge) -> Bit:
 def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> list[Row]:
     """The rows of a way; `in_flight` and `others`: the access still is at the end, and other waves have to know."""
     if in_flight and not others:
-        row = _row([here.wait for here in places if here.wait is not None])
+        row = _row(_waits(places))
         return [] if taken.satisfies(row) else [row]
     flying = next((number for number, here in enumerate(places) if here.wait is None), len(places))
     least = max((number + 1 for number, here in enumerate(places) if here.meets), default=0)
-    found: list[Row] = []
-    for cut in range(least, flying + 1):
-        waits = [here.wait for here in places[:cut] if here.wait is not None]
-        meetings = [Term(here.position) for here in places[cut:]]
-        row = _row([*waits, *meetings])
-        if not taken.satisfies(row):
-            found.append(row)
+    # Where a wait stands only with a meeting, the cut behind it says more than the one in front of it.
+    cuts = [number for number in range(least, flying) if places[number].alone]
+    waits = _waits(places)
+
+    def unsatisfied(numbers: Iterable[int]) -> Iterator[Row]:
+        for cut in numbers:
+            row = _row([*waits[:cut], *(Term(here.position) for here in places[cut:])])
+            if not taken.satisfies(row):
+                yield row
+
     # The first and the last say most; the others follow if they are needed.
-    return found if len(found) < 3 else [found[0], found[-1]]
+    last = next(unsatisfied([flying, *reversed(cuts)]), None)
+    first = next(unsatisfied(cuts), None)
+    return list(dict.fromkeys(row for row in (first, last) if row is not None))
+
+
+def _waits(places: list[Here]) -> list[Term]:
+    """The waits at the first places, as long as there are any; barriers that wait where they need not stand alone."""
+    found: list[Term] = []
+    for _, wait, _, alone in places:
+        if wait is None:
+            break
+        found.append(wait if alone else Term(wait.position, wait.counter, wait.most, True))
+    return found
 
 
 def _row(terms: list[Term]) -> Row:
-    """Of several waits at one place the longest count is enough."""
-    longest: dict[tuple[Position, str], int] = {}
-    for position, counter, count in terms:
-        longest[position, counter] = max(count, longest.get((position, counter), count))
-    return frozenset(Term(position, counter, count) for (position, counter), count in longest.items())
+    """Of several waits at one place the longest count is enough; where meeting is enough, no wait is needed."""
+    longest: dict[tuple[Position, str], Term] = {}
+    for term in terms:
+        before = longest.get((term.position, term.counter))
+        if before is None or before.most < term.most:
+            longest[term.position, term.counter] = term
+    return frozenset(term for term in longest.values() if not (term.both and (term.position, "") in longest))

@@ -45,14 +45,18 @@ class Model:
     least: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        both = [term for term in self.terms if term.both]
+        self.terms = sorted({*self.terms, *(Term(term.position) for term in both)})
         waits = [term for term in self.terms if term.counter]
         self.rungs = sorted({(term.position, term.most) for term in waits})
         names: list[Term | tuple[Position, int]] = [*self.terms, *self.rungs]
         self.number = {name: place for place, name in enumerate(names)}
         # A longer wait is a shorter one, too; and what a position pays for is the longest of its waits.
-        ladders: dict[tuple[Position, str], list[Term]] = {}
+        for term in both:
+            self.at_least({Term(term.position): 1.0, term: -1.0}, 0)
+        ladders: dict[tuple[Position, str, bool], list[Term]] = {}
         for term in waits:
-            ladders.setdefault((term.position, term.counter), []).append(term)
+            ladders.setdefault((term.position, term.counter, term.both), []).append(term)
             self.at_least({(term.position, term.most): 1.0, term: -1.0}, 0)
         for ladder in ladders.values():
             ladder.sort()

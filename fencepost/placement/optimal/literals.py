@@ -7,6 +7,12 @@ An access that is pending needs a meeting on every way to what must not overtake
 copy in flight needs a wait first and a meeting behind it (or at the same place: a barrier that waits). "There are
 places i and j, i not behind j, with a wait at i and a meeting at j" is the same as: wherever the way is cut in two,
 there is a wait in the first part or a meeting in the second. So each cut is a row.
+
+Most waits may as well stand further on: unless all waves meet here, or something here or behind the block's end may
+need the wait, it does the same one place later, where it costs no more (`covering_constraints`). Where that is so,
+a wait counts only as a *barrier that waits*, which costs what the meeting and the wait do together. A way all of
+whose waits are of that kind is a single row, "a barrier that waits, somewhere", and that row can pay for both at
+once.
 """
 
 from __future__ import annotations
@@ -24,11 +30,24 @@ DRAINED = -1
 
 
 class Term(NamedTuple):
-    """All waves meet at a position; or at most so many operations of a counter are outstanding behind it."""
+    """All waves meet at a position; or at most so many operations of a counter are outstanding behind it; or both."""
 
     position: Position
     counter: str = ""
     most: int = 0
+    both: bool = False
+    """A barrier that waits: there is a counter, and all waves meet."""
+
+    @property
+    def meeting(self) -> bool:
+        """Whether all waves meet."""
+        return self.both or not self.counter
+
+    def implies(self, other: Term) -> bool:
+        """Whether `other` is true wherever this is."""
+        if self.position != other.position or (other.meeting and not self.meeting):
+            return False
+        return not other.counter or (self.counter == other.counter and self.most <= other.most)
 
 
 Row = frozenset[Term]
@@ -42,20 +61,30 @@ class Choice:
     waits: dict[Position, dict[str, int]] = field(default_factory=dict)
     """The least count of each counter that is waited for."""
 
+    @classmethod
+    def of(cls, terms: Iterable[Term]) -> Choice:
+        """A choice of these terms."""
+        made = cls()
+        for term in terms:
+            made.add(term)
+        return made
+
     def add(self, term: Term) -> None:
         """Take a term."""
-        position, counter, count = term
+        position, counter, count, _ = term
         if counter:
             here = self.waits.setdefault(position, {})
             here[counter] = min(count, here.get(counter, count))
-        else:
+        if term.meeting:
             self.meets.add(position)
 
     def holds(self, term: Term) -> bool:
         """Whether a term is true of what was taken."""
-        position, counter, count = term
+        position, counter, count, _ = term
+        if term.meeting and position not in self.meets:
+            return False
         if not counter:
-            return position in self.meets
+            return True
         here = self.waits.get(position)
         return here is not None and counter in here and here[counter] <= count
 

@@ -8,6 +8,9 @@ barrier each. Each row in turn pays as much as is left of the cheapest of its te
 A wait is one of a ladder: one that leaves two operations outstanding is also one that leaves three, and costs more.
 What the rungs get together must not be more than the lowest of them costs, and so on up. Waits for several counters
 at one position cost what the longest of them does, so they share one ladder.
+
+A barrier that waits is a meeting and a wait, and what it gets goes to either of them. The wait gets it first: more
+rows can do with the meeting alone, and they pay what is left of it.
 """
 
 from __future__ import annotations
@@ -35,10 +38,19 @@ class Payments:
 
     def left(self, term: Term) -> int:
         """How much a term can still be paid."""
-        position, counter, count = term
-        if not counter:
-            known = self.meetings.get(position)
-            return self.prices.meeting(position) if known is None else known
+        if term.both:
+            return self.left_meeting(term.position) + self.left_waiting(term.position, term.most)
+        if not term.counter:
+            return self.left_meeting(term.position)
+        return self.left_waiting(term.position, term.most)
+
+    def left_meeting(self, position: Position) -> int:
+        """How much a meeting can still be paid."""
+        known = self.meetings.get(position)
+        return self.prices.meeting(position) if known is None else known
+
+    def left_waiting(self, position: Position, count: int) -> int:
+        """How much a wait can still be paid."""
         rungs = self.ladders.get(position)
         least = self.price(position, count)
         if rungs:
@@ -65,12 +77,14 @@ class Payments:
 
     def give(self, term: Term, amount: int) -> None:
         """Pay a term."""
-        position, counter, count = term
+        position, counter, count, both = term
         if counter:
+            waiting = min(amount, self.left_waiting(position, count)) if both else amount
             rungs = self.ladders.setdefault(position, {})
-            rungs[count] = rungs.get(count, 0) + amount
-        else:
-            self.meetings[position] = self.left(term) - amount
+            rungs[count] = rungs.get(count, 0) + waiting
+            amount -= waiting
+        if amount:
+            self.meetings[position] = self.left_meeting(position) - amount
 
 
 def bound_of(prices: Prices, rows: Iterable[Row]) -> int:

@@ -40,8 +40,10 @@ FEW_OPEN = 100
 """So few open consumers are worth mending a solution for, to see what it costs then."""
 KEPT = 0.15
 """The part of the time that is kept for mending the last solution."""
+MOST_HAZARDS = 400
+"""Rows that are made to begin with: for each hazard, as if no other had been thought of."""
 MOST_EACH = 4
-"""Of these, at most so many for one consumer."""
+"""Of those that are added later, at most so many for one consumer."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,10 @@ class Search:
         if self.best is None or (self.least > self.bound and self.in_time()):
             self.consider(self.mended(self.ascent.taken))
         last: Choice | None = None
+        if self.least > self.bound and self.in_time():
+            # One row or two for each hazard: most of what follows from all of them together.
+            conflicts = conflicts_of(self.program, self.program.standing)
+            self.add_rows(Choice(), conflicts, MOST_HAZARDS, MOST_HAZARDS)
         while self.least > self.bound and self.in_time():
             choice, bound, exact = self.choose()
             self.bound = max(self.bound, bound)
@@ -206,11 +212,11 @@ class Search:
         if len(smaller) > 1:
             return _together([self.newly_solved(each) for each in smaller])
         if len(rows) <= FEW:
-            terms, proven = cheapest(self.prices, rows, TRIES // len(rows))
+            terms, proven = cheapest(self.prices, rows, TRIES // len(rows), self.known(rows))
             if proven and terms is not None:
-                return Solved(terms, self.paid(terms), True)
+                return Solved(terms, self.prices.of_choice(Choice.of(terms)), True)
         if not self.solver:
-            self.reason = "the solver was not asked"
+            self.reason = self.reason or "the solver was not asked"
             return Solved(terms, bound_of(self.prices, rows), False)
         if not can_be_asked(self.until):
             self.reason = "time was up"
@@ -227,17 +233,22 @@ class Search:
             return Solved(terms, max(found.bound, bound_of(self.prices, rows)), False)
         return found
 
-    def paid(self, terms: Iterable[Term]) -> int:
-        """What some terms cost together."""
-        choice = Choice()
-        for term in terms:
-            choice.add(term)
-        meetings = sum(self.prices.meeting(position) for position in choice.meets)
-        return meetings + sum(
-            self.prices.waiting(position, min(counts.values())) for position, counts in choice.waits.items()
-        )
+    def known(self, rows: list[Row]) -> frozenset[Term] | None:
+        """What the best placement so far has at the places of some rows, if that satisfies them."""
+        found: set[Term] = set()
+        for position in {term.position for row in rows for term in row}:
+            cover = self.best.get(position) if self.best is not None else None
+            if cover is None or cover == self.program.standing.get(position):
+                continue
+            if cover.rendezvous:
+                found.add(Term(position))
+            found |= {Term(position, counter, count) for counter, count in cover.counts}
+        choice = Choice.of(found)
+        return frozenset(found) if all(choice.satisfies(row) for row in rows) else None
 
-    def add_rows(self, choice: Choice, conflicts: list[Conflict]) -> bool:
+    def add_rows(
+        self, choice: Choice, conflicts: list[Conflict], most_each: int = MOST_EACH, most: int = AT_ONCE
+    ) -> bool:
         """Add rows for ways that a choice leaves open; whether there were any that could be closed."""
         ascent = self.ascent
         sync = Synchronization.of(choice.placement(self.program))
@@ -245,7 +256,7 @@ class Search:
         for phase, index, *bits in conflicts:
             wanted = (bits[0], bits[1])
             step = self.program.steps[phase][index]
-            for _ in range(MOST_EACH):
+            for _ in range(most_each):
                 way = None if wanted == (0, 0) else ascent.backwards.find(phase, index, wanted, sync)
                 if way is None:
                     break
@@ -253,7 +264,7 @@ class Search:
                 if all(rows):
                     ascent.rows.update(dict.fromkeys(rows))
                 wanted = without(self.program, way, wanted)
-            if len(ascent.rows) - before >= AT_ONCE or time.monotonic() > self.until:
+            if len(ascent.rows) - before >= most or time.monotonic() > self.until:
                 break
         return len(ascent.rows) > before
 
