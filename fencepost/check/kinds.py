@@ -25,7 +25,8 @@ def side_of(guards: Iterable[Guard], wave: int) -> Side:
     """On which side of conditions without names a wave is."""
     decided = [(decide(guard.condition, {}, wave), guard.holds) for guard in guards]
     return Side(
-        all(found in (None, holds) for found, holds in decided), all(found == holds for found, holds in decided)
+        all(found in (None, holds) for found, holds in decided),
+        all(found == holds for found, holds in decided),
     )
 
 

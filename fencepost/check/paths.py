@@ -43,7 +43,7 @@ Frames = tuple[dict[str, int], ...]
 
 
 Begun = dict[int, dict[tuple[tuple[str, int], ...], int]]
-"""For loops that are past their bound: the values that they began iterations with, and how many choices came before."""
+"""For loops past their bound: the values that they began iterations with, and how many choices came before."""
 
 
 @dataclass(frozen=True, slots=True)
