@@ -89,7 +89,12 @@ def test_phases_are_not_followed_where_mbarriers_are_trusted() -> None:
 def test_a_trusting_check_looks_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[TrustingTracker] = []
     follow = TrustingTracker.run
-    monkeypatch.setattr(TrustingTracker, "run", lambda tracker: (runs.append(tracker), follow(tracker))[1])
+
+    def noted(tracker: TrustingTracker) -> None:
+        runs.append(tracker)
+        follow(tracker)
+
+    monkeypatch.setattr(TrustingTracker, "run", noted)
     asked = "if %n > 3 {\n write %a[3]\n barrier\n}"
     body = f"param %n\n{RING.format('%i // 2 % 2')}\n{asked}"
     assert judged(body, trusting=True).ok
