@@ -183,6 +183,8 @@ class OperationWriter:
     def known(self, op: Operation, row: Row) -> None:
         """An operation of the table."""
         kernel, does = self.kernel, row.does
+        if does is Does.NOTHING and op.name not in MULTIPLICATIONS:
+            return
         plain = {Does.READS: kernel.read, Does.WRITES: kernel.write}
         if does is Does.ALLOCATES:
             if op.operands and op in self.views.allocations.of:

@@ -208,7 +208,8 @@ class Views:
 
     def has_shared(self, op: Operation) -> bool:
         """Whether an operation is given any."""
-        return any(True for _ in self.shared(op))
+        # Most have no view at all: asked for every operation of a module.
+        return any(map(is_view, op.operands)) and any(True for _ in self.shared(op))
 
     def place(self, value: Value) -> Place | None:
         """The bytes of a view; None if it is not known which allocation it is of."""
