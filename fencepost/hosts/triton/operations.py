@@ -51,6 +51,10 @@ COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait
 """Waits for copies that count instructions, by their counter."""
 HOLDS_BACK = "amdg.cond_barrier"
 """A barrier for part of the waves."""
+OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
+"""Where copies are given what elements are that a mask leaves out, among the groups of their operands."""
+WHOLE = ("gpu.barrier", "rocdl.barrier")
+"""Barriers that know nothing of partitions: who meets at one inside of them is not known."""
 
 
 class OperationWriter:
@@ -199,12 +203,7 @@ class OperationWriter:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
             self.count(op, row.counter)
-            found = self.stretches(self.views.shared(op))
-            if len(found) > 1:
-                # One copy, however many views: a wait counts it once.
-                self.note(op, kernel.tensor_load_to_lds(*found, counter=row.counter))
-            else:
-                self.each(op, kernel.gather_to_lds, found, row.counter)
+            self.copy_in(op, row.counter)
         elif does is Does.COPIES_OUT:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
@@ -223,7 +222,9 @@ class OperationWriter:
             self.wait(op, row)
         elif does is Does.MEETS:
             space = op.integer("addrSpace")
-            if space is None or space & LOCAL:
+            if op.name in WHOLE and self.some is not None:
+                self.translation.beyond.append(op)
+            elif space is None or space & LOCAL:
                 self.note(op, self.barrier())
             elif self.shifts_phase:
                 # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
@@ -250,6 +251,20 @@ class OperationWriter:
             self.note(op, kernel.mma())
         elif does is Does.OBJECTS and not self.objects.put(op):
             self.translation.beyond.append(op)
+
+    def copy_in(self, op: Operation, counter: str) -> None:
+        """A copy from global memory; on AMD, threads that a mask leaves out may store another value themselves."""
+        found = self.stretches(self.views.shared(op))
+        stores = self.translation.target.startswith("gfx") and _has_other(op)
+        self.groups += 1
+        group = f"g{self.groups}" if stores else ""
+        if len(found) > 1:
+            # One copy, however many views: a wait counts it once.
+            self.note(op, self.kernel.tensor_load_to_lds(*found, group=group, counter=counter))
+        for view in found if len(found) == 1 else ():
+            self.note(op, self.kernel.gather_to_lds(view, group=group, counter=counter))
+        for view in found if stores else ():
+            self.note(op, self.kernel.write(view, group=group))
 
     def hold_back(self, op: Operation) -> None:
         """A barrier for the waves for which a condition holds: they run a phase behind the others from there on."""
@@ -359,3 +374,9 @@ class OperationWriter:
             # The line of an operation is long; what it is stands in front.
             last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0
             made.span = replace(op.span, end_line=op.span.line, end_column=last or op.span.column + SHOWN)
+
+
+def _has_other(op: Operation) -> bool:
+    """Whether a copy is given what elements are that its mask leaves out."""
+    segments = op.integers("operandSegmentSizes")
+    return op.name in OTHER and (segments is None or bool(segments[OTHER[op.name]]))
