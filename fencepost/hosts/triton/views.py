@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
+from fencepost.hosts.triton.divergence import differing
 from fencepost.hosts.triton.memory import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
@@ -47,7 +48,7 @@ class Views:
     """The numbers that decide which bytes are touched."""
     incoming: dict[Value, list[Argument]] = field(default_factory=dict)
     given: dict[Value, str] = field(default_factory=dict)
-    """Numbers that the kernel is given, where they are followed,"""
+    """Numbers that the kernel is given,"""
     asked: set[str] = field(default_factory=set)
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
@@ -58,10 +59,10 @@ class Views:
         self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
+        self.name_given()
+        self.name_once()
         self.find_natural()
         if self.follow:
-            self.name_given()
-            self.name_once()
             self.find_tried()
         self.find_needed()
 
@@ -77,13 +78,13 @@ class Views:
                 self.given[value] = self.names[value] = name
 
     def name_once(self) -> None:
-        """Numbers that are computed once, nobody knows how, are taken as given."""
+        """Numbers that are computed once, nobody knows how, are taken as given, unless threads may see others."""
+        apart = differing(self.module, self.function)
         for number, (op, value) in enumerate(computed_once(self.flat.blocks)):
-            if value not in self.names:
+            if value not in self.names and value not in apart:
                 self.given[value] = self.names[value] = name_of(op, number)
                 if op.name in PROGRAM:
                     self.numbers.natural.add(self.names[value])
-        self.numbers.known.clear()
 
     def find_tried(self) -> None:
         """Conditions of operations on barrier objects that are not followed."""
@@ -122,9 +123,9 @@ class Views:
         handed = {
             name: [self.handed(value, argument) for argument in self.incoming.get(value, ())]
             for value, name in self.names.items()
-            if value.type in NUMBERS
+            if value.type in NUMBERS and value not in self.given
         }
-        self.numbers.natural = floors(handed)
+        self.numbers.natural = floors(handed, self.numbers.natural)
         self.numbers.known.clear()
 
     def find_needed(self) -> None:
