@@ -118,3 +118,81 @@ def test_a_copy_in_no_group_needs_a_commit() -> None:
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "no `commit load` closes the group of the copy" in found
     assert "fix: commit load before line 5" in found
+
+
+def persistent(*, first: str = "%program", step: str = "%programs", wait: str = "phase=0") -> Report:
+    """A persistent kernel that makes its mbarrier anew for each tile."""
+    return check(
+        parse(f"""
+        kernel @persistent waves=2 {{
+          shared %a : 64
+          shared %m : 8
+          param %tiles
+          param %program
+          param %programs
+          br ^next({first})
+        ^next(%tile):
+          cond_br %tile < %tiles, ^load, ^end
+        ^load:
+          barrier
+          if wave == 0 {{
+            mbarrier_init %m count=1 until=inval
+          }}
+          barrier
+          if wave == 0 {{
+            mbarrier_expect %m bytes=64
+            tensor_load_to_lds %a counter=tma arrives %m bytes=64
+          }}
+          mbarrier_wait %m {wait}
+          barrier
+          if wave == 0 {{
+            mbarrier_inval %m
+          }}
+          read %a
+          br ^next(%tile + {step})
+        ^end:
+          return
+        }}
+        """)
+    )
+
+
+def test_a_loop_that_never_ends_is_cut_short() -> None:
+    report = persistent()
+    assert report.ok
+    # With no programs at all, a tile is followed by itself: the other combinations have their turn all the same.
+    assert report.explored.paths == 64
+    assert report.explored.work < 200_000
+    assert "loops that never end with some values are cut short" in report.explored.limits
+
+
+def test_what_goes_wrong_in_a_loop_that_never_ends_is_found() -> None:
+    assert not persistent(step="0", wait="phase=1").ok
+
+
+def test_a_loop_that_ends_late_is_not_taken_to_be_endless() -> None:
+    report = persistent(first="0", step="1")
+    assert report.ok and not any("never end" in limit for limit in report.explored.limits)
+
+
+def test_mbarriers_that_are_gone_cost_nothing() -> None:
+    def work(tiles: int) -> int:
+        text = f"""
+        kernel @again waves=2 {{
+          shared %m : 8
+          loop %i in 0..{tiles} {{
+            barrier
+            if wave == 0 {{
+              mbarrier_init %m count=2
+            }}
+            barrier
+            mbarrier_arrive %m
+            mbarrier_wait %m phase=0
+          }}
+        }}
+        """
+        report = check(parse(text))
+        assert report.ok
+        return report.explored.work
+
+    assert work(200) < 2.2 * work(100)

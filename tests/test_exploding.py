@@ -239,7 +239,7 @@ def test_a_kernel_without_a_loop_to_schedule_is_not_copied(
 ) -> None:
     file = tmp_path / "k.fp"
     file.write_text(exploding.straight_copies(100))
-    monkeypatch.setattr("fencepost.schedule.estimate.parse", None)
+    monkeypatch.setattr("fencepost.passes.schedule.parse", None)
     assert main(["schedule", str(file), "-o", "/dev/null"]) == 0
     assert "no strategy fits" in "".join(capsys.readouterr())
 

@@ -2,11 +2,11 @@
 
     python bench/triton/verdicts.py [--target T ...] [--only NAME ...] [--mistakes]
 
-Judged is the text that Triton parses: membar's barriers, or fencepost's, are put into the module, and it is read
-again. Prints one line for each build that is not clean and a row for each target. With --mistakes, the kernels that
-have one are judged instead, with Triton's barriers (or without, if those repair it), and how far what is shown is
-from the line at fault is printed.
-Exits with 1 if a build is not clean with fencepost's barriers, or a mistake is not found.
+Judged in full, mbarriers included, is what Triton compiles: membar's barriers are put into the module, and it is read
+again; of `replace`, the very module that goes on to the lowering is printed and read. Prints one line for each build
+that is not clean and a row for each target. With --mistakes, the kernels that have one are judged instead, with
+Triton's barriers (or without, if those repair it), and how far what is shown is from the line at fault is printed.
+Exits with 1 if a build is not clean with fencepost's barriers, or left to Triton, or a mistake is not found.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ import argparse
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
@@ -24,13 +28,13 @@ from corpus import CORPUS, TARGETS, Entry
 from fencepost.check import check
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.installation import fencepost_barriers
+from fencepost.hosts.triton.generic import generic_form
+from fencepost.hosts.triton.installation import NOTED, fencepost_barriers, touches_shared
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import translations
-from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import render
 from fencepost.report.findings import diagnostics
 
@@ -41,12 +45,16 @@ LINE = re.compile(r"\.py:(\d+)|called from line (\d+)")
 
 @dataclass
 class Judge:
-    """Decides as fencepost does, and judges the module with some barriers or other."""
+    """Decides as fencepost does, and judges the module with Triton's barriers and as `replace` hands it on."""
 
     entry: Entry
     stock: str = CLEAN
     ours: str = CLEAN
     proven: bool = True
+    verified: str = "no shared memory"
+    """What `replace` itself says of the module that it hands on."""
+    handed: str = ""
+    """That module, printed."""
     lines: list[int] = field(default_factory=list)
     """Lines of the kernel's source that reports show."""
 
@@ -54,20 +62,41 @@ class Judge:
         """fencepost's barriers, or, where there is a mistake, those that do not hide it."""
         mistake = self.entry.mistake
         theirs = [] if mistake and mistake.repaired_by_membar else stock_edits(before, after())
-        self.stock = self.verdict(before, theirs)
-        if mistake is not None:
-            return theirs
-        try:
-            edits = fencepost_barriers(before, after)
-        except FencepostError as error:
-            self.ours = f"left to Triton: {str(error).splitlines()[0]}"
-            raise
-        self.ours = self.verdict(before, edits)
-        return edits
+        self.stock = self.verdict(apply_edits(before, theirs))
+        return theirs if mistake is not None else fencepost_barriers(before, after)
 
-    def verdict(self, before: Module, edits: list[Edit]) -> str:
-        """What there is to say about a module with some edits."""
-        found = translations(read_module(apply_edits(before, edits)))
+    def compiled(self, note: dict[str, Any]) -> None:
+        """The kernel is there: judge what was handed on, as far as fencepost has changed it."""
+        if note["left"]:
+            self.ours = self.verified = f"left to Triton: {note['left'].splitlines()[0]}"
+        elif touches_shared(self.handed):
+            self.verified = note["judged"]
+            self.ours = self.verdict(self.handed)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Keep each module that goes into the lowering; the last one is what is compiled."""
+        runtime = import_module("triton.knobs").runtime
+
+        def watch(*arguments: Any) -> tuple[str, str] | None:
+            if not arguments:
+                return "", ""
+            lower = arguments[1]["llir"]
+
+            def watched(source: Any, metadata: Any) -> Any:
+                self.handed = generic_form(source)
+                return lower(source, metadata)
+
+            arguments[1]["llir"] = watched
+            return None
+
+        with runtime.scope():
+            runtime.add_stages_inspection_hook = watch
+            yield
+
+    def verdict(self, text: str) -> str:
+        """What there is to say about a module."""
+        found = translations(read_module(text))
         beyond = sorted({name for each in found for name in each.not_judged})
         if beyond:
             return f"not followed: {', '.join(beyond)}"
@@ -84,10 +113,12 @@ class Judge:
 def judge(entry: Entry, target: str) -> Judge:
     """One build."""
     made = Judge(entry)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), made.watching():
         warnings.simplefilter("ignore")
         with installed("replace", decide=made.decide):
-            compile_plain(entry, target)
+            kernel = compile_plain(entry, target)
+    if entry.mistake is None:
+        made.compiled(getattr(kernel.metadata, NOTED))
     return made
 
 
@@ -133,10 +164,13 @@ def summary(target: str, found: list[Judge]) -> str:
         for verdicts in ([each.stock for each in found], [each.ours for each in found])
     )
     proven = sum(each.proven for each in found)
-    return (
-        f"{target:<9}{len(found):>4} builds, clean with stock's barriers {stock:>4}, with fencepost's {ours:>4}, "
-        f"proven {proven:>4}"
-    )
+    rows = [
+        f"{target:<9}{len(found):>4} builds, clean with stock's barriers {stock:>4}, as replace hands them on "
+        f"{ours:>4}, proven {proven:>4}"
+    ]
+    said = Counter(each.verified for each in found)
+    rows += [f"{'':<9}{count:>4} verified by replace: {what}" for what, count in said.most_common()]
+    return "\n".join(rows)
 
 
 def mistakes(target: str, found: list[Judge]) -> str:

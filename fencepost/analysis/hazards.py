@@ -138,13 +138,13 @@ def hazards(
         for step in program.steps[phase]:
             if not step.adds:
                 continue
-            pending, flying = (0, step.adds) if step.in_flight else (step.adds, 0)
+            pending, flying = (0, step.adds) if step.by_engine else (step.adds, 0)
             start = _Walk(phase, step.gap + 1, pending, flying, ())
             producer = _Access(phase, step)
             ways = _meetings(program, barriers, start, stop_at_first=True, effort=effort)
-            for consumer, hit, rounds, in_flight in ways:
+            for consumer, hit, rounds, was_in_flight in ways:
                 effort.spend(PAIR_STEPS)
-                found = _hazard(program, producer, consumer, rounds, in_flight, hit)
+                found = _hazard(program, producer, consumer, rounds, was_in_flight, hit)
                 key = (found.producer, found.consumer, found.loops)
                 if key not in known:
                     known.add(key)
@@ -196,7 +196,7 @@ def _exposed_without(
             producers = _producers_before(program, barriers, (phase, position.gap), classes, visits)
             start = _Walk(phase, position.gap, pending, flying, ())
             ways = _meetings(program, barriers, start, stop_at_first=False, effort=effort)
-            for consumer, hit, rounds, in_flight in ways:
+            for consumer, hit, rounds, was_in_flight in ways:
                 later = _operation(program, consumer)
                 for bit in _bits(hit):
                     for producer, earlier in producers.get(
@@ -205,7 +205,7 @@ def _exposed_without(
                         pair = (_operation(program, producer), later)
                         if pair not in found:
                             found[pair] = _hazard(
-                                program, producer, consumer, earlier + rounds, in_flight, bit
+                                program, producer, consumer, earlier + rounds, was_in_flight, bit
                             )
                             if len(found) >= limit:
                                 return list(found.values())
@@ -370,7 +370,7 @@ def _producers_before(
             closed = max(closed, int(step.clears and step.turn is None))
             if _blocked(program, closed) or not wanted:
                 break
-            if step.number >= 0 and (step.in_flight or not closed):
+            if step.number >= 0 and (step.by_engine or not closed):
                 bits = all_ages(program.table, step.number)
                 if bits & wanted:
                     wanted &= ~bits

@@ -50,12 +50,12 @@ class Step(NamedTuple):
     gap: int
     """The operation's place in its block: a barrier in this gap stands right before it."""
     adds: int = 0
-    """An access: what becomes pending, or in flight if `in_flight`."""
+    """An access: what becomes pending, or in flight if `by_engine`."""
     conflicts: int = 0
     """Pending bits that it must not overtake."""
     flying: int = 0
     """Bits in flight, on all levels, that it must not overtake."""
-    in_flight: bool = False
+    by_engine: bool = False
     number: int = -1
     """The class of an access."""
     clears: bool = False
@@ -212,7 +212,7 @@ class Program:
     def behind(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """The state behind a step."""
         pending, flying = self.followed(step, pending, flying)
-        return (pending, flying | step.adds) if step.in_flight else (pending | step.adds, flying)
+        return (pending, flying | step.adds) if step.by_engine else (pending | step.adds, flying)
 
     def followed(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
         """What becomes of a state at a step, without what the step itself adds."""

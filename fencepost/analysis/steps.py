@@ -68,9 +68,9 @@ def _step(
         may_count = program.on_levels(counted & ~certain, 0, levels - 1)
     if number >= 0:
         flying = program.on_levels(table.flying[number])
-        in_flight = bool(table.classes[number].engine)
+        by_engine = bool(table.classes[number].engine)
         # What is in flight comes to every split barrier when it lands.
-        adds = table.bit[number] * (1 if in_flight else program.transfer.spread)
+        adds = table.bit[number] * (1 if by_engine else program.transfer.spread)
         conflicts = table.conflicts[number]
         settles = lands = 0
         if isinstance(op, ops.MbarrierWait) and program.objects:
@@ -85,7 +85,7 @@ def _step(
             adds,
             conflicts,
             flying,
-            in_flight,
+            by_engine,
             number,
             lands=lands,
             counts=counts,

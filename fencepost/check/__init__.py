@@ -24,12 +24,12 @@ from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
-from fencepost.check.skew.balance import Balance, has_split_barriers, waves_for_all
+from fencepost.check.skew.balance import Balance, has_split_barriers
 from fencepost.check.skew.track import ApartTracker
 from fencepost.check.split_alternation import split_errors, too_many_barriers
 from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
-from fencepost.check.trusted_mbarriers import TrustingTracker
+from fencepost.check.trusted_mbarriers import TRUSTED, TrustingTracker
 from fencepost.flow import build_flow
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
@@ -78,7 +78,8 @@ def check(
             raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
         like, tracker = explored, TrustingTracker if trusting else Tracker
         found = _fewest_limits(
-            Context.of(flow, parameters=True), lambda context: _track(context, tracker, like, budget)
+            Context.of(flow, parameters=True, phases=False),
+            lambda context: _track(context, tracker, like, budget),
         )
         races, deadlocks, out_of_range = found.races, found.deadlocks, found.out_of_range
         explored = found.explored
@@ -88,7 +89,7 @@ def check(
         if not named and not explored.complete and not deadlocks and not has_objects(flow):
             few = explored
             found = _fewest_limits(
-                Context.of(flow, parameters=True), lambda context: _follow(context, few, budget)
+                Context.of(flow, parameters=True, phases=False), lambda context: _follow(context, few, budget)
             )
             known = {(id(race.first.op), id(race.second.op)) for race in races}
             races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
@@ -117,9 +118,9 @@ def check(
 def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Report:
     """What is found with values for parameters; or without, where so many of them are the reason to stop early."""
     found = look(context)
-    if found.explored.complete or not context.environments.parameters.followed:
+    if set(found.explored.limits) <= {TRUSTED} or not context.environments.parameters.followed:
         return found
-    without = look(Context.of(context.flow))
+    without = look(Context.of(context.flow, phases=False))
     return without if len(without.explored.limits) < len(found.explored.limits) else found
 
 
@@ -140,7 +141,7 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
     explored = Explored("apart", paths=simulated.paths, most_work=simulated.most_work)
     if context.hands_on:
         Starts(context, explored)
-    balance = Balance(context, explored, waves_for_all(context))
+    balance = Balance(context, explored, context.compared)
     balance.run()
     if balance.deadlocks or not explored.complete:
         for limit in simulated.limits:

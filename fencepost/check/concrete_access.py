@@ -225,14 +225,14 @@ def _joined(places: list[Place]) -> list[Place]:
     return joined
 
 
-def view_parts(op: ops.Operation) -> Iterator[Expr]:
-    """The expressions that decide which bytes an operation touches, or which phase it waits for."""
+def view_parts(op: ops.Operation, *, phases: bool = True) -> Iterator[Expr]:
+    """The expressions that decide which bytes an operation touches, or (with `phases`) which phase it waits for."""
     if isinstance(op, ops.MemoryOperation):
         for view in _views_of(op):
             for part in (view.slot, view.lo, view.hi):
                 if part is not None:
                     yield part
-    if isinstance(op, ops.MbarrierWait):
+    if phases and isinstance(op, ops.MbarrierWait):
         yield op.phase
 
 
@@ -247,9 +247,10 @@ def depends_on_wave(op: ops.Operation) -> bool:
     return any(isinstance(leaf, Wave) for part in view_parts(op) for leaf in leaves(part))
 
 
-def view_names(op: ops.Operation) -> set[str]:
-    """The names that decide which bytes an operation touches."""
-    names = {leaf.name for part in view_parts(op) for leaf in leaves(part) if isinstance(leaf, Var)}
+def view_names(op: ops.Operation, *, phases: bool = True) -> set[str]:
+    """The names that decide which bytes an operation touches, or which phase it waits for."""
+    parts = view_parts(op, phases=phases)
+    names = {leaf.name for part in parts for leaf in leaves(part) if isinstance(leaf, Var)}
     if isinstance(op, ops.MemoryOperation):
         names |= {view.buffer.name for view in _views_of(op) if isinstance(view.buffer, BufferArg)}
     return names

@@ -15,7 +15,7 @@ from fencepost.check.concrete_access import depends_on_wave, view_names, view_pa
 from fencepost.check.expression_periods import period_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
-from fencepost.ir.expr import Condition, Expr, Var, is_divergent, leaves
+from fencepost.ir.expr import Condition, Expr, Var, leaves
 from fencepost.ir.loop_carried import names_of
 from fencepost.ir.trace import Body
 
@@ -37,22 +37,23 @@ class Names:
     """Numbers among those of which only the remainder matters."""
     order: dict[str, int] = field(default_factory=dict)
     """Where loops and conditionals introduce each name in the text."""
-    by_wave: bool = False
-    """Whether waves touch different bytes or take different sides."""
+    touches_by_wave: bool = False
+    """Whether waves touch different bytes."""
+    phases: bool = True
+    """Whether it matters which phase an mbarrier is waited for."""
 
     @classmethod
-    def of(cls, body: Body) -> Names:
+    def of(cls, body: Body, *, phases: bool = True) -> Names:
         """Read a kernel or function."""
-        names = cls()
+        names = cls(phases=phases)
         given: dict[str, ops.Carried] = {}
         feeds: dict[str, list[Value]] = {}
         for op in body.preorder_walk():
-            names.deciding |= view_names(op)
-            names.by_wave = names.by_wave or depends_on_wave(op)
+            names.deciding |= view_names(op, phases=phases)
+            names.touches_by_wave = names.touches_by_wave or depends_on_wave(op)
             condition = condition_of(op)
             if condition is not None:
                 names.deciding |= variables(condition)
-                names.by_wave = names.by_wave or is_divergent(condition)
             if isinstance(op, ops.Iterate):
                 names.order.setdefault(op.var, len(names.order))
             if isinstance(op, ops.Iterate | ops.Next | ops.Give | ops.Branch):
@@ -117,7 +118,7 @@ def decisive(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Condition
     condition = condition_of(op)
     if condition is not None:
         yield condition, None
-    for part in view_parts(op):
+    for part in view_parts(op, phases=names.phases):
         yield part, None
     for name, value in given_at(op):
         if name.name in names.handed and isinstance(value, Expr):

@@ -255,7 +255,8 @@ def _active(found: Environments) -> list[set[str]]:
 def _asked(found: Environments, block: Block) -> set[tuple[int, str]]:
     """The names that a block itself asks for."""
     depth = len(block.calls)
-    names: set[str] = set().union(*(view_names(op) for op in block.ops))
+    phases = found.names[body_of(found.flow, block)].phases
+    names: set[str] = set().union(*(view_names(op, phases=phases) for op in block.ops))
     condition = None if block.anchor is None else condition_of(block.anchor)
     if condition is not None:
         names |= variables(condition)

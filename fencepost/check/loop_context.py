@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.check.concrete_access import LDS, Bytes, Place, depends_on_wave, effect_of, touched
-from fencepost.check.deciding_names import Names
+from fencepost.check.concrete_access import LDS, Bytes, Place, effect_of, touched
+from fencepost.check.deciding_names import Names, variables
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.iteration_folds import Fold, carries, fold_of, patience
 from fencepost.check.lockstep import in_step
 from fencepost.check.parameter_classes import Parameters, runs
 from fencepost.check.report import Iteration, OutOfRange, Touch
+from fencepost.check.wave_kinds import Side, first_of_each, kinds_of_waves, side_of
 from fencepost.flow import Block, Flow, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, decide, is_divergent
@@ -50,7 +51,9 @@ class Context:
     followed: set[int]
     """The loops that are followed iteration by iteration."""
     waves: list[int]
-    """The waves to look at: all where they differ, else one that stands for any."""
+    """The waves to follow: one of each kind (see `kinds`) stands for all of it."""
+    compared: list[int]
+    """The waves to compare them with: another one of the same kind, too."""
     folded: dict[int, Fold]
     """Followed loops whose iterations repeat."""
     grouped: set[str]
@@ -60,11 +63,16 @@ class Context:
     edges: dict[int, list[Edge]] = field(default_factory=dict)
     known: dict[tuple[int, Env], list[Successor]] = field(default_factory=dict)
     touched: dict[tuple[int, int, Frame, int], list[Place]] = field(default_factory=dict)
+    sides: dict[tuple[int, int], Side | None] = field(default_factory=dict)
+    """For a block and a wave: whether the wave takes part; None where names decide that."""
 
     @classmethod
-    def of(cls, flow: Flow, *, parameters: bool = False) -> Context:
-        """Read the kernel. With `parameters`, a few values of each stand for all; else whoever asks has values."""
-        names = {body: Names.of(body) for body in bodies_of(flow)}
+    def of(cls, flow: Flow, *, parameters: bool = False, phases: bool = True) -> Context:
+        """Read the kernel. With `parameters`, a few values of each stand for all; else whoever asks has values.
+
+        Without `phases`, nobody asks which phase a wait for an mbarrier is for.
+        """
+        names = {body: Names.of(body, phases=phases) for body in bodies_of(flow)}
         rounds = patience(flow)
         followed: set[int] = set()
         folded: dict[int, Fold] = {}
@@ -80,13 +88,13 @@ class Context:
                 fold = fold_of(loop, mine, rounds)
                 if fold is not None:
                     folded[loop.index] = fold
-        differs = any(mine.by_wave for mine in names.values())
-        waves = list(range(flow.trace.waves)) if differs else [0]
+        kinds = kinds_of_waves(flow, alike=not any(mine.touches_by_wave for mine in names.values()))
+        waves, compared = first_of_each(kinds, 1), first_of_each(kinds, 2)
         everything = (op for block in flow.blocks for op in block.ops)
         grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
         given = Parameters.of(flow.trace, names[flow.trace]) if parameters else None
         environments = Environments.of(flow, names, given, in_step=in_step(flow))
-        return cls(flow, environments, followed, waves, folded, grouped)
+        return cls(flow, environments, followed, waves, compared, folded, grouped)
 
     @property
     def hands_on(self) -> bool:
@@ -95,7 +103,7 @@ class Context:
 
     def touches_by_wave(self) -> bool:
         """Whether waves touch different bytes."""
-        return any(depends_on_wave(op) for body in bodies_of(self.flow) for op in body.preorder_walk())
+        return any(names.touches_by_wave for names in self.environments.names.values())
 
     def names(self, block: Block) -> Names:
         """The names of the body that a block belongs to."""
@@ -103,9 +111,7 @@ class Context:
 
     def others(self, wave: int) -> list[int]:
         """The waves to compare `wave` with."""
-        if len(self.waves) > 1:
-            return [other for other in self.waves if other != wave]
-        return [1] if self.flow.trace.waves > 1 else []
+        return [other for other in self.compared if other != wave]
 
     def follow_in_full(self, loop: int) -> None:
         """Follow a loop iteration by iteration after all."""
@@ -129,6 +135,9 @@ class Context:
         """Whether `wave` can take part in `block`."""
         if not block.guards:
             return True
+        known = self.side(block, wave)
+        if known is not None:
+            return known.admits
         guards, parameters = self.environments.guards(block), self.environments.parameters
         return all(
             guard.admits(wave, parameters.seen(guard.branch, dict(env[depth]))) for depth, guard in guards
@@ -138,10 +147,21 @@ class Context:
         """Whether `wave` is certain to take part in `block`."""
         if not block.guards:
             return True
+        known = self.side(block, wave)
+        if known is not None:
+            return known.demands
         guards, parameters = self.environments.guards(block), self.environments.parameters
         return all(
             guard.demands(wave, parameters.seen(guard.branch, dict(env[depth]))) for depth, guard in guards
         )
+
+    def side(self, block: Block, wave: int) -> Side | None:
+        """Whether a wave takes part in a block; None where that depends on names."""
+        key = (block.index, wave)
+        if key not in self.sides:
+            by_name = any(variables(guard.condition) for guard in block.guards)
+            self.sides[key] = None if by_name else side_of(block.guards, wave)
+        return self.sides[key]
 
     def iteration(self, block: Block, frame: Frame) -> Iteration:
         """The names of a block's body and their values, for people: buffers have names again."""

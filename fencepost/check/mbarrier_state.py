@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from fencepost.check.simulated_waves import Logged
 
 Clock = dict[tuple[int, str], int]
+NOBODY = -1
+"""In a clock: what is known of an object belongs to no wave."""
 Key = tuple[object, int]
 """Where an object lies."""
 
@@ -71,7 +73,7 @@ class Mbarrier:
     @property
     def channel(self) -> tuple[int, str]:
         """Where clocks keep how many of its phases are known to be complete."""
-        return -1, f"mbarrier {self.number}"
+        return NOBODY, f"mbarrier {self.number}"
 
     def known(self, clock: Clock) -> int:
         """How many of its phases are complete, as far as somebody knows."""
@@ -141,6 +143,10 @@ class Mbarriers:
             self.made += 1
             self.at[where.space, where.lo] = Mbarrier(self.made, event, op, where=where)
 
+    def channels(self) -> set[tuple[int, str]]:
+        """Where clocks keep what they know of the objects that there are: nobody asks about others any more."""
+        return {each.channel for each in self.at.values()}
+
     def over(self, where: Bytes) -> list[Mbarrier]:
         """The objects that have some bytes, as far as they have not ended."""
         return [
@@ -164,9 +170,13 @@ def alone_name(counter: str, event: int) -> str:
     return f"{ALONE}{counter} {event}"
 
 
-def without_old(clock: Clock, under_way: set[tuple[int, str]]) -> Clock:
-    """A clock without operations of engines that nobody asks about any more."""
-    return {key: count for key, count in clock.items() if key in under_way or not key[1].startswith(ALONE)}
+def without_old(clock: Clock, asked: set[tuple[int, str]]) -> Clock:
+    """A clock without operations of engines and objects that nobody asks about any more."""
+    return {
+        key: count
+        for key, count in clock.items()
+        if key in asked or not (key[0] == NOBODY or key[1].startswith(ALONE))
+    }
 
 
 def join_into(clock: Clock, other: Clock) -> None:

@@ -41,11 +41,11 @@ class Objects:
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
         """Engines that are done, in this run, before the object is made that they tell."""
 
-    def forget(self, under_way: set[tuple[int, str]]) -> None:
-        """Nobody asks any more about copies that are not under way."""
+    def forget(self, asked: set[tuple[int, str]]) -> None:
+        """Nobody asks any more about copies that are not under way, and objects that others took the place of."""
         for found in self.mbarriers.at.values():
-            found.gathered = without_old(found.gathered, under_way)
-            found.phases[-2:] = [without_old(known, under_way) for known in found.phases[-2:]]
+            found.gathered = without_old(found.gathered, asked)
+            found.phases[-2:] = [without_old(known, asked) for known in found.phases[-2:]]
 
     def written_over(self, entries: list[Logged]) -> None:
         """Data is written: objects that have those bytes are none any more."""

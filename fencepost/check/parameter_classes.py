@@ -150,7 +150,7 @@ def _deciding(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Conditio
     condition = condition_of(op)
     if condition is not None:
         yield condition, None
-    for part in view_parts(op):
+    for part in view_parts(op, phases=names.phases):
         yield part, None
     for name, value in given_at(op):
         if name.name in names.handed and isinstance(value, Expr):

@@ -42,6 +42,10 @@ Frames = tuple[dict[str, int], ...]
 """The names of the kernel and of each function that is being run, and their values."""
 
 
+Begun = dict[int, dict[tuple[tuple[str, int], ...], int]]
+"""For loops past their bound: the values that they began iterations with, and how many choices came before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One run of one block: all loop counters (by loop number), and the values of names."""
@@ -145,6 +149,7 @@ class Paths:
         path: list[Visit] = []
         taken: list[tuple[int, int]] = []
         history: dict[int, list[Values]] = {}
+        begun: Begun = {}
         while True:
             self.explored.work += VISITED * (1 + len(place.rounds) // 2)
             if self.explored.out_of_work():
@@ -169,7 +174,10 @@ class Paths:
             if self.period != period:
                 # All loops of a path are cut short by the same measure, so that those of one length stay so.
                 self._set_bounds()
-                place, path, taken, history = self._start(), [], [], {}
+                place, path, taken, history, begun = self._start(), [], [], {}, {}
+            if self._is_endless(place, begun, len(taken)):
+                self.explored.cut("loops that never end with some values are cut short")
+                return path, taken
 
     def _start(self) -> _Place:
         return _Place(0, {}, (dict(self.given),))
@@ -200,6 +208,22 @@ class Paths:
         self.explored.cut("long loops are cut short")
         skipped = rounds + left - self._shortened(rounds + left)
         return replace(place, frames=(*place.frames[:-1], moved(values, steps, skipped // period)))
+
+    def _is_endless(self, place: _Place, begun: Begun, choices: int) -> bool:
+        """Whether a loop of labelled blocks begins an iteration as it began one before, with no choice in between."""
+        loop = self.flow.blocks[place.block].loop
+        if loop < 0 or self.flow.loops[loop].header != place.block or self.flow.loops[loop].op is not None:
+            return False
+        if place.rounds[loop] <= self.bound[loop]:
+            # Up to its bound, a loop may go on where it could be left.
+            begun.pop(loop, None)
+            return False
+        values = tuple(sorted(place.frames[-1].items()))
+        earlier = begun.setdefault(loop, {})
+        if earlier.get(values) == choices:
+            return True
+        earlier[values] = choices
+        return False
 
     def _left(self, place: _Place, values: Values, most: int) -> int | None:
         """After how many iterations a loop is left that begins one with some numbers, if it is within so many."""

@@ -28,6 +28,8 @@ from fencepost.ir.expr import decide
 
 STEPPED = 8
 """What it costs to run one operation of one wave: see `Explored.work`."""
+JOINED = 8
+"""So much of what a wave knows can be compared in one unit of work."""
 
 Unknown = Callable[[int], bool]
 """Which waves are taken to satisfy a divergent condition that the kernel does not tell."""
@@ -129,18 +131,20 @@ class Simulation:
                 for state, event in coming
             )
         ]
-        under_way = {(entry.wave, entry.alone) for entry in self.log if entry.alone}
+        asked = {(entry.wave, entry.alone) for entry in self.log if entry.alone}
+        asked |= self.objects.mbarriers.channels()
         for state in self.waves:
-            state.knows = without_old(state.knows, under_way)
+            self.explored.work += len(state.knows) // JOINED
+            state.knows = without_old(state.knows, asked)
         self.meetings = {
-            meeting: (count, without_old(known, under_way))
+            meeting: (count, without_old(known, asked))
             for meeting, (count, known) in self.meetings.items()
             if any(
                 state.waits.get(meeting[0], 0) <= meeting[1] and meets(state.wave, meeting[0])
                 for state in self.waves
             )
         }
-        self.objects.forget(under_way)
+        self.objects.forget(asked)
 
     def step(self, state: WaveState) -> bool:
         """Run one operation; False if the wave has to wait."""
@@ -228,6 +232,7 @@ class Simulation:
         state.signals[bar_id] = op
         state.arrivals[bar_id] = phase + 1
         count, known = self.meetings.get((bar_id, phase), (0, {}))
+        self.explored.work += len(state.knows) // JOINED
         self.meetings[bar_id, phase] = (count + 1, join(known, state.knows))
 
     def pass_barrier(self, state: WaveState, bar_id: Meeting) -> bool:
@@ -239,6 +244,7 @@ class Simulation:
         if count < sum(meets(other.wave, bar_id) for other in self.waves):
             return False
         state.waits[bar_id] = phase + 1
+        self.explored.work += len(known) // JOINED
         state.knows = join(state.knows, known)
         return True
 

@@ -42,6 +42,8 @@ def spans_of(trace: CapturedTrace) -> tuple[Source, Spans]:
 
 def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
     """Everything that was found, each with the places that it concerns and the fix of its cause."""
+    if report.ok:
+        return []
     source, spans = spans_of(trace)
     fixes = {
         id(finding): edits_text(cause.edits, spans)

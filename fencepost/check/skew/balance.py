@@ -17,7 +17,6 @@ from fencepost.check.loop_context import Context
 from fencepost.check.report import Deadlock, Explored
 from fencepost.flow import Block
 from fencepost.ir import ops
-from fencepost.ir.expr import decide
 
 FARTHEST = 16
 """Rendezvous that waves are followed apart."""
@@ -120,21 +119,6 @@ class Balance:
         text = f"wave {self.waves[ahead]} waits at a barrier that wave {self.waves[behind]} never reaches"
         marks = ((last, f"wave {self.waves[ahead]} waits here for ever"),)
         self.deadlocks.append(Deadlock("stuck", text, marks, tuple(path[: path.index(last) + 1])))
-
-
-def waves_for_all(context: Context) -> list[int]:
-    """Waves that stand for all: two of each kind that passes the same guards; all where bytes depend on the wave."""
-    trace = context.flow.trace
-    if context.touches_by_wave():
-        return list(range(trace.waves))
-    guards = {guard for block in context.flow.blocks for guard in block.guards}
-    kinds: dict[tuple[bool | None, ...], list[int]] = {}
-    for wave in range(trace.waves):
-        kind = tuple(decide(guard.condition, {}, wave) for guard in guards)
-        if None in kind:
-            return list(range(trace.waves))
-        kinds.setdefault(kind, []).append(wave)
-    return sorted(wave for alike in kinds.values() for wave in alike[:2])
 
 
 def has_split_barriers(context: Context) -> bool:

@@ -93,7 +93,7 @@ class ApartTracker(Tracker):
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
         status = Status(later=-1 if effect.counter in self.context.grouped else 0)
-        for wave in self.waves:
+        for wave in self.context.waves:
             if not self.context.admits(block, env, wave):
                 continue
             if self.explored.steps > self.budget:

@@ -195,20 +195,21 @@ def _rounded(number: Expr, divisor: Const, *, up: bool) -> Expr:
     return Binary("-", Const(0), Binary("//", Binary("-", Const(0), number), divisor))
 
 
-def floors(handed: Mapping[str, Sequence[Expr]]) -> Floors:
+def floors(handed: Mapping[str, Sequence[Expr]], known: Mapping[str, int] | None = None) -> Floors:
     """What names are at least, by all that each is handed, which may depend on others; none that can be below zero.
 
     A loop that begins at 1 and counts up never comes below 1. What begins somewhere and does not stay above it is
-    tried with 0 once more.
+    tried with 0 once more. Of some names that is `known` already: of program ids, which are handed by nobody.
     """
-    found = Floors()
+    known = known or {}
+    found = Floors(known)
     for name, numbers in handed.items():
-        begins = [low for low in (_least(number, {}) for number in numbers) if low is not None]
+        begins = [low for low in (_least(number, known) for number in numbers) if low is not None]
         found[name] = max(min(begins, default=0), 0)
     changed = True
     while changed:
         changed = False
-        for name in list(found):
+        for name in [name for name in found if name not in known]:
             lows = [_least(number, found) for number in handed[name]]
             low = min((low if low is not None else -1 for low in lows), default=found[name])
             if low < found[name]:

@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -50,7 +50,8 @@ from fencepost.version import __version__
 VARIABLE = "FENCEPOST_TRITON"
 MODES = ("audit", "replace")
 NOTED = "fencepost"
-"""The entry of a kernel's metadata that says what fencepost did: `left` with the reason, and `audits`."""
+"""The entry of a kernel's metadata that says what fencepost did: `left` with the reason, `judged` with what of the
+module that was handed on is proven, and `audits`."""
 
 Membar = Callable[[Any], None]
 Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
@@ -73,6 +74,8 @@ class Installation:
     mode: str
     show: Callable[[Audit], None] | None
     decide: Decide
+    thorough: bool = False
+    """Whether what is handed on is simulated as well where it has mbarriers."""
     audits: list[Audit] = field(default_factory=list)
     active: bool = True
     """Whether it still is installed: others may keep the hook and call it."""
@@ -88,7 +91,8 @@ class Installation:
     def hook(self, *arguments: Any) -> Any:
         """What Triton calls: for a cache key, or with the stages of a compilation."""
         if not arguments:
-            key = f"fencepost-{__version__}-{self.mode}-{self.decide.__module__}.{self.decide.__qualname__}"
+            mode = f"{self.mode}-thorough" if self.thorough else self.mode
+            key = f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
             other = self.before() if self.before is not None else ("", "")
             return key + other[0], key + other[1]
         backend, stages, *rest = arguments
@@ -104,7 +108,7 @@ class Installation:
 
     def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
         """The stage that membar is part of."""
-        note: dict[str, Any] = {"mode": self.mode, "left": "", "audits": []}
+        note: dict[str, Any] = {"mode": self.mode, "left": "", "judged": "", "audits": []}
         metadata[NOTED] = note
         missing = missing_names(vendor)
         try:
@@ -157,16 +161,17 @@ class Installation:
             return None
         refuse_clusters(tree)
         edits = self.decide(tree, after)
+        judge = partial(refuse_wrong, stock=after, thorough=self.thorough)
         if edits and not can_be_made_live(tree, edits):
             text = apply_edits(tree, edits)
-            refuse_wrong(read_module(text, trusted=True), after)
+            note["judged"] = judge(read_module(text, trusted=True))
             return parse_live(text, module.context)
         if not edits:
-            refuse_wrong(tree, after)
+            note["judged"] = judge(tree)
             return module
         try:
             make_live(module, tree, edits)
-            refuse_wrong(read_module(generic_form(module), trusted=True), after)
+            note["judged"] = judge(read_module(generic_form(module), trusted=True))
         except Exception as error:
             raise HalfDone(parse_live(before, module.context), error) from error
         return module
@@ -241,10 +246,13 @@ def install(
     *,
     show: Callable[[Audit], None] | None = None,
     decide: Decide = fencepost_barriers,
+    thorough: bool = False,
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.
 
     `show` is called with what was found about each kernel; by default it is printed to standard error in audit mode.
+    With `thorough`, what `replace` hands on is judged in full also where it has mbarriers: that takes from a tenth of
+    the compilation to several times as long.
     """
     mode = mode or os.environ.get(VARIABLE) or "audit"
     if mode == "off":
@@ -262,6 +270,7 @@ def install(
         mode,
         show,
         decide,
+        thorough,
         before=knobs.runtime.add_stages_inspection_hook,
         listener=knobs.compilation.listener,
     )
@@ -294,7 +303,7 @@ def installed(mode: str | None = None, **options: Any) -> Iterator[Installation 
         if made is not None:
             uninstall()
             if outer is not None:
-                install(outer.mode, show=outer.show, decide=outer.decide)
+                install(outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough)
 
 
 def _print(found: Audit) -> None:

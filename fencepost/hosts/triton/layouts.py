@@ -20,14 +20,14 @@ def may_stay_in_warps(module: Module, op: Operation) -> bool:
     if op.name != "ttg.convert_layout" or module.operation.integer("ttg.num-warps") == 1:
         # The threads of a single wave meet in it, too.
         return False
-    before, after = (_wave_bases(module, value) for value in (op.operands[0], op.results[0]))
+    before, after = (wave_bases(module, value) for value in (op.operands[0], op.results[0]))
     if before is None or after is None:
         return True
     idle = any(not any(basis) for basis in before | after)
     return not idle and before == after
 
 
-def _wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
+def wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
     """How far each bit of a wave's number moves in a tensor; a zero for one that is idle, None if it is not known."""
     tensor = module.type_of(value)
     layout = parse_encoding(tensor.encoding) if isinstance(tensor, Tensor) else None

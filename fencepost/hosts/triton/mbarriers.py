@@ -17,6 +17,7 @@ from fencepost.hosts.triton.index_values import condition_of
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
+from fencepost.hosts.triton.tdm import every_wave_arrives
 from fencepost.hosts.triton.tma import issuing_waves
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
@@ -125,7 +126,8 @@ class ObjectWriter:
         if not objects:
             return False
         target = self.place(objects[0])
-        if target is None:
+        first, end = writer.waves
+        if target is None or not every_wave_arrives(writer.views.module, writer.views, op, end - first):
             writer.translation.beyond.append(op)
             return True
         tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]

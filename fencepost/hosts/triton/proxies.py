@@ -6,15 +6,18 @@ Kernels here have no such fence: whether one is missing is not judged, and every
 
 from __future__ import annotations
 
-from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.mlir.tree import Module, Operation
 
 FENCES = "fences between proxies"
+ENGINES, MATRIX_UNIT = "ttng.async_tma_", "ttng.warp_group_dot"
 
 
-def uses_async_proxy(function: Operation) -> bool:
+def uses_async_proxy(module: Module, function: Operation) -> bool:
     """Whether an engine or the matrix unit reaches shared memory by itself."""
+    if ENGINES not in module.text and MATRIX_UNIT not in module.text:
+        return False
     return any(
-        op.name.startswith("ttng.async_tma_")
-        or (op.name == "ttng.warp_group_dot" and any("memdesc" in value.type for value in op.operands))
+        op.name.startswith(ENGINES)
+        or (op.name == MATRIX_UNIT and any("memdesc" in value.type for value in op.operands))
         for op in function.walk()
     )

@@ -17,6 +17,7 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.opaque import PROGRAM, computed_once, conditions_in, name_of
 from fencepost.hosts.triton.slices import writes_slices
 from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.thread_branches import differing
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
@@ -47,7 +48,7 @@ class Views:
     """The numbers that decide which bytes are touched."""
     incoming: dict[Value, list[Argument]] = field(default_factory=dict)
     given: dict[Value, str] = field(default_factory=dict)
-    """Numbers that the kernel is given, where they are followed,"""
+    """Numbers that the kernel is given,"""
     asked: set[str] = field(default_factory=set)
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
@@ -58,10 +59,10 @@ class Views:
         self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
+        self.name_given()
+        self.name_once()
         self.find_natural()
         if self.follow:
-            self.name_given()
-            self.name_once()
             self.find_tried()
         self.find_needed()
 
@@ -77,13 +78,13 @@ class Views:
                 self.given[value] = self.names[value] = name
 
     def name_once(self) -> None:
-        """Numbers that are computed once, nobody knows how, are taken as given."""
+        """Numbers that are computed once, nobody knows how, are taken as given, unless threads may see others."""
+        apart = differing(self.module, self.function)
         for number, (op, value) in enumerate(computed_once(self.flat.blocks)):
-            if value not in self.names:
+            if value not in self.names and value not in apart:
                 self.given[value] = self.names[value] = name_of(op, number)
                 if op.name in PROGRAM:
                     self.numbers.natural.add(self.names[value])
-        self.numbers.known.clear()
 
     def find_tried(self) -> None:
         """Conditions of operations on barrier objects that are not followed."""
@@ -122,9 +123,9 @@ class Views:
         handed = {
             name: [self.handed(value, argument) for argument in self.incoming.get(value, ())]
             for value, name in self.names.items()
-            if value.type in NUMBERS
+            if value.type in NUMBERS and value not in self.given
         }
-        self.numbers.natural = floors(handed)
+        self.numbers.natural = floors(handed, self.numbers.natural)
         self.numbers.known.clear()
 
     def find_needed(self) -> None:
@@ -208,7 +209,8 @@ class Views:
 
     def has_shared(self, op: Operation) -> bool:
         """Whether an operation is given any."""
-        return any(True for _ in self.shared(op))
+        # Most have no view at all: asked for every operation of a module.
+        return any(map(is_view, op.operands)) and any(True for _ in self.shared(op))
 
     def place(self, value: Value) -> Place | None:
         """The bytes of a view; None if it is not known which allocation it is of."""

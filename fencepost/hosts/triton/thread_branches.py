@@ -20,13 +20,17 @@ THREADS = frozenset(
     )
 )
 """Operations whose result may differ from thread to thread although their operands do not."""
+FOREIGN = ("tt.elementwise_inline_asm", "ttg.inline_asm", "tt.extern_elementwise")
+"""Assembly and foreign functions: they may ask which thread runs them,"""
+MATHEMATICS = ("__nv_", "__ocml_")
+"""but for the libraries of mathematics, by how the names of their functions begin."""
 
 
 def divergent_branches(module: Module, function: Operation) -> Iterator[Operation]:
     """The branches, loops and conditionals of a function whose way may depend on the thread."""
-    if not any(module.mentions(name) for name in THREADS):
+    tainted = differing(module, function)
+    if not tainted:
         return
-    tainted = _tainted(function)
     for op in function.walk():
         if (op.successors and len(op.successors) > 1) or op.name.startswith("scf."):
             asked = op.operands[:1] if op.successors or op.name == "scf.if" else op.operands
@@ -34,14 +38,20 @@ def divergent_branches(module: Module, function: Operation) -> Iterator[Operatio
                 yield op
 
 
-def _tainted(function: Operation) -> set[Value]:
+def _asks_for_the_thread(op: Operation) -> bool:
+    if op.name not in FOREIGN:
+        return op.name in THREADS
+    return not (op.string("symbol") or "").startswith(MATHEMATICS)
+
+
+def differing(module: Module, function: Operation) -> set[Value]:
     """The numbers that may differ from thread to thread. Tensors do anyway, and are not asked about."""
     found: set[Value] = set()
-    changed = True
+    changed = any(module.mentions(name) for name in (*THREADS, *FOREIGN))
     while changed:
         before = len(found)
         for op in function.walk():
-            if op.name in THREADS or any(value in found for value in op.operands):
+            if _asks_for_the_thread(op) or any(value in found for value in op.operands):
                 found.update(value for value in op.results if not value.type.startswith("tensor"))
             for way in op.successors:
                 pairs = zip(way.block.arguments, way.arguments, strict=True)

@@ -102,7 +102,7 @@ def translate(
     translation = Translation(
         kernel.trace, module, function, part=part, lanes_apart=lanes_apart, target=target_of(module)
     )
-    if uses_async_proxy(function):
+    if uses_async_proxy(module, function):
         kernel.trace.unjudged = (FENCES,)
     translation.own = [op for block in flat.blocks for op in block.operations]
     kernel.trace.source = module.source

@@ -16,7 +16,8 @@ from fencepost.hosts.triton.mbarriers import ObjectWriter
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.slot_views import Views
-from fencepost.hosts.triton.table import TENSOR, Does, Row, row_of
+from fencepost.hosts.triton.table import COPY, TENSOR, Does, Row, row_of
+from fencepost.hosts.triton.tdm import instructions
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
@@ -46,10 +47,14 @@ OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES, Does.EXCHANGES, Does.UPD
 HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_yield")
 """Operations that are given views and do not touch them."""
 MULTIPLICATIONS = ("tt.dot", "tt.dot_scaled")
-COUNTED_WAIT = "amdg.async_wait"
-"""A wait for copies that counts instructions."""
+COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait"}
+"""Waits for copies that count instructions, by their counter."""
 HOLDS_BACK = "amdg.cond_barrier"
 """A barrier for part of the waves."""
+OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
+"""Where copies are given what elements are that a mask leaves out, among the groups of their operands."""
+WHOLE = ("gpu.barrier", "rocdl.barrier")
+"""Barriers that know nothing of partitions: who meets at one inside of them is not known."""
 
 
 class OperationWriter:
@@ -76,10 +81,13 @@ class OperationWriter:
         self.objects = ObjectWriter(self)
         self.some: tuple[int, int] | None = None
         """Where only some waves run what is being put in: the first, and the one behind the last."""
-        # Waits for copies count instructions in modules that say so, and groups in all others.
-        self.counts_instructions = translation.module.mentions(COUNTED_WAIT) and any(
-            op.name == COUNTED_WAIT for op in translation.function.walk()
-        )
+        # Waits for copies count instructions in functions that have such a wait, and groups or copies in all others.
+        self.counts_instructions = {
+            counter
+            for counter, name in COUNTED_WAITS.items()
+            if translation.module.mentions(name)
+            and any(op.name == name for op in translation.function.walk())
+        }
         self.shifts_phase = translation.module.mentions(HOLDS_BACK)
         self.groups = 0
 
@@ -183,6 +191,8 @@ class OperationWriter:
     def known(self, op: Operation, row: Row) -> None:
         """An operation of the table."""
         kernel, does = self.kernel, row.does
+        if does is Does.NOTHING and op.name not in MULTIPLICATIONS:
+            return
         plain = {Does.READS: kernel.read, Does.WRITES: kernel.write}
         if does is Does.ALLOCATES:
             if op.operands and op in self.views.allocations.of:
@@ -194,17 +204,12 @@ class OperationWriter:
         elif does is Does.COPIES_IN:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
-            for _ in range(self.instructions(op) - 1):
-                self.note(op, kernel.global_read(counter=row.counter))
-            found = self.stretches(self.views.shared(op))
-            if len(found) > 1:
-                # One copy, however many views: a wait counts it once.
-                self.note(op, kernel.tensor_load_to_lds(*found, counter=row.counter))
-            else:
-                self.each(op, kernel.gather_to_lds, found, row.counter)
+            self.count(op, row.counter)
+            self.copy_in(op, row.counter)
         elif does is Does.COPIES_OUT:
             if row.counter == TENSOR and self.objects.tdm(op):
                 return
+            self.count(op, row.counter)
             found = self.stretches(self.views.shared(op))
             if len(found) > 1:
                 self.note(op, kernel.async_mma(*found, counter=row.counter))
@@ -213,13 +218,15 @@ class OperationWriter:
         elif does is Does.MULTIPLIES:
             self.multiply(op, row.counter)
         elif does is Does.COMMITS:
-            if not self.counts_instructions:
+            if row.counter not in self.counts_instructions:
                 self.note(op, kernel.commit(row.counter))
         elif does is Does.WAITS:
             self.wait(op, row)
         elif does is Does.MEETS:
             space = op.integer("addrSpace")
-            if space is None or space & LOCAL:
+            if op.name in WHOLE and self.some is not None:
+                self.translation.beyond.append(op)
+            elif space is None or space & LOCAL:
                 self.note(op, self.barrier())
             elif self.shifts_phase:
                 # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
@@ -247,6 +254,20 @@ class OperationWriter:
         elif does is Does.OBJECTS and not self.objects.put(op):
             self.translation.beyond.append(op)
 
+    def copy_in(self, op: Operation, counter: str) -> None:
+        """A copy from global memory; on AMD, threads that a mask leaves out may store another value themselves."""
+        found = self.stretches(self.views.shared(op))
+        stores = self.translation.target.startswith("gfx") and _has_other(op)
+        self.groups += 1
+        group = f"g{self.groups}" if stores else ""
+        if len(found) > 1:
+            # One copy, however many views: a wait counts it once.
+            self.note(op, self.kernel.tensor_load_to_lds(*found, group=group, counter=counter))
+        for view in found if len(found) == 1 else ():
+            self.note(op, self.kernel.gather_to_lds(view, group=group, counter=counter))
+        for view in found if stores else ():
+            self.note(op, self.kernel.write(view, group=group))
+
     def hold_back(self, op: Operation) -> None:
         """A barrier for the waves for which a condition holds: they run a phase behind the others from there on."""
         asked = self.views.number(op.operands[0])
@@ -270,9 +291,10 @@ class OperationWriter:
     def wait(self, op: Operation, row: Row) -> None:
         """A wait, and the barrier that some of them end in."""
         count = op.integer(row.attribute)
-        groups = op.name == "ttg.async_wait" and self.counts_instructions
-        if count is None or (groups and count):
-            # It does not say how many, or counts groups where instructions are counted: taken to wait for nothing.
+        others = row.counter in self.counts_instructions and op.name != COUNTED_WAITS[row.counter]
+        if count is None or (others and count):
+            # It does not say how many, or counts groups or copies where instructions are counted: taken to wait for
+            # nothing.
             return
         self.note(op, self.kernel.wait_count(**{row.counter: count}))  # type: ignore[arg-type]
         first, end = self.waves
@@ -320,11 +342,18 @@ class OperationWriter:
         if not met and (order in ACQUIRES or op.name.endswith("atomic_poll")):
             self.note(op, self.barrier())
 
-    def instructions(self, op: Operation) -> int:
+    def count(self, op: Operation, counter: str) -> None:
+        """The instructions of a copy that come before its last one, where a wait counts them."""
+        for _ in range(self.instructions(op, counter) - 1):
+            self.note(op, self.kernel.global_read(counter=counter))
+
+    def instructions(self, op: Operation, counter: str) -> int:
         """How many instructions a copy is, at least: a wait that counts them must not be taken for a stronger one."""
-        if not self.counts_instructions:
-            return 1
         module = self.views.module
+        if counter not in self.counts_instructions:
+            return 1
+        if counter == TENSOR:
+            return instructions(module, op)
         memory = next((module.type_of(value) for value in self.views.shared(op)), None)
         if not isinstance(memory, MemDesc) or memory.bits is None or memory.elements is None:
             return 1
@@ -347,3 +376,9 @@ class OperationWriter:
             # The line of an operation is long; what it is stands in front.
             last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0
             made.span = replace(op.span, end_line=op.span.line, end_column=last or op.span.column + SHOWN)
+
+
+def _has_other(op: Operation) -> bool:
+    """Whether a copy is given what elements are that its mask leaves out."""
+    segments = op.integers("operandSegmentSizes")
+    return op.name in OTHER and (segments is None or bool(segments[OTHER[op.name]]))

@@ -1,8 +1,9 @@
 """What `replace` hands on is judged by `check` first: the module as it is then, read back.
 
 Barriers and waits are judged on all paths, in each partition by itself, and nothing but a proof will do. mbarriers
-are taken to be used as they should: placement does not change them, and to simulate all waves together takes up to
-ten times as long as the compilation. `check` and audits do that.
+are taken to be used as they should: placement does not change them, and to simulate all waves together takes between
+a tenth of the compilation and several times as long. A `thorough` verification does that as well, as `check` and
+audits do. Which it was is noted with the kernel.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from fencepost.check import check
 from fencepost.check.trusted_mbarriers import TRUSTED
+from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.write_back import refuse_beyond
@@ -22,14 +24,23 @@ BUDGET = 50_000
 """Steps that accesses of a kernel are followed for: the corpus takes a fifth of it at most, mostly far less."""
 
 
-def refuse_wrong(module: Module, stock: Callable[[], Module]) -> None:
-    """Refuse a module that `check` rejects, or does not prove; `stock` is what Triton would compile instead."""
-    found, limits = verdict(module)
-    if not found and not limits:
-        return
-    if limits and not found:
-        raise FencepostError(f"its barriers could not be proven right: {'; '.join(limits)}", code="FP412")
-    theirs, _ = verdict(stock())
+PROVEN = "proven"
+THOROUGH = "barriers and waits are proven, all waves were simulated together"
+BARRIERS = f"barriers and waits are proven, {TRUSTED}"
+
+
+def refuse_wrong(module: Module, stock: Callable[[], Module], *, thorough: bool = False) -> str:
+    """Refuse a module that `check` rejects, or does not prove; `stock` is what Triton would compile instead.
+
+    Returns how it was judged.
+    """
+    found, limits = verdict(module, thorough=thorough)
+    if not found and not limits - {TRUSTED}:
+        return PROVEN if not limits else THOROUGH if thorough else BARRIERS
+    if not found:
+        missing = "; ".join(sorted(limits - {TRUSTED}))
+        raise FencepostError(f"its barriers could not be proven right: {missing}", code="FP412")
+    theirs, _ = verdict(stock(), thorough=thorough)
     also = "with Triton's own barriers, too" if theirs else "with Triton's own barriers it is clean"
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     raise FencepostError(
@@ -38,14 +49,18 @@ def refuse_wrong(module: Module, stock: Callable[[], Module]) -> None:
     )
 
 
-def verdict(module: Module) -> tuple[list[Diagnostic], list[str]]:
-    """What `check` reports about a module, and what it has left out."""
+def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic], set[str]]:
+    """What `check` reports about a module, and what it has left out of barriers and waits."""
     found: list[Diagnostic] = []
-    limits: dict[str, None] = {}
-    for each in translations(module):
+    limits: set[str] = set()
+    kernels = translations(module)
+    for each in kernels:
         refuse_beyond(each)
         # Where waves are a phase apart, all paths are followed at once: that is the proof, without simulating any.
         report = check(each.trace, budget=BUDGET, simulated=False, trusting=True)
         found += diagnostics(each.trace, report)
-        limits |= dict.fromkeys(limit for limit in report.explored.limits if limit != TRUSTED)
-    return found, list(limits)
+        limits |= set(report.explored.limits)
+    if thorough and TRUSTED in limits and not found:
+        for trace in judged(kernels):
+            found += diagnostics(trace, check(trace))
+    return found, limits

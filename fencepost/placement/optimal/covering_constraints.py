@@ -117,7 +117,7 @@ class RowMaker:
         """The places on a way, and what the access is at its end; several where waves may or may not come by."""
         program = self.program
         producer = program.steps[way.start.phase][way.first]
-        now: list[tuple[list[Here], Bit]] = [([], Bit(producer.adds & self.every, producer.in_flight))]
+        now: list[tuple[list[Here], Bit]] = [([], Bit(producer.adds & self.every, producer.by_engine))]
         first = way.first + 1
         lower = producer.gap
         for segment in way.segments():

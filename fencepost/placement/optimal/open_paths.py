@@ -136,7 +136,7 @@ class Backwards:
             if number < 0 or not (pending or flying):
                 break
             step = steps[number]
-            if step.adds & (flying if step.in_flight else pending):
+            if step.adds & (flying if step.by_engine else pending):
                 return number, (0, 0, 0)
             if step.settles:
                 pending, flying = pending & ~step.settles, flying & ~program.on_levels(step.settles)

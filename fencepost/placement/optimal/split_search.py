@@ -188,7 +188,7 @@ def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Positio
     """The free places on a way, from where the producer's access is complete."""
     found: list[Position] = []
     producer = program.steps[way.start.phase][way.first]
-    landed = not producer.in_flight
+    landed = not producer.by_engine
     flying = producer.adds
     first, lower = way.first + 1, producer.gap
     for segment in way.segments():

@@ -57,8 +57,8 @@ def _repeated(lines: list[list[Step]], standing: Iterable[int]) -> tuple[set[int
 
 def _is_steady(step: Step) -> bool:
     """Whether nothing is different if it happens once more."""
-    _, adds, conflicts, _, in_flight, _, clears, lands, counts, may_land, may_count, settles, turn = step
-    if in_flight or lands or counts or may_land or may_count or settles:
+    _, adds, conflicts, _, by_engine, _, clears, lands, counts, may_land, may_count, settles, turn = step
+    if by_engine or lands or counts or may_land or may_count or settles:
         return False
     if turn is None:
         return not clears and not adds & conflicts

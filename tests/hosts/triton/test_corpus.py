@@ -13,6 +13,7 @@ import pytest
 
 from fencepost.check import check
 from fencepost.flow import build_flow
+from fencepost.hosts.triton import installed, verification
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
@@ -182,3 +183,34 @@ def test_planted_mistakes_that_membar_does_not_repair_are_found(entry: str, targ
 
 def test_the_selection_has_every_target() -> None:
     assert {target for _, target in KERNELS} == set(bench("corpus").TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "target", "verified"),
+    [
+        ("gluon_specialized", "sm_90", "trusted"),
+        ("copy_descriptor", "sm_90", "trusted"),
+        ("gluon_tdm_specialized", "gfx1250", "trusted"),
+        ("gluon_pipelined", "gfx950", "proven"),
+    ],
+)
+def test_what_replace_hands_on_is_clean_in_full(entry: str, target: str, verified: str) -> None:
+    """The module that goes on to the lowering, printed there, with its mbarriers simulated."""
+    found = bench("verdicts").judge(bench("corpus").CORPUS[entry], target)
+    assert "allocation.offset" in found.handed
+    assert (found.stock, found.ours) == ("clean", "clean")
+    assert found.verified == {"trusted": verification.BARRIERS, "proven": verification.PROVEN}[verified]
+
+
+def test_mbarriers_are_judged_where_verification_is_thorough() -> None:
+    """A phase that never turns is the author's mistake: by default `replace` does not look for it."""
+    wrong = bench("corpus").CORPUS["gluon_tma_ring_phase"]
+    right = bench("corpus").CORPUS["gluon_tma_ring"]
+    compile_plain = bench("build").compile_plain
+    with installed("replace"):
+        assert compile_plain(wrong, "sm_90").metadata.fencepost["judged"] == verification.BARRIERS
+    with installed("replace", thorough=True):
+        assert compile_plain(right, "sm_90").metadata.fencepost["judged"] == verification.THOROUGH
+        with pytest.warns(RuntimeWarning, match="with Triton's own barriers, too"):
+            left = compile_plain(wrong, "sm_90").metadata.fencepost["left"]
+    assert "FP002" in left or "FP006" in left or "FP001" in left

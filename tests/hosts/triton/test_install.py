@@ -323,7 +323,7 @@ def test_a_kernel_that_is_wrong_either_way_is_tritons_and_said_to_be(
 ) -> None:
     """What `check` reports of both may be a mistake of its own: nothing is changed then."""
     finding = Diagnostic("FP001", "a race", ())
-    monkeypatch.setattr(verification, "verdict", lambda _: ([finding], []))
+    monkeypatch.setattr(verification, "verdict", lambda _, **options: ([finding], set()))
     with installed("replace"), pytest.warns(RuntimeWarning, match="with Triton's own barriers, too"):
         build("peak", "sm_80")
 
@@ -335,6 +335,25 @@ def test_what_is_not_proven_is_not_handed_on(
     with installed("replace"), pytest.warns(RuntimeWarning, match="could not be proven right: stopped after"):
         made = assembly(build("matmul", "sm_80"))
     assert made == stock("matmul", "sm_80")
+
+
+def test_how_it_was_judged_is_noted(build: Compile) -> None:
+    with installed("replace"):
+        note = build("matmul", "gfx942").metadata.fencepost
+    assert (note["left"], note["judged"]) == ("", "proven")
+    with installed("audit", show=lambda _: None):
+        assert build("matmul", "gfx942").metadata.fencepost["judged"] == ""
+
+
+def test_a_thorough_verification_has_a_key_of_its_own() -> None:
+    with installed("replace"):
+        usual = hook()()
+    with installed("replace", thorough=True):
+        thorough = hook()()
+        with installed("audit"):
+            pass
+        assert hook()() == thorough
+    assert usual != thorough
 
 
 # ---------------------------------------------------------------- nothing happens silently

@@ -202,6 +202,90 @@ def test_a_remainder_of_what_may_be_below_zero_is_not_known() -> None:
     assert "select(%body1.0 >= 0, %body1.0 % 3, ?)" in str(translated(module(body)).trace)
 
 
+PERSISTENT = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%three = arith.constant 3 : i32
+%pid = tt.get_program_id x : i32
+%other = tt.get_program_id y : i32
+%m = ttg.local_alloc : () -> <RING>
+scf.for %i = %zero to %n step %one : i32 {
+  %at = arith.addi <START>, %i : i32
+  %next = arith.addi %at, %one : i32
+  %to = arith.remsi %next, %three : i32
+  %v = ttg.memdesc_index %m[%to] : <RING> -> <TILE>
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+  ttg.barrier local
+  %from = arith.remsi <READ>, %three : i32
+  %w = ttg.memdesc_index %m[%from] : <RING> -> <TILE>
+  %y = ttg.local_load %w : <TILE> -> <TENSOR>
+}
+tt.return
+"""
+COUNTED = """
+%one = arith.constant 1 : i32
+%three = arith.constant 3 : i32
+%pid = tt.get_program_id x : i32
+%step = tt.get_num_programs x : i32
+%m = ttg.local_alloc : () -> <RING>
+%end = scf.for %i = %pid to %n step %step iter_args(%at = <START>) -> (i32) : i32 {
+  %next = arith.addi %at, <STEP> : i32
+  %to = arith.remsi %next, %three : i32
+  %v = ttg.memdesc_index %m[%to] : <RING> -> <TILE>
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+  ttg.barrier local
+  %from = arith.remsi %at, %three : i32
+  %w = ttg.memdesc_index %m[%from] : <RING> -> <TILE>
+  %y = ttg.local_load %w : <TILE> -> <TENSOR>
+  scf.yield %next : i32
+}
+tt.return
+"""
+
+
+def slots(body: str, **places: str) -> str:
+    for place, value in places.items():
+        body = body.replace(f"<{place}>", value)
+    return body
+
+
+def test_a_counter_that_begins_at_a_program_id_picks_slots() -> None:
+    """Whatever it is, it is one number: two slots that are one step apart are two, and three steps on is the same."""
+    for right in (
+        slots(PERSISTENT, START="%pid", READ="%at"),
+        slots(COUNTED, START="%pid", STEP="%one"),
+        slots(COUNTED, START="%step", STEP="%one"),
+    ):
+        report = check(translated(module(right)).trace)
+        assert report.ok and report.explored.complete
+        text, _ = inserted(module(right.replace("  ttg.barrier local\n", "")))
+        assert text.count("ttg.barrier local") == 1
+        assert check(translated(text).trace).ok
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Two slots only: the next but one is the one that others may still read.
+        slots(PERSISTENT, START="%pid", READ="%at").replace(
+            "%three = arith.constant 3", "%three = arith.constant 2"
+        ),
+        slots(COUNTED, START="%pid", STEP="%one").replace(
+            "%three = arith.constant 3", "%three = arith.constant 2"
+        ),
+        # Three steps on, the slot is the same.
+        slots(COUNTED, START="%pid", STEP="%three"),
+        # Another number, or one that may be below zero.
+        slots(PERSISTENT, START="%pid", READ="%other"),
+        slots(PERSISTENT, START="%n", READ="%at"),
+        # A step that is not known.
+        slots(COUNTED, START="%pid", STEP="%step"),
+    ],
+)
+def test_slots_that_may_be_the_same(body: str) -> None:
+    assert not check(translated(module(body)).trace).ok
+
+
 VIEWS_THAT_ARE_HANDED_ON = f"""
 {NUMBERS}
 %m = ttg.local_alloc : () -> <RING>
@@ -265,17 +349,60 @@ tt.return
     assert races(body) == 1
 
 
-def test_an_index_that_is_not_known_may_be_any_slot() -> None:
-    body = f"""
+ANY_SLOT = f"""
 {NUMBERS}
+<INDEX>
 %m = ttg.local_alloc : () -> <RING>
-%v = ttg.memdesc_index %m[%n] : <RING> -> <TILE>
+%v = ttg.memdesc_index %m[%k] : <RING> -> <TILE>
 ttg.local_store %x, %v : <TENSOR> -> <TILE>
-%w = ttg.memdesc_index %m[%one] : <RING> -> <TILE>
+%w = ttg.memdesc_index %m[<READ>] : <RING> -> <TILE>
 %y = ttg.local_load %w : <TILE> -> <TENSOR>
 tt.return
 """
-    assert lines(body) == ["write %m4", "read %m4[8192..16384]"]
+ASSEMBLY = """%a = tt.elementwise_inline_asm "mov.u32 $0, %warpid;"
+  {constraints = "=r,r", packed_element = 1 : i32, pure = true} %n : i32 -> i32"""
+
+
+@pytest.mark.parametrize(
+    ("index", "read"),
+    [
+        ("%k = arith.addi %n, %zero : i32", "%one"),
+        ("%k = tt.load %q : !tt.ptr<i32>", "%one"),
+        ("%k = tt.load %q : !tt.ptr<i32>", "%n"),
+        # Threads that each read a number of their own write slots of their own.
+        ("%k = ttg.warp_id", "%one"),
+        (f"{ASSEMBLY}\n%k = arith.remui %a, %three : i32\n%l = arith.subi %two, %k : i32", "%l"),
+        (
+            "%id = ttg.warp_id\n%at = tt.addptr %q, %id : !tt.ptr<i32>, i32\n%k = tt.load %at : !tt.ptr<i32>",
+            "%one",
+        ),
+    ],
+)
+def test_an_index_that_is_not_known_may_be_any_slot(index: str, read: str) -> None:
+    text = module(slots(ANY_SLOT, INDEX=index, READ=read), arguments="%q: !tt.ptr<i32>")
+    assert len(check(translated(text).trace).races) == 1
+
+
+def test_a_slot_that_threads_see_as_others_is_not_the_next_one() -> None:
+    """One number for all would be a slot, and the next one another."""
+    index = "%k = arith.remui {0}, %three : i32\n%o = arith.addi {0}, %one : i32\n%l = arith.remui %o, %three : i32"
+    pid = "%a = tt.get_program_id x : i32\n" + index.format("%a")
+    for number, races in ((pid, 0), (f"{ASSEMBLY}\n{index.format('%a')}", 1)):
+        text = module(slots(ANY_SLOT, INDEX=number, READ="%l"))
+        assert len(check(translated(text).trace).races) == races
+
+
+def test_a_branch_on_what_assembly_computes_is_not_judged() -> None:
+    body = f"""
+{NUMBERS}
+{ASSEMBLY}
+%low = arith.cmpi slt, %a, %two : i32
+scf.if %low {{
+  ttg.barrier local
+}}
+tt.return
+"""
+    assert translated(module(body)).not_judged == ["scf.if under a condition that depends on the thread"]
 
 
 def slot_of(*steps: str) -> str:
