@@ -68,17 +68,17 @@ class Decided:
 
     def executed(self) -> float:
         """How often the barriers run that are not in the kernel; half of a split one is a half."""
-        flow, standing = self.program.flow, self.program.standing
+        flow, existing = self.program.flow, self.program.existing
         return sum(
-            flow.frequency(at) * (cover.rendezvous + (bool(cover.signal) + bool(cover.wait)) / 2)
-            for at, cover in self.placement.items()
-            if at not in standing or (cover.rendezvous and not standing[at].rendezvous)
+            flow.frequency(at) * (sync.rendezvous + (bool(sync.signal) + bool(sync.wait)) / 2)
+            for at, sync in self.placement.items()
+            if at not in existing or (sync.rendezvous and not existing[at].rendezvous)
         )
 
     def cost(self) -> float:
         """The same, and what waits cost."""
         meetings = sum(
-            self.program.flow.frequency(at) * cover.rendezvous for at, cover in self.placement.items()
+            self.program.flow.frequency(at) * sync.rendezvous for at, sync in self.placement.items()
         )
         waits = price(self.program, self.placement) - meetings
         return self.executed() + waits

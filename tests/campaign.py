@@ -123,7 +123,7 @@ ACCESS = re.compile(r"\b(read|write|gather_to_lds|tensor_load_to_lds) %")
 def paid_for(kernel: CapturedTrace) -> float:
     """What the barriers and waits of a kernel cost."""
     program = read_program(kernel)
-    return sum(program.flow.frequency(at) * paid_each_time(cover) for at, cover in program.standing.items())
+    return sum(program.flow.frequency(at) * paid_each_time(sync) for at, sync in program.existing.items())
 
 
 def no_barrier_is_left_to_take(text: str) -> str | None:
@@ -237,7 +237,7 @@ def skewed_insertion_is_proven(text: str, strategies: Sequence[str] = SKEWED) ->
 def the_analysis_misses_no_race(text: str) -> str | None:
     """Where the analysis finds nothing missing, neither does `check`."""
     program = read_program(parse(text))
-    if not conflicts_left(program, program.standing) and not check(parse(text)).ok:
+    if not conflicts_left(program, program.existing) and not check(parse(text)).ok:
         return "the analysis finds nothing missing, and check does"
     return None
 
@@ -245,7 +245,7 @@ def the_analysis_misses_no_race(text: str) -> str | None:
 def the_analysis_agrees_with_check(text: str) -> str | None:
     """The analysis finds something missing exactly where `check` does."""
     program = read_program(parse(text))
-    if bool(conflicts_left(program, program.standing)) == check(parse(text)).ok:
+    if bool(conflicts_left(program, program.existing)) == check(parse(text)).ok:
         return "check and the analysis disagree"
     return None
 

@@ -751,7 +751,7 @@ kernel @argued waves=4 {
   return
 }
 """
-OBJECTS = """\
+MBARRIERS = """\
 # A ring that an engine fills.
 kernel @objects waves=5 {
   shared %a : 2 x 64
@@ -777,7 +777,7 @@ kernel @objects waves=5 {
 }
 """
 WHOLE = [
-    *(RACY, BRANCHING, HANDING, ARGUED, OBJECTS),
+    *(RACY, BRANCHING, HANDING, ARGUED, MBARRIERS),
     random_text(11, Shape(size=16, slots=True, asynchronous=True)),
 ]
 NAMES = ["racy", "branching", "handing", "argued", "objects", "random"]
@@ -854,7 +854,10 @@ def test_mangled_tokens(text: str, file: Path) -> None:
 
 
 WORDS = st.sampled_from(
-    [match[0] for match in TOKEN.finditer(BRANCHING + HANDING + ARGUED + OBJECTS + " ( ) - // shared x != #")]
+    [
+        match[0]
+        for match in TOKEN.finditer(BRANCHING + HANDING + ARGUED + MBARRIERS + " ( ) - // shared x != #")
+    ]
 )
 
 

@@ -10,7 +10,7 @@ import json
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.block_instances import find_phases
+from fencepost.analysis.block_instances import find_instances
 from fencepost.check import Report, check
 from fencepost.flow import build_flow
 from fencepost.flow.blocks import UNKNOWN_TRIP
@@ -418,7 +418,7 @@ def test_a_condition_that_all_waves_decide_alike(name: str) -> None:
 
 
 def phases(text: str) -> int:
-    return len(find_phases(build_flow(parse(text))).nodes)
+    return len(find_instances(build_flow(parse(text))).nodes)
 
 
 def test_numbers_that_nobody_asks_for_any_more_are_forgotten() -> None:

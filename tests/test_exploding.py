@@ -76,7 +76,7 @@ def limits_of(text: str) -> tuple[str, ...]:
 def test_numbers_that_are_not_followed_are_named(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_PHASES", 16)
+    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_INSTANCES", 16)
     limits = limits_of(text)
     assert any("not followed" in limit for limit in limits), name
 
@@ -112,7 +112,7 @@ def test_byte_ranges_beyond_the_budget_are_told_apart_in_steps(monkeypatch: pyte
 def test_the_limits_are_told_in_text_and_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_PHASES", 16)
+    monkeypatch.setattr("fencepost.analysis.block_instances.MOST_INSTANCES", 16)
     file = tmp_path / "k.fp"
     file.write_text(exploding.independent_choices(8))
     for command in ("insert", "prune", "explain"):

@@ -10,7 +10,7 @@ import pytest
 from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
@@ -106,10 +106,8 @@ def test_the_same_is_open(seed: int) -> None:
     for _ in range(20):
         part = source.choice([0.1, 0.3, 0.6, 0.9])
         chosen: Placement = {
-            at: Cover(times=source.choice([1, 1, 2])) for at in places if source.random() < part
+            at: Sync(times=source.choice([1, 1, 2])) for at in places if source.random() < part
         }
-        placement = program.standing | {
-            at: cover for at, cover in chosen.items() if at not in program.standing
-        }
+        placement = program.existing | {at: sync for at, sync in chosen.items() if at not in program.existing}
         whole = conflicts_left(program, placement)
         assert bool(whole) == bool(conflicts_left(lean, placement)), (text, placement)

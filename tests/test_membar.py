@@ -587,9 +587,9 @@ def test_eager_is_the_same_on_random_kernels(shape: Shape, ignore: Filter | None
         program = read_program(kernel, slots=False, ignore=ignore, completion=False)
         chosen = STRATEGIES["eager"].choose(program)
         eager = {
-            at: WAIT_AND_BARRIER if cover.drains else BARRIER
-            for at, cover in chosen.items()
-            if at not in program.standing
+            at: WAIT_AND_BARRIER if sync.drains else BARRIER
+            for at, sync in chosen.items()
+            if at not in program.existing
         }
         found = {at: need.between for at, need in membar(kernel, ignore).items()}
         assert found == eager, f"seed {seed}\n{text}"
@@ -605,7 +605,7 @@ def test_kernels_with_functions_are_covered() -> None:
         put = {
             at: DRAIN if need.between is WAIT_AND_BARRIER else PLAIN for at, need in membar(kernel).items()
         }
-        left = [at for at, *_ in conflicts_left(program, program.standing | put)]
+        left = [at for at, *_ in conflicts_left(program, program.existing | put)]
         # In front of a call `eager` is asked about the function as it stands, without the barriers it will get.
         assert not [at for at in left if at.gap < len(flow.blocks[at.block].ops)], f"seed {seed}\n{text}"
         assert with_membar(text).ok, f"seed {seed}\n{text}"

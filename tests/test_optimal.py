@@ -12,7 +12,7 @@ import fencepost as fp
 from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import DRAIN, PLAIN, Cover, Placement
+from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync
 from fencepost.flow import Estimates, Position
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import STRATEGIES, cost
@@ -33,18 +33,18 @@ def least_cost(program: Program) -> float | None:
     """By trying every set of positions; None if there are too many."""
     places = sorted(
         Position(block, gap)
-        for block in program.siblings
+        for block in program.instances_of
         for gap in range(len(program.flow.blocks[block].ops) + 1)
-        if Position(block, gap) not in program.standing
+        if Position(block, gap) not in program.existing
     )
     if len(places) > 13:
         return None
-    left = len(conflicts_left(program, program.standing | dict.fromkeys(places, PLAIN)))
+    left = len(conflicts_left(program, program.existing | dict.fromkeys(places, PLAIN)))
     paid = [
         cost(program.flow, dict.fromkeys(chosen, PLAIN))
         for size in range(len(places) + 1)
         for chosen in combinations(places, size)
-        if len(conflicts_left(program, program.standing | dict.fromkeys(chosen, PLAIN))) == left
+        if len(conflicts_left(program, program.existing | dict.fromkeys(chosen, PLAIN))) == left
     ]
     return min(paid)
 
@@ -68,43 +68,43 @@ def least_price(program: Program) -> float | None:
     """With copies: by trying every barrier, wait and barrier that waits everywhere; None if there are too many."""
     places = sorted(
         Position(block, gap)
-        for block, phases in program.siblings.items()
+        for block, phases in program.instances_of.items()
         for gap in {step.gap for phase in phases for step in program.steps[phase]}
         | {len(program.flow.blocks[block].ops)}
     )
-    standing = [at for at, cover in program.standing.items() if cover.rendezvous]
+    existing = [at for at, sync in program.existing.items() if sync.rendezvous]
     waits = [
         program.waiting(
             {name: count for name, count in zip(program.table.engines, counts, strict=True) if count >= 0}
         )
         for counts in product(range(-1, min(program.levels, 3)), repeat=len(program.table.engines))
     ]
-    waits = [*(wait for wait in waits if wait.lands), DRAIN]
-    new: list[Cover | None] = [
+    waits = [*(wait for wait in waits if wait.completes), DRAIN]
+    new: list[Sync | None] = [
         None,
         PLAIN,
         *(wait._replace(rendezvous=meets) for wait in waits for meets in (True, False)),
     ]
-    upgraded: list[Cover | None] = [None, *waits]
-    options = [new] * len(places) + [upgraded] * len(standing)
-    if len(new) ** len(places) * len(upgraded) ** len(standing) > 20_000:
+    upgraded: list[Sync | None] = [None, *waits]
+    options = [new] * len(places) + [upgraded] * len(existing)
+    if len(new) ** len(places) * len(upgraded) ** len(existing) > 20_000:
         return None
-    everywhere = [*places, *standing]
-    left = len(conflicts_left(program, program.standing | dict.fromkeys(everywhere, DRAIN)))
+    everywhere = [*places, *existing]
+    left = len(conflicts_left(program, program.existing | dict.fromkeys(everywhere, DRAIN)))
     tried: list[tuple[float, int, Placement]] = []
     for chosen in product(*options):
-        placement = dict(program.standing)
-        for position, cover in zip(everywhere, chosen, strict=True):
-            if cover is not None:
+        placement = dict(program.existing)
+        for position, sync in zip(everywhere, chosen, strict=True):
+            if sync is not None:
                 before = placement.get(position)
-                placement[position] = cover if before is None else cover.joined(before)
+                placement[position] = sync if before is None else sync.joined(before)
         tried.append((price(program, placement), len(tried), placement))
     least = next(
         paid
         for paid, _, placement in sorted(tried, key=lambda each: each[:2])
         if len(conflicts_left(program, placement)) == left
     )
-    return least - price(program, program.standing)
+    return least - price(program, program.existing)
 
 
 @pytest.mark.parametrize("shape", [COPIES, GROUPS], ids=["copies", "groups"])
@@ -131,7 +131,7 @@ def test_no_strategy_costs_less(chunk: int) -> None:
         found = find_optimum(program, 10.0)
         assert found.proven, f"seed {seed}: {found}"
         for name, strategy in STRATEGIES.items():
-            other = {at: c for at, c in strategy.choose(program).items() if at not in program.standing}
+            other = {at: c for at, c in strategy.choose(program).items() if at not in program.existing}
             assert found.cost <= cost(program.flow, other) * (1 + 1e-6), f"seed {seed}: {name}"
 
 
@@ -142,7 +142,7 @@ def test_with_copies_no_strategy_costs_less(name: str) -> None:
         program = read_program(random_kernel(seed, ANY_COPIES), completion=False)
         found = find_optimum(program, 10.0)
         other = choose(program, STRATEGIES[name], {})
-        paid = price(program, other) - price(program, program.standing)
+        paid = price(program, other) - price(program, program.existing)
         assert found.cost <= paid * (1 + 1e-6) + 1e-6, f"seed {seed}"
 
 

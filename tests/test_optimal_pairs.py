@@ -11,7 +11,7 @@ import fencepost as fp
 from fencepost.analysis.build import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.optimal import find_optimum
@@ -25,10 +25,10 @@ TARGET = "gfx1201"
 SMALL = Shape(size=6, depth=2, barriers=0.0, divergent=False, waves=(2,), groups=False, atomics=False)
 CHOICES = (
     None,
-    Cover(),
-    Cover(0, False, signal=1),
-    Cover(0, False, wait=1),
-    Cover(0, False, wait=1, signal=1),
+    Sync(),
+    Sync(0, False, signal=1),
+    Sync(0, False, wait=1),
+    Sync(0, False, wait=1, signal=1),
 )
 
 
@@ -41,16 +41,16 @@ def alternates(program: Program, placement: Placement) -> bool:
         number, signalled = todo.pop()
         block = flow.blocks[number]
         for gap in range(len(block.ops) + 1):
-            cover = placement.get(Position(block.origin, gap))
-            if cover is None:
+            sync = placement.get(Position(block.origin, gap))
+            if sync is None:
                 continue
-            if cover.wait:
+            if sync.wait:
                 if not signalled:
                     return False
                 signalled = False
-            if cover.rendezvous and signalled:
+            if sync.rendezvous and signalled:
                 return False
-            if cover.signal:
+            if sync.signal:
                 if signalled:
                     return False
                 signalled = True
@@ -67,13 +67,13 @@ def exposed(program: Program, placement: Placement, exposure: Exposure) -> float
     """The latency of all halves: what fences wait for, and what is missing to DRIFT cycles of work between halves."""
     flow = program.flow
     total = 0.0
-    for position, cover in placement.items():
+    for position, sync in placement.items():
         times = flow.frequency(position)
-        if cover.signal or cover.rendezvous:
+        if sync.signal or sync.rendezvous:
             total += times * exposure.at(position)
-        if cover.rendezvous:
+        if sync.rendezvous:
             total += times * DRIFT
-        if cover.wait:
+        if sync.wait:
             total += times * (DRIFT - min(DRIFT, least_work_before(program, placement, exposure, position)))
     return total
 
@@ -96,8 +96,8 @@ def least_work_before(program: Program, placement: Placement, exposure: Exposure
         while gap:
             gap -= 1
             work += sum(exposure.work(block.ops[gap]))
-            cover = placement.get(Position(block.origin, gap))
-            if cover is not None and cover.signal:
+            sync = placement.get(Position(block.origin, gap))
+            if sync is not None and sync.signal:
                 best, found = min(best, work), True
                 break
         if found:
@@ -106,7 +106,7 @@ def least_work_before(program: Program, placement: Placement, exposure: Exposure
             more = work
             for loop in exposure.loops_left(source, number):
                 inside = {flow.blocks[other].origin for other in exposure.inside[loop.index]}
-                if not any(cover.signal and at.block in inside for at, cover in placement.items()):
+                if not any(sync.signal and at.block in inside for at, sync in placement.items()):
                     more += exposure.other_rounds(loop)
             if more < seen.get(source, float("inf")):
                 seen[source] = more
@@ -121,17 +121,17 @@ def least_work_before(program: Program, placement: Placement, exposure: Exposure
 def least_exposed(program: Program, executions: float, exposure: Exposure) -> float | None:
     places = [
         Position(origin, gap)
-        for origin in program.siblings
+        for origin in program.instances_of
         for gap in range(len(program.flow.blocks[origin].ops) + 1)
     ]
     if len(places) > 6:
         return None
     best = None
     for chosen in product(CHOICES, repeat=len(places)):
-        placement = {at: cover for at, cover in zip(places, chosen, strict=True) if cover is not None}
+        placement = {at: sync for at, sync in zip(places, chosen, strict=True) if sync is not None}
         run = sum(
-            program.flow.frequency(at) * (cover.rendezvous + (bool(cover.signal) + bool(cover.wait)) / 2)
-            for at, cover in placement.items()
+            program.flow.frequency(at) * (sync.rendezvous + (bool(sync.signal) + bool(sync.wait)) / 2)
+            for at, sync in placement.items()
         )
         if run > executions * (1 + 1e-9) or not alternates(program, placement):
             continue

@@ -100,12 +100,12 @@ def test_straight_lines_get_the_exact_minimum() -> None:
             size
             for size in range(len(positions) + 1)
             if any(
-                not conflicts_left(program, program.standing | dict.fromkeys(s, DRAIN))
+                not conflicts_left(program, program.existing | dict.fromkeys(s, DRAIN))
                 for s in combinations(positions, size)
             )
         )
         for name in ("minimize", "eager"):
-            assert len(STRATEGIES[name].choose(program)) - len(program.standing) == fewest, (seed, name)
+            assert len(STRATEGIES[name].choose(program)) - len(program.existing) == fewest, (seed, name)
 
 
 def _hold(

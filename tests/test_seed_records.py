@@ -9,7 +9,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.analysis.access import access_type
-from fencepost.analysis.sync import DRAIN, PLAIN, Cover
+from fencepost.analysis.sync import DRAIN, PLAIN, Sync
 from fencepost.emit import verify_barriers, verify_places
 from fencepost.flow import Position, build_flow
 from fencepost.ir import ops
@@ -496,8 +496,8 @@ def test_the_emitter_puts_one_operation_before_each_consumer() -> None:
 def test_the_split_emitter_puts_a_wait_first_and_a_signal_last() -> None:
     trace = kernel("write %a; compute; read %a; gather_to_lds %b; compute; read %b")
     flow = build_flow(trace)
-    half = Cover(0, False)
-    counted = Cover(1, False, (("load", 0),), signal=1)
+    half = Sync(0, False)
+    counted = Sync(1, False, (("load", 0),), signal=1)
     placement = {
         Position(0, 1): half._replace(signal=1),
         Position(0, 2): half._replace(wait=1, signal=1),

@@ -16,7 +16,7 @@ from typing import Any
 from wave_capture import BarrierPass, compile_with, fencepost_pass, stock_pass
 from wave_model import Entry
 from wave_optimum import Optimum, meetings, optimum
-from wave_synchronization import Count, count, nodes, standing
+from wave_synchronization import Count, count, existing, nodes
 
 from fencepost.check import check
 from fencepost.hosts.wave.barrier_pass import config_for, read
@@ -118,7 +118,7 @@ def _result(barrier_pass: BarrierPass, trace: Any, target: str) -> Result:
     kernel = read(trace, config_for(target)).trace
     report = check(kernel)
     faults = len(report.races) + len(report.deadlocks) + len(report.out_of_range)
-    written = count(standing(trace))
+    written = count(existing(trace))
     return Result(written, sum(meetings(kernel)), faults, report.explored.complete, seconds * 1e3)
 
 

@@ -23,7 +23,7 @@ from wave_capture import compile_with, fencepost_pass
 from wave_corpus import named
 from wave_isa import Barrier, assemble, barriers
 from wave_model import TARGETS, Entry
-from wave_synchronization import Standing, standing
+from wave_synchronization import Standing, existing
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def compare(entry: Entry, keep: Path | None = None) -> Compared:
 
     def noted(trace: Any, target: str) -> None:
         ours(trace, target)
-        wanted.extend(standing(trace))
+        wanted.extend(existing(trace))
 
     with fencepost_pass() as ours:
         mlir = compile_with(entry, noted, build)

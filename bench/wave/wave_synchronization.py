@@ -45,7 +45,7 @@ def _walk(trace: Any, graph: Any, depth: int) -> Iterator[tuple[Node, int]]:
             yield from _walk(trace, trace.get_subgraph(custom.subgraph_name), inner)
 
 
-def standing(trace: Any) -> list[Standing]:
+def existing(trace: Any) -> list[Standing]:
     """All synchronization of a trace."""
     return [found for node, depth in walk(trace) if (found := _of(node, depth)) is not None]
 

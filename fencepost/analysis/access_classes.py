@@ -27,7 +27,7 @@ from fencepost.analysis.access import (
     regions_of,
     update_of,
 )
-from fencepost.analysis.block_instances import Phases, values_in
+from fencepost.analysis.block_instances import BlockInstances, values_in
 from fencepost.analysis.footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
 from fencepost.flow import Block, Flow
@@ -168,11 +168,11 @@ class AccessClass:
         if 0 < age <= common:
             relations[age - 1 :] = [LATER] + [ANY] * (common - age)
         # Waves that are listed one by one, or that take part only sometimes, are not told apart here.
-        told_apart = None if self.by_wave or later.by_wave else same_wave
+        distinguished = None if self.by_wave or later.by_wave else same_wave
         return any(
             one.within.overlaps(other.within)
             and solver.can_meet(
-                Side(one, self.ranges), Side(other, later.ranges), tuple(relations), told_apart
+                Side(one, self.ranges), Side(other, later.ranges), tuple(relations), distinguished
             )
             for one in self.expressions()
             for other in later.expressions()
@@ -251,7 +251,7 @@ class ClassTable:
     """For each class, its bit while no loop around it has gone round since; the bits of its ages follow."""
     conflicts: list[int] = field(default_factory=list)
     """For each class, the bits of pending accesses that it must not overtake."""
-    flying: list[int] = field(default_factory=list)
+    in_flight: list[int] = field(default_factory=list)
     """For each class, the bits of copies in flight that it must not overtake."""
     own: list[int] = field(default_factory=list)
     """For each class, the bits that concern a wave and its own engine alone: nobody else touches the same bytes."""
@@ -282,7 +282,12 @@ class Places(NamedTuple):
 
 
 def classify(
-    flow: Flow, phases: Phases, ignore: Filter | None = None, *, slots: bool = True, granule: int = 1
+    flow: Flow,
+    instances: BlockInstances,
+    ignore: Filter | None = None,
+    *,
+    slots: bool = True,
+    granule: int = 1,
 ) -> ClassTable:
     """Give every access of a kernel its class. Pairs that `ignore` says so of do not conflict.
 
@@ -295,14 +300,14 @@ def classify(
     known: dict[tuple[tuple[View, ...], int, int, tuple[int | None, ...]], Places] = {}
     names: dict[ops.MemoryOperation, tuple[str, ...]] = {}
     classified: dict[tuple[ops.MemoryOperation, int, int, tuple[int | None, ...]], int] = {}
-    for phase in phases.nodes:
-        block = flow.blocks[phase.block]
-        env = values_in(phase, flow) if phase.env else {}
+    for instance in instances.nodes:
+        block = flow.blocks[instance.block]
+        env = values_in(instance, flow) if instance.env else {}
         admitted = everyone
         if block.guards:
-            key = (*block.guards, *phase.env)
+            key = (*block.guards, *instance.env)
             if key not in waves:
-                waves[key] = _admitted(flow, phases, block, env)
+                waves[key] = _admitted(flow, instances, block, env)
             admitted = waves[key]
         found: list[tuple[int, int]] = []
         for gap, op in enumerate(block.ops):
@@ -310,10 +315,10 @@ def classify(
                 continue
             if op not in names:
                 names[op] = _names_in(op.views)
-            seen = phases.parameters.seen(op, env)
+            seen = instances.parameters.seen(op, env)
             # What else is known there says nothing about this access.
             values = tuple([seen.get(name) for name in names[op]])
-            number = classified.get((op, phase.block, admitted, values))
+            number = classified.get((op, instance.block, admitted, values))
             if number is not None:
                 found.append((gap, number))
                 continue
@@ -327,8 +332,8 @@ def classify(
             if op.group:
                 loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1]
             # Two calls are two instances.
-            told_apart = op.group and granule < MOST_GRANULE
-            group = f"{op.group} {[id(call) for call in block.calls]}" if told_apart else ""
+            distinguished = op.group and granule < MOST_GRANULE
+            group = f"{op.group} {[id(call) for call in block.calls]}" if distinguished else ""
             made = AccessClass(
                 access_type(op),
                 op.counter if isinstance(op, ops.AsyncOperation) else "",
@@ -349,7 +354,7 @@ def classify(
             number = numbers.setdefault(made, len(numbers))
             if number > MOST_CLASSES and granule < MOST_GRANULE and ignore is None:
                 raise TooMuch
-            classified[op, phase.block, admitted, values] = number
+            classified[op, instance.block, admitted, values] = number
             found.append((gap, number))
         table.accesses.append(found)
     table.classes = list(numbers)
@@ -358,7 +363,7 @@ def classify(
     _find_pairs(table, MOST_PAIRS if bounded else math.inf)
     if bounded and _comparisons(table) > MOST_COMPARED:
         raise TooMuch
-    _find_conflicts(table, ignore, phases.coarsest)
+    _find_conflicts(table, ignore, instances.coarsest)
     return table
 
 
@@ -463,11 +468,11 @@ def _depth_of(flow: Flow, loop: int) -> int:
     return len(flow.blocks[flow.loops[loop].header].calls)
 
 
-def _admitted(flow: Flow, phases: Phases, block: Block, env: dict[str, int]) -> int:
+def _admitted(flow: Flow, instances: BlockInstances, block: Block, env: dict[str, int]) -> int:
     """The waves that can take part in a block."""
     admitted = 0
     for wave in range(flow.trace.waves):
-        if all(phases.admits(guard, wave, env) for guard in block.guards):
+        if all(instances.admits(guard, wave, env) for guard in block.guards):
             admitted |= 1 << wave
     return admitted
 
@@ -508,7 +513,7 @@ def _comparisons(table: ClassTable) -> int:
 
 def _find_conflicts(table: ClassTable, ignore: Filter | None, coarsest: bool) -> None:
     table.conflicts = [0] * len(table.classes)
-    table.flying = [0] * len(table.classes)
+    table.in_flight = [0] * len(table.classes)
     table.own = [0] * len(table.classes)
     for one, other, bits, age in pairs_that_matter(table, ignore):
         _note_conflict(table, one, other, bits, age)
@@ -582,7 +587,7 @@ def _note_conflict(table: ClassTable, one: int, other: int, bits: int, age: int)
         table.conflicts[other] |= bits
     # In flight: no wave knows, its own no more than the others.
     if earlier.engine and (others or own):
-        table.flying[other] |= bits
+        table.in_flight[other] |= bits
 
 
 def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:

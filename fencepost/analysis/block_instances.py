@@ -35,7 +35,7 @@ EXACT_ROUNDS = 16
 """A loop that carries numbers, or issues copies, and goes round no more often is followed from beginning to end."""
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: squares of squares soon fill the memory, and no address is that large."""
-MOST_PHASES = 4096
+MOST_INSTANCES = 4096
 """Blocks times phases that a kernel may have, or four times its blocks if that is more."""
 MOST_ACCESSES = 16_384
 """Accesses times phases, or four times its accesses if that is more."""
@@ -43,7 +43,7 @@ PATIENCE = 4
 """How many times as many phases are looked at in vain before less is followed."""
 
 
-class Phase(NamedTuple):
+class BlockInstance(NamedTuple):
     """A block with the numbers that it is executed with."""
 
     block: int
@@ -51,10 +51,10 @@ class Phase(NamedTuple):
 
 
 @dataclass(slots=True)
-class Phases:
+class BlockInstances:
     """The phases of a kernel and the edges between them. Execution starts in one of the first `entries`."""
 
-    nodes: list[Phase] = field(default_factory=list)
+    nodes: list[BlockInstance] = field(default_factory=list)
     edges: list[list[tuple[int, int]]] = field(default_factory=list)
     """For each phase: where execution can go, and the loop that goes round or -1."""
     order: list[int] = field(default_factory=list)
@@ -74,29 +74,29 @@ class Phases:
         return guard.demands(wave, self.parameters.seen(guard.branch, env))
 
 
-def values_in(phase: Phase, flow: Flow) -> dict[str, int]:
+def values_in(instance: BlockInstance, flow: Flow) -> dict[str, int]:
     """The numbers that the operations of a phase see."""
-    depth = len(flow.blocks[phase.block].calls)
-    return {name: value for deep, name, value in phase.env if deep == depth}
+    depth = len(flow.blocks[instance.block].calls)
+    return {name: value for deep, name, value in instance.env if deep == depth}
 
 
-def find_phases(flow: Flow, slots: bool = True) -> Phases:
+def find_instances(flow: Flow, slots: bool = True) -> BlockInstances:
     """The phases of a kernel; one for each block if nothing depends on a number, or `slots` is off."""
     return next(coarser_and_coarser(flow, slots))
 
 
-def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[Phases]:
+def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstances]:
     """The phases of a kernel, then fewer and fewer of them, down to one for each block."""
     names = _Names.of(flow) if slots else _Names()
     dropped: list[str] = []
     share, explored = 1, 0
-    while names.followed and share < MOST_PHASES:
+    while names.followed and share < MOST_INSTANCES:
         exploration = _Exploration(flow, names, _Most.of(flow, share))
         found = exploration.run()
-        if isinstance(found, Phases):
+        if isinstance(found, BlockInstances):
             found.dropped = list(dropped)
             yield found
-            while share < MOST_PHASES and not exploration.exceeds(_Most.of(flow, share)):
+            while share < MOST_INSTANCES and not exploration.exceeds(_Most.of(flow, share)):
                 share *= 8
             continue
         # Too much to follow: without the number that has most values it is less.
@@ -104,7 +104,7 @@ def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[Phases]:
         names.parameters.without(found[1])
         dropped.append(found[1])
         explored += len(exploration.found.nodes)
-        if explored > PATIENCE * MOST_PHASES // share:
+        if explored > PATIENCE * MOST_INSTANCES // share:
             # Where number after number is dropped, finding that out must not take for ever.
             share, explored = 2 * share, 0
     last = _one_for_each_block(flow)
@@ -116,7 +116,7 @@ def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[Phases]:
 class _Most(NamedTuple):
     """How much is explored."""
 
-    phases: int
+    instances: int
     accesses: int
 
     @classmethod
@@ -124,20 +124,20 @@ class _Most(NamedTuple):
         """All that is allowed, or a share of it: one part in so many."""
         blocks, accesses = len(flow.blocks), sum(_accesses_in(block) for block in flow.blocks)
         if share == 1:
-            return cls(max(MOST_PHASES, 4 * blocks), max(MOST_ACCESSES, 4 * accesses))
-        return cls(blocks + MOST_PHASES // share, accesses + MOST_ACCESSES // share)
+            return cls(max(MOST_INSTANCES, 4 * blocks), max(MOST_ACCESSES, 4 * accesses))
+        return cls(blocks + MOST_INSTANCES // share, accesses + MOST_ACCESSES // share)
 
 
 def _accesses_in(block: Block) -> int:
     return sum(isinstance(op, ops.MemoryOperation) for op in block.ops)
 
 
-def _one_for_each_block(flow: Flow) -> Phases:
+def _one_for_each_block(flow: Flow) -> BlockInstances:
     edges = [
         [(target, flow.crossed_loop(block.index, target)) for target in block.successors]
         for block in flow.blocks
     ]
-    return Phases([Phase(block.index, ()) for block in flow.blocks], edges, flow.order)
+    return BlockInstances([BlockInstance(block.index, ()) for block in flow.blocks], edges, flow.order)
 
 
 # ---------------------------------------------------------------- which names matter
@@ -346,60 +346,60 @@ class _Exploration:
         self.flow = flow
         self.names = names
         self.parameters = names.parameters
-        self.found = Phases(parameters=names.parameters)
-        self.number: dict[Phase, int] = {}
+        self.found = BlockInstances(parameters=names.parameters)
+        self.number: dict[BlockInstance, int] = {}
         self.values: dict[Name, set[int]] = {}
         self.most = most
         self.accesses_in = [_accesses_in(block) for block in flow.blocks]
         self.accesses = 0
         self.overgrown = False
 
-    def run(self) -> Phases | Name:
+    def run(self) -> BlockInstances | Name:
         """All phases, or the name that has too many values."""
         for begun in self.parameters.forked(self.flow.blocks[0], {}):
-            self.enter(Phase(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
+            self.enter(BlockInstance(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
         self.found.entries = len(self.found.nodes)
-        for number, phase in enumerate(self.found.nodes):  # grows on the way
-            for target, env, loop in self.successors(phase):
-                self.found.edges[number].append((self.enter(Phase(target, env)), loop))
+        for number, instance in enumerate(self.found.nodes):  # grows on the way
+            for target, env, loop in self.successors(instance):
+                self.found.edges[number].append((self.enter(BlockInstance(target, env)), loop))
             if self.overgrown or self.exceeds(self.most):
                 return max(self.values, key=lambda name: len(self.values[name]))
         # Phases are numbered from 1 on here: 0 leads to all entries.
         edges = [[1 + target for target, _ in edges] for edges in self.found.edges]
         order = reverse_postorder([list(range(1, 1 + self.found.entries)), *edges])
-        self.found.order = [phase - 1 for phase in order[1:]]
+        self.found.order = [instance - 1 for instance in order[1:]]
         return self.found
 
-    def enter(self, phase: Phase) -> int:
-        number = self.number.get(phase)
+    def enter(self, instance: BlockInstance) -> int:
+        number = self.number.get(instance)
         if number is None:
-            number = self.number[phase] = len(self.found.nodes)
-            self.found.nodes.append(phase)
+            number = self.number[instance] = len(self.found.nodes)
+            self.found.nodes.append(instance)
             self.found.edges.append([])
-            calls = self.flow.blocks[phase.block].calls
-            for depth, name, value in phase.env:
+            calls = self.flow.blocks[instance.block].calls
+            for depth, name, value in instance.env:
                 values = self.values.setdefault((_function(calls, depth), name), set())
                 values.add(value)
                 self.overgrown = self.overgrown or len(values) > MOST_ROUNDS
-            self.accesses += self.accesses_in[phase.block]
+            self.accesses += self.accesses_in[instance.block]
         return number
 
     def exceeds(self, most: _Most) -> bool:
         """Whether that is more than what is allowed. Without a number to drop it never is."""
-        return bool(self.values) and (len(self.found.nodes) > most.phases or self.accesses > most.accesses)
+        return bool(self.values) and (len(self.found.nodes) > most.instances or self.accesses > most.accesses)
 
-    def successors(self, phase: Phase) -> Iterator[tuple[int, Env, int]]:
+    def successors(self, instance: BlockInstance) -> Iterator[tuple[int, Env, int]]:
         """Where a phase leads: the next block, what is known there, the loop that goes round."""
-        block = self.flow.blocks[phase.block]
+        block = self.flow.blocks[instance.block]
         depth = len(block.calls)
-        here = values_in(phase, self.flow)
+        here = values_in(instance, self.flow)
         for target in block.successors:
             around = self.flow.crossed_loop(block.index, target)
             following = self.flow.blocks[target]
             if self.ruled_out(block, following, here):
                 continue
             for after in self.step(block, following, around, dict(here)):
-                known = {(deep, name): value for deep, name, value in phase.env if deep < depth}
+                known = {(deep, name): value for deep, name, value in instance.env if deep < depth}
                 known.update({(depth, name): value for name, value in after.items()})
                 for env in self.entered(self.kept(known, following), following):
                     yield target, env, around

@@ -12,7 +12,7 @@ SHOWN = 4
 def limits_of(program: Program) -> tuple[str, ...]:
     """The limits that were met, in words; empty if everything was told apart that can be."""
     found: list[str] = []
-    names = list(dict.fromkeys(program.phases.dropped))
+    names = list(dict.fromkeys(program.instances.dropped))
     if names:
         listed = ", ".join(f"%{name}" for name in names[:SHOWN]) + (" and more" if len(names) > SHOWN else "")
         found.append(

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from fencepost.analysis.access_classes import COARSER, ClassTable, Filter, TooMuch, classify, width
-from fencepost.analysis.block_instances import Phases, coarser_and_coarser
+from fencepost.analysis.block_instances import BlockInstances, coarser_and_coarser
 from fencepost.analysis.entry_conflicts import add_entries
 from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
@@ -16,9 +16,9 @@ from fencepost.analysis.read_completion import completed_by_use
 from fencepost.analysis.skew.groups import find_groups, one_group
 from fencepost.analysis.skew.steps import SkewedSteps
 from fencepost.analysis.skew.transfer import Skewed, skewed
-from fencepost.analysis.split_pairs import positions_held, verify_splits
+from fencepost.analysis.split_pairs import positions_inside_splits, verify_splits
 from fencepost.analysis.steps import certain_classes, edge_to, steps_of
-from fencepost.analysis.sync import ALL, Cover
+from fencepost.analysis.sync import ALL, Sync
 from fencepost.analysis.transfer import InStep
 from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
 from fencepost.ir import ops
@@ -42,8 +42,8 @@ def read_program(
     and what a wave's own engine must not overtake needs a barrier.
     """
     flow = build_flow(trace, estimates)
-    phases, table = _read_classes(flow, ignore, slots)
-    groups_apart = find_groups(flow, phases)
+    instances, table = _read_classes(flow, ignore, slots)
+    skewed_groups = find_groups(flow, instances)
     split = [
         op.bar_id
         for block in flow.blocks
@@ -51,50 +51,54 @@ def read_program(
         if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
     ]
     if split:
-        verify_splits(flow, phases)
-    if groups_apart is None and completion and not split and completion_matters(flow, phases, table):
-        groups_apart = one_group(flow, phases)
-    if groups_apart is not None:
+        verify_splits(flow, instances)
+    if skewed_groups is None and completion and not split and completion_matters(flow, instances, table):
+        skewed_groups = one_group(flow, instances)
+    if skewed_groups is not None:
         barrier_ids = ()
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
-    held = positions_held(flow) if split else frozenset()
+    held = positions_inside_splits(flow) if split else frozenset()
     levels = _levels(flow, table, groups)
     transfer: InStep | Skewed = InStep(width(table), len(ids))
     bits = transfer.width
-    if groups_apart is not None:
-        transfer = skewed(groups_apart, table, ignore)
+    if skewed_groups is not None:
+        transfer = skewed(skewed_groups, table, ignore)
         bits = transfer.width * transfer.layers
-    program = Program(flow, table, phases, bits, levels, transfer, groups, ids, held)
+    program = Program(flow, table, instances, bits, levels, transfer, groups, ids, held)
     returned: list[dict[int, int]] = []
     by_group: SkewedSteps | None = None
     if isinstance(transfer, Skewed):
-        returned = completed_by_use(flow, phases, table, lambda phase: certain_classes(program, phase))
+        returned = completed_by_use(
+            flow, instances, table, lambda instance: certain_classes(program, instance)
+        )
         by_group = SkewedSteps(program, transfer)
-    program.objects = settled_by(flow, phases, table) if table.engines else {}
-    _find_standing(program)
-    for phase, node in enumerate(phases.nodes):
+    program.objects = settled_by(flow, instances, table) if table.engines else {}
+    _find_existing(program)
+    for instance, node in enumerate(instances.nodes):
         block = flow.blocks[node.block]
         program.places.append(block.origin)
         program.steps.append(
-            steps_of(program, phase, block) if by_group is None else by_group.of(phase, returned[phase])
+            steps_of(program, instance, block)
+            if by_group is None
+            else by_group.of(instance, returned[instance])
         )
-        program.edges.append([edge_to(program, target, loop) for target, loop in phases.edges[phase]])
-    for phase in phases.order:
-        program.siblings.setdefault(program.places[phase], []).append(phase)
+        program.edges.append([edge_to(program, target, loop) for target, loop in instances.edges[instance]])
+    for instance in instances.order:
+        program.instances_of.setdefault(program.places[instance], []).append(instance)
     add_entries(program)
     return program
 
 
-def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Phases, ClassTable]:
+def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[BlockInstances, ClassTable]:
     """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to tell apart."""
-    for phases in coarser_and_coarser(flow, slots):
+    for instances in coarser_and_coarser(flow, slots):
         granule = 1
         while True:
             try:
-                return phases, classify(flow, phases, ignore, slots=slots, granule=granule)
+                return instances, classify(flow, instances, ignore, slots=slots, granule=granule)
             except TooMuch:
-                if not phases.coarsest:
+                if not instances.coarsest:
                     break
                 granule *= COARSER
     raise AssertionError("the coarsest is accepted in the end")
@@ -102,7 +106,7 @@ def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Phase
 
 def with_fixed_waits(program: Program) -> Program:
     """The same where waits are not put in: what is in flight conflicts with nothing."""
-    steps = [[step._replace(flying=0) for step in steps] for steps in program.steps]
+    steps = [[step._replace(in_flight=0) for step in steps] for steps in program.steps]
     return replace(program, steps=steps, waits_fixed=True)
 
 
@@ -141,10 +145,10 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
     return 1 + max(asked, useful) + bool(groups)
 
 
-def _find_standing(program: Program) -> None:
+def _find_existing(program: Program) -> None:
     """Barriers and waits that can be taken away or changed: not those under divergence, not parts of operations."""
     alone, fences_count = program.flow.trace.waves == 1, program.transfer.counts_rendezvous
-    reachable = {program.phases.nodes[phase].block for phase in program.order}
+    reachable = {program.instances.nodes[instance].block for instance in program.order}
     for block in program.flow.blocks:
         if block.origin != block.index or block.origin in program.flow.sealed:
             continue
@@ -152,31 +156,31 @@ def _find_standing(program: Program) -> None:
             if op.owner is not None:
                 continue
             if isinstance(op, ops.SharedMemoryBarrierSignal):
-                cover = Cover(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
+                sync = Sync(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
             elif isinstance(op, ops.SharedMemoryBarrierWait):
-                cover = Cover(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
+                sync = Sync(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
             elif isinstance(op, ops.SharedMemoryBarrier):
-                cover = Cover(ALL) if op.drains else program.waiting(op.counts)
+                sync = Sync(ALL) if op.drains else program.waiting(op.counts)
             elif isinstance(op, ops.WorkgroupBarrier):
                 # A rendezvous without a fence is a barrier if nothing is outstanding.
                 if not fences_count and not _fenced_before(block, gap):
                     continue
-                cover = Cover(raw=fences_count)
+                sync = Sync(raw=fences_count)
             elif isinstance(op, ops.MemoryCounterWait):
                 # For a single wave, nothing outstanding is as good as a barrier.
                 fence = alone and not fences_count and op.counts.get(ops.LDS_COUNTER) == 0
-                cover = Cover(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
-                does = cover.lands or fence or (fences_count and cover.fences)
+                sync = Sync(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
+                does = sync.completes or fence or (fences_count and sync.fences)
                 if not does and block.index in reachable:
                     continue
             else:
                 continue
             position = Position(block.index, gap)
-            program.standing[position] = cover
-            program.standing_ops[position] = op
+            program.existing[position] = sync
+            program.existing_ops[position] = op
 
 
-def completion_matters(flow: Flow, phases: Phases, table: ClassTable) -> bool:
+def completion_matters(flow: Flow, instances: BlockInstances, table: ClassTable) -> bool:
     """Whether it decides anything when a wave knows its own accesses to be complete.
 
     So it does at a rendezvous without a fence, and where a wave's engine must not overtake the wave itself (or the
@@ -192,9 +196,9 @@ def completion_matters(flow: Flow, phases: Phases, table: ClassTable) -> bool:
         return False
     sealed = {
         number
-        for phase in phases.order
-        if flow.blocks[phases.nodes[phase].block].origin in flow.sealed
-        for _, number in table.accesses[phase]
+        for instance in instances.order
+        if flow.blocks[instances.nodes[instance].block].origin in flow.sealed
+        for _, number in table.accesses[instance]
     }
     engines = reduce(or_, table.engines.values(), 0)
     return any(own & ~engines or number in sealed for number, own in enumerate(table.own) if own)

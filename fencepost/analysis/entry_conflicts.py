@@ -14,13 +14,14 @@ from fencepost.ir import ops
 
 def add_entries(program: Program) -> None:
     """Steps at the ends of phases in front of divergent conditionals."""
-    for phase, block in _phases_that_end(program, ops.Conditional, ops.CondBranch):
+    for instance, block in _instances_that_end(program, ops.Conditional, ops.CondBranch):
         inside = (
-            program.flow.blocks[program.phases.nodes[edge.target].block] for edge in program.edges[phase]
+            program.flow.blocks[program.instances.nodes[edge.target].block]
+            for edge in program.edges[instance]
         )
         if any(target.guards for target in inside):
-            entry = _entry(block, *_conflicts_inside_divergence(program, phase))
-            program.steps[phase] = [*program.steps[phase], *entry]
+            entry = _entry(block, *_conflicts_inside_divergence(program, instance))
+            program.steps[instance] = [*program.steps[instance], *entry]
 
 
 def with_call_entries(program: Program) -> Program:
@@ -36,36 +37,36 @@ def with_call_entries(program: Program) -> Program:
     if not shared:
         return program
     steps = list(program.steps)
-    for phase, block in _phases_that_end(program, ops.Call):
+    for instance, block in _instances_that_end(program, ops.Call):
         assert isinstance(block.anchor, ops.Call)
         if block.anchor.function.name in shared:
-            entry = _entry(block, *_reached_first(program, phase, len(block.calls)))
-            steps[phase] = [*steps[phase], *entry]
+            entry = _entry(block, *_reached_first(program, instance, len(block.calls)))
+            steps[instance] = [*steps[instance], *entry]
     return replace(program, steps=steps)
 
 
-def _phases_that_end(program: Program, *kinds: type[ops.Operation]) -> Iterator[tuple[int, Block]]:
+def _instances_that_end(program: Program, *kinds: type[ops.Operation]) -> Iterator[tuple[int, Block]]:
     """The phases whose blocks end in front of operations of some kinds, and where a barrier can stand."""
-    for phase, node in enumerate(program.phases.nodes):
+    for instance, node in enumerate(program.instances.nodes):
         block = program.flow.blocks[node.block]
         if isinstance(block.anchor, kinds) and not block.guards:
-            yield phase, block
+            yield instance, block
 
 
-def _entry(block: Block, conflicts: int, flying: int) -> list[Step]:
-    if not (conflicts or flying):
+def _entry(block: Block, conflicts: int, in_flight: int) -> list[Step]:
+    if not (conflicts or in_flight):
         return []
-    return [Step(len(block.ops), conflicts=conflicts, flying=flying)]
+    return [Step(len(block.ops), conflicts=conflicts, in_flight=in_flight)]
 
 
-def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int]:
+def _conflicts_inside_divergence(program: Program, instance: int) -> tuple[int, int]:
     """Everything, pending or in flight, that something in a divergent conditional conflicts with."""
-    conflicts = flying = 0
+    conflicts = in_flight = 0
     seen: set[int] = set()
-    todo = [edge.target for edge in program.edges[phase]]
+    todo = [edge.target for edge in program.edges[instance]]
     while todo:
         here = todo.pop()
-        if here in seen or not program.flow.blocks[program.phases.nodes[here].block].guards:
+        if here in seen or not program.flow.blocks[program.instances.nodes[here].block].guards:
             continue
         seen.add(here)
         inside = 0
@@ -76,30 +77,30 @@ def _conflicts_inside_divergence(program: Program, phase: int) -> tuple[int, int
         for step in program.steps[here]:
             if step.number >= 0:
                 conflicts |= step.conflicts & ~inside
-                flying |= step.flying & ~program.on_levels(inside)
+                in_flight |= step.in_flight & ~program.on_levels(inside)
         todo += [edge.target for edge in program.edges[here]]
-    return conflicts, flying
+    return conflicts, in_flight
 
 
-def _due(program: Program, phase: int) -> int:
+def _due(program: Program, instance: int) -> int:
     """What has to be complete before the groups that meet barriers in a divergent conditional do so."""
     skew = program.transfer
-    if isinstance(skew, InStep) or phase not in skew.groups.arrivals:
+    if isinstance(skew, InStep) or instance not in skew.groups.arrivals:
         return 0
-    met = program.flow.blocks[program.phases.nodes[phase].block].ops
+    met = program.flow.blocks[program.instances.nodes[instance].block].ops
     raw = sum(isinstance(op, ops.WorkgroupBarrier) for op in met)
-    return skew.overdue(skew.groups.arrivals[phase], raw) if raw else 0
+    return skew.overdue(skew.groups.arrivals[instance], raw) if raw else 0
 
 
-def _reached_first(program: Program, phase: int, depth: int) -> tuple[int, int]:
+def _reached_first(program: Program, instance: int, depth: int) -> tuple[int, int]:
     """What conflicts with the accesses that a function can make before its first barrier."""
     flow = program.flow
-    conflicts = flying = 0
+    conflicts = in_flight = 0
     seen: set[int] = set()
-    todo = [edge.target for edge in program.edges[phase]]
+    todo = [edge.target for edge in program.edges[instance]]
     while todo:
         here = todo.pop()
-        block = flow.blocks[program.phases.nodes[here].block]
+        block = flow.blocks[program.instances.nodes[here].block]
         if here in seen or len(block.calls) <= depth:
             continue
         seen.add(here)
@@ -109,7 +110,7 @@ def _reached_first(program: Program, phase: int, depth: int) -> tuple[int, int]:
                 break
             if gap in steps:
                 conflicts |= steps[gap].conflicts
-                flying |= steps[gap].flying
+                in_flight |= steps[gap].in_flight
         else:
             todo += [edge.target for edge in program.edges[here]]
-    return conflicts, flying
+    return conflicts, in_flight

@@ -18,7 +18,7 @@ from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.pending import Spot, State
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
 
@@ -73,16 +73,16 @@ class Barriers:
     """Chosen barriers, found by place; one of them can be looked away from."""
 
     def __init__(self, placement: Placement) -> None:
-        self.covers: Placement = placement
+        self.syncs: Placement = placement
         self.gaps: dict[int, list[int]] = {}
         self.absent: Position | None = None
         for position in sorted(placement):
             self.gaps.setdefault(position.block, []).append(position.gap)
 
-    def at(self, block: int, gap: int) -> Cover | None:
+    def at(self, block: int, gap: int) -> Sync | None:
         """The barrier there; None for the one that is looked away from."""
         position = Position(block, gap)
-        return None if position == self.absent else self.covers[position]
+        return None if position == self.absent else self.syncs[position]
 
 
 Rounds = tuple[int, ...]
@@ -90,7 +90,7 @@ Rounds = tuple[int, ...]
 MOST_ROUNDS = 16
 PAIR_STEPS = 20
 """To look at a pair takes as long as so many steps."""
-MOST_PHASES_SHOWN = 6
+MOST_INSTANCES_SHOWN = 6
 """Of a barrier that stands in more phases, this many are asked for reasons."""
 
 
@@ -98,10 +98,10 @@ MOST_PHASES_SHOWN = 6
 class _Walk:
     """Bits under way through the program."""
 
-    phase: int
+    instance: int
     gap: int
     pending: int
-    flying: int
+    in_flight: int
     rounds: Rounds
     owed: dict[int, tuple[_Access, Rounds]] = field(default_factory=dict)
     """Where groups run apart: bits that had to be complete soon, and for which access (see `skew`)."""
@@ -132,15 +132,15 @@ def hazards(
     Without a placement, given the barriers that stand in the kernel; with `effort`, as far as that goes.
     """
     effort = effort or Effort()
-    barriers = Barriers(program.standing if placement is None else placement)
+    barriers = Barriers(program.existing if placement is None else placement)
     known: set[tuple[ops.Operation, ops.Operation, tuple[Loop, ...]]] = set()
-    for phase in sorted(program.order):
-        for step in program.steps[phase]:
+    for instance in sorted(program.order):
+        for step in program.steps[instance]:
             if not step.adds:
                 continue
-            pending, flying = (0, step.adds) if step.by_engine else (step.adds, 0)
-            start = _Walk(phase, step.gap + 1, pending, flying, ())
-            producer = _Access(phase, step)
+            pending, in_flight = (0, step.adds) if step.by_engine else (step.adds, 0)
+            start = _Walk(instance, step.gap + 1, pending, in_flight, ())
+            producer = _Access(instance, step)
             ways = _meetings(program, barriers, start, stop_at_first=True, effort=effort)
             for consumer, hit, rounds, was_in_flight in ways:
                 effort.spend(PAIR_STEPS)
@@ -184,17 +184,17 @@ def _exposed_without(
     visits: float,
     effort: Effort,
 ) -> list[Hazard]:
-    cover = barriers.covers[position]
+    sync = barriers.syncs[position]
     barriers.absent = position
     found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
     try:
-        for phase in program.siblings.get(position.block, [])[:MOST_PHASES_SHOWN]:
-            pending, flying = _held_back(program, cover, *before[phase, position.gap])
+        for instance in program.instances_of.get(position.block, [])[:MOST_INSTANCES_SHOWN]:
+            pending, in_flight = _held_back(program, sync, *before[instance, position.gap])
             classes = program.transfer.classes(pending) | program.transfer.classes(
-                program.of_any_level(flying)
+                program.of_any_level(in_flight)
             )
-            producers = _producers_before(program, barriers, (phase, position.gap), classes, visits)
-            start = _Walk(phase, position.gap, pending, flying, ())
+            producers = _producers_before(program, barriers, (instance, position.gap), classes, visits)
+            start = _Walk(instance, position.gap, pending, in_flight, ())
             ways = _meetings(program, barriers, start, stop_at_first=False, effort=effort)
             for consumer, hit, rounds, was_in_flight in ways:
                 later = _operation(program, consumer)
@@ -217,12 +217,12 @@ def _exposed_without(
 class _Access(NamedTuple):
     """An access of one phase."""
 
-    phase: int
+    instance: int
     step: Step
 
 
 def _operation(program: Program, access: _Access) -> ops.MemoryOperation:
-    op = program.op_at(access.phase, access.step.gap)
+    op = program.op_at(access.instance, access.step.gap)
     op = op.owner or op
     assert isinstance(op, ops.MemoryOperation)
     return op
@@ -232,19 +232,20 @@ def _hazard(
     program: Program, producer: _Access, consumer: _Access, rounds: Rounds, in_flight: bool, hit: int
 ) -> Hazard:
     first, second = _operation(program, producer), _operation(program, consumer)
-    nodes, flow = program.phases.nodes, program.flow
-    around = {loop.index for loop in flow.loops_around(nodes[consumer.phase].block)}
+    nodes, flow = program.instances.nodes, program.flow
+    around = {loop.index for loop in flow.loops_around(nodes[consumer.instance].block)}
     loops = tuple(
         loop
-        for loop in flow.loops_around(nodes[producer.phase].block)
+        for loop in flow.loops_around(nodes[producer.instance].block)
         if loop.index in rounds and loop.index in around
     )
     distance = rounds.count(loops[0].index) if loops else 0
     one, other = (program.table.classes[access.step.number] for access in (producer, consumer))
     kind = hazard_kind(
-        program.op_at(producer.phase, producer.step.gap), program.op_at(consumer.phase, consumer.step.gap)
+        program.op_at(producer.instance, producer.step.gap),
+        program.op_at(consumer.instance, consumer.step.gap),
     )
-    apart = program.transfer.apart(hit, consumer.phase)
+    apart = program.transfer.apart(hit, consumer.instance)
     if apart is not None:
         one, other = one.among(apart.first), other.among(apart.second)
     behind = apart.behind if apart is not None else 0
@@ -269,48 +270,48 @@ def _meetings(
     seen: dict[int, State] = {}
     while todo:
         walk = todo.popleft()
-        place = program.places[walk.phase]
+        place = program.places[walk.instance]
         gaps = barriers.gaps.get(place, [])
         ahead = bisect_left(gaps, walk.gap)
-        pending, flying = walk.pending, walk.flying
-        steps = program.steps[walk.phase]
+        pending, in_flight = walk.pending, walk.in_flight
+        steps = program.steps[walk.instance]
         first = number = bisect_left(steps, walk.gap, key=_gap)
         for number in range(first, len(steps)):
             step = steps[number]
             while ahead < len(gaps) and gaps[ahead] <= step.gap:
-                pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
+                pending, in_flight = _passed(program, barriers.at(place, gaps[ahead]), pending, in_flight)
                 ahead += 1
-            if not (pending or flying):
+            if not (pending or in_flight):
                 break
-            hit_flying = flying & step.flying
+            hit_in_flight = in_flight & step.in_flight
             hit = pending & step.conflicts
-            if hit_flying:
-                hit |= program.of_any_level(hit_flying)
+            if hit_in_flight:
+                hit |= program.of_any_level(hit_in_flight)
             if step.turn is not None and step.turn.owes:
-                walk.owed |= {mask: (_Access(walk.phase, step), walk.rounds) for mask, _ in step.turn.owes}
+                walk.owed |= {mask: (_Access(walk.instance, step), walk.rounds) for mask, _ in step.turn.owes}
             if hit and step.number >= 0:
-                yield _Access(walk.phase, step), hit, walk.rounds, bool(hit_flying)
+                yield _Access(walk.instance, step), hit, walk.rounds, bool(hit_in_flight)
                 if stop_at_first:
-                    pending = flying = 0
+                    pending = in_flight = 0
                     break
             elif hit and walk.owed:
                 yield from _overdue(program, walk, hit)
-            if flying or step.clears or step.settles:
-                pending, flying = program.followed(step, pending, flying)
+            if in_flight or step.clears or step.settles:
+                pending, in_flight = program.followed(step, pending, in_flight)
         if not effort.spend(1 + number - first):
             return
-        while ahead < len(gaps) and (pending or flying):
-            pending, flying = _passed(program, barriers.at(place, gaps[ahead]), pending, flying)
+        while ahead < len(gaps) and (pending or in_flight):
+            pending, in_flight = _passed(program, barriers.at(place, gaps[ahead]), pending, in_flight)
             ahead += 1
-        if not (pending or flying):
+        if not (pending or in_flight):
             continue
-        for target, moves, loop, flying_moves in program.edges[walk.phase]:
-            after, after_flying = moved(pending, moves), moved(flying, flying_moves)
-            known, known_flying = seen.get(target, (0, 0))
-            if after & ~known or after_flying & ~known_flying:
-                seen[target] = (known | after, known_flying | after_flying)
+        for target, moves, loop, in_flight_moves in program.edges[walk.instance]:
+            after, after_in_flight = moved(pending, moves), moved(in_flight, in_flight_moves)
+            known, known_in_flight = seen.get(target, (0, 0))
+            if after & ~known or after_in_flight & ~known_in_flight:
+                seen[target] = (known | after, known_in_flight | after_in_flight)
                 rounds = _gone_round(walk.rounds, loop)
-                todo.append(_Walk(target, 0, after, after_flying, rounds, dict(walk.owed)))
+                todo.append(_Walk(target, 0, after, after_in_flight, rounds, dict(walk.owed)))
 
 
 def _overdue(program: Program, walk: _Walk, hit: int) -> Iterator[tuple[_Access, int, Rounds, bool]]:
@@ -326,19 +327,19 @@ def _gone_round(rounds: Rounds, loop: int) -> Rounds:
     return (*rounds, loop) if loop >= 0 and len(rounds) < MOST_ROUNDS else rounds
 
 
-def _held_back(program: Program, cover: Cover, pending: int, flying: int) -> State:
+def _held_back(program: Program, sync: Sync, pending: int, in_flight: int) -> State:
     """What comes up to a barrier, wait or second half of a barrier, and not through it."""
-    if cover.wait:
-        through, _ = program.passed(cover, pending, flying)
+    if sync.wait:
+        through, _ = program.passed(sync, pending, in_flight)
         pending = program.transfer.classes(pending) & ~through
-    elif not (cover.rendezvous or program.transfer.counts_rendezvous):
+    elif not (sync.rendezvous or program.transfer.counts_rendezvous):
         pending = 0
-    return pending, flying & cover.lands
+    return pending, in_flight & sync.completes
 
 
-def _passed(program: Program, cover: Cover | None, pending: int, flying: int) -> State:
+def _passed(program: Program, sync: Sync | None, pending: int, in_flight: int) -> State:
     """The state behind a barrier."""
-    return (pending, flying) if cover is None else program.passed(cover, pending, flying)
+    return (pending, in_flight) if sync is None else program.passed(sync, pending, in_flight)
 
 
 def _gap(step: Step) -> int:
@@ -357,9 +358,9 @@ def _producers_before(
     before = _predecessors(program)
     while todo and visits > 0:
         visits -= 1
-        phase, gap, rounds, closed, wanted = todo.popleft()
-        place = program.places[phase]
-        steps = program.steps[phase]
+        instance, gap, rounds, closed, wanted = todo.popleft()
+        place = program.places[instance]
+        steps = program.steps[instance]
         gaps = barriers.gaps.get(place, [])
         behind = bisect_left(gaps, gap) - 1
         for number in range(bisect_left(steps, gap, key=_gap) - 1, -1, -1):
@@ -374,7 +375,7 @@ def _producers_before(
                 bits = all_ages(program.table, step.number)
                 if bits & wanted:
                     wanted &= ~bits
-                    access = _Access(phase, step)
+                    access = _Access(instance, step)
                     named = (step.number, _operation(program, access))
                     if named not in listed:
                         listed.add(named)
@@ -386,11 +387,11 @@ def _producers_before(
             behind -= 1
         if _blocked(program, closed):
             continue
-        for source, loop in before[phase]:
+        for source, loop in before[instance]:
             known = seen.get((source, closed), 0)
             if wanted & ~known:
                 seen[source, closed] = known | wanted
-                end = len(program.flow.blocks[program.phases.nodes[source].block].ops) + 1
+                end = len(program.flow.blocks[program.instances.nodes[source].block].ops) + 1
                 todo.append((source, end, _gone_round(rounds, loop), closed, wanted))
     return found
 
@@ -406,11 +407,11 @@ def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
     return program.came_from
 
 
-def _closes(program: Program, cover: Cover | None) -> int:
-    if cover is None or not cover.rendezvous or program.transfer.counts_rendezvous:
+def _closes(program: Program, sync: Sync | None) -> int:
+    if sync is None or not sync.rendezvous or program.transfer.counts_rendezvous:
         # Where groups run apart, one rendezvous may not be enough: the nearest access of a class is named.
         return 0
-    return 2 if cover.drains or not program.table.engines else 1
+    return 2 if sync.drains or not program.table.engines else 1
 
 
 def barriers_before(program: Program, barriers: Barriers, position: Position) -> list[Position]:
@@ -420,9 +421,7 @@ def barriers_before(program: Program, barriers: Barriers, position: Position) ->
     while todo:
         block, gap = todo.pop()
         origin = program.flow.blocks[block].origin
-        gaps = [
-            at for at in barriers.gaps.get(origin, []) if barriers.covers[Position(origin, at)].rendezvous
-        ]
+        gaps = [at for at in barriers.gaps.get(origin, []) if barriers.syncs[Position(origin, at)].rendezvous]
         behind = bisect_left(gaps, gap) - 1
         if behind >= 0:
             found[Position(origin, gaps[behind])] = None

@@ -7,18 +7,18 @@ buffer, is not looked at here: a barrier could not make up for a wrong one. `che
 from __future__ import annotations
 
 from fencepost.analysis.access_classes import ClassTable, all_ages
-from fencepost.analysis.block_instances import Phases
+from fencepost.analysis.block_instances import BlockInstances
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
 
 
-def buffers_told(view: View) -> tuple[Buffer, ...]:
+def buffers_arrived_on(view: View) -> tuple[Buffer, ...]:
     """The buffers that a barrier object can be in."""
     return view.buffer.choices if isinstance(view.buffer, BufferArg) else (view.buffer,)
 
 
-def settled_by(flow: Flow, phases: Phases, table: ClassTable) -> dict[Buffer, int]:
+def settled_by(flow: Flow, instances: BlockInstances, table: ClassTable) -> dict[Buffer, int]:
     """For each buffer of barrier objects: the classes of copies that a wait for one of them settles, as bits."""
     found: dict[Buffer, int] = {}
     for accesses in table.accesses:
@@ -30,20 +30,22 @@ def settled_by(flow: Flow, phases: Phases, table: ClassTable) -> dict[Buffer, in
         for op in block.ops:
             if isinstance(op, ops.MbarrierArrive) and op.counter:
                 copies = table.engines.get(op.counter, 0)
-                for buffer in buffers_told(op.view):
-                    late = _issued_late(flow, phases, table, op.counter, buffer)
+                for buffer in buffers_arrived_on(op.view):
+                    late = _issued_late(flow, instances, table, op.counter, buffer)
                     found[buffer] = found.get(buffer, 0) | (copies & ~late)
     return found
 
 
-def _issued_late(flow: Flow, phases: Phases, table: ClassTable, counter: str, buffer: Buffer) -> int:
+def _issued_late(
+    flow: Flow, instances: BlockInstances, table: ClassTable, counter: str, buffer: Buffer
+) -> int:
     """The classes of copies that can come to a wait for an object without an arrival behind them, as bits.
 
     An engine arrives once the copies that were issued before are complete; of later ones it says nothing.
     """
     found = 0
-    for phase, accesses in enumerate(table.accesses):
-        block = flow.blocks[phases.nodes[phase].block]
+    for instance, accesses in enumerate(table.accesses):
+        block = flow.blocks[instances.nodes[instance].block]
         for gap, number in accesses:
             bits = all_ages(table, number)
             if bits & table.engines.get(counter, 0) & ~found and _slips(flow, block, gap, counter, buffer):
@@ -57,12 +59,12 @@ def _slips(flow: Flow, start: Block, gap: int, counter: str, buffer: Buffer) -> 
     while todo:
         block, first = todo.pop()
         for op in block.ops[first:]:
-            if isinstance(op, ops.MbarrierWait) and buffer in buffers_told(op.view):
+            if isinstance(op, ops.MbarrierWait) and buffer in buffers_arrived_on(op.view):
                 return True
             if (
                 isinstance(op, ops.MbarrierArrive)
                 and op.counter == counter
-                and buffer in buffers_told(op.view)
+                and buffer in buffers_arrived_on(op.view)
                 # Behind a divergent condition only some waves arrive.
                 and set(block.guards) <= set(start.guards)
             ):

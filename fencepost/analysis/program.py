@@ -29,10 +29,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.analysis.access_classes import ClassTable
-from fencepost.analysis.block_instances import Phases
+from fencepost.analysis.block_instances import BlockInstances
 from fencepost.analysis.skew.groups import is_rendezvous
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.analysis.transfer import InStep, Turn
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
@@ -53,24 +53,29 @@ class Step(NamedTuple):
     """An access: what becomes pending, or in flight if `by_engine`."""
     conflicts: int = 0
     """Pending bits that it must not overtake."""
-    flying: int = 0
+    in_flight: int = 0
     """Bits in flight, on all levels, that it must not overtake."""
     by_engine: bool = False
     number: int = -1
     """The class of an access."""
     clears: bool = False
     """A barrier that is part of an operation; or, if there is a `turn`, whatever that says."""
-    lands: int = 0
+    completes: int = 0
     """A wait that only some waves come by: bits that are complete after it, on the levels that it reaches."""
     counts: int = 0
     """Bits of its counter on all levels but the last: one level up."""
-    may_land: int = 0
+    may_complete: int = 0
     may_count: int = 0
     """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
     settles: int = 0
     """A wait for a barrier object that all waves come by: copies that everybody knows to be complete then."""
     turn: Turn | None = None
     """Where groups of waves run apart: what becomes of pending bits."""
+
+    @property
+    def moves_copies(self) -> bool:
+        """Whether it changes anything about what is in flight."""
+        return bool(self.completes or self.counts or self.may_complete or self.may_count)
 
 
 Moves = tuple[tuple[int, int], ...]
@@ -84,7 +89,7 @@ class Edge(NamedTuple):
     moves: Moves
     loop: int
     """The loop that goes round, or -1."""
-    flying_moves: Moves = ()
+    in_flight_moves: Moves = ()
     """The same for bits in flight, on all levels."""
 
 
@@ -100,7 +105,7 @@ class Run(NamedTuple):
     """Whether no step conflicted with anything."""
 
 
-Runs = dict[tuple[int, tuple[int, int], frozenset[tuple[int, Cover]]], Run]
+Runs = dict[tuple[int, tuple[int, int], frozenset[tuple[int, Sync]]], Run]
 """Runs of phases, by the state at the start and the barriers in the block."""
 
 
@@ -125,7 +130,7 @@ class Program:
 
     flow: Flow
     table: ClassTable
-    phases: Phases
+    instances: BlockInstances
     width: int
     """Bits of one level."""
     levels: int
@@ -141,7 +146,7 @@ class Program:
     objects: dict[Buffer, int] = field(default_factory=dict)
     """For each buffer of barrier objects: the copies that a wait for one of them settles."""
     places: list[int] = field(default_factory=list)
-    siblings: dict[int, list[int]] = field(default_factory=dict)
+    instances_of: dict[int, list[int]] = field(default_factory=dict)
     """For each block that can be reached, as positions name it, its phases."""
     steps: list[list[Step]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
@@ -149,9 +154,9 @@ class Program:
     """Whether no waits are put in: what is in flight is left to those of the kernel, and conflicts with nothing."""
     drains: bool = True
     """Whether a barrier that is put in and has to wait drains every counter, or waits for just what is needed."""
-    standing: Placement = field(default_factory=dict)
+    existing: Placement = field(default_factory=dict)
     """The barriers and waits of the kernel."""
-    standing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
+    existing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
     runs: Runs | None = None
     """Where many similar placements are tried: a phase that looks as it did before is not run again."""
     came_from: list[list[tuple[int, int]]] | None = None
@@ -160,21 +165,21 @@ class Program:
     @property
     def order(self) -> list[int]:
         """The phases that can be reached, each before its successors except along edges back."""
-        return self.phases.order
+        return self.instances.order
 
-    def op_at(self, phase: int, gap: int) -> ops.Operation:
+    def op_at(self, instance: int, gap: int) -> ops.Operation:
         """The operation at a place of a phase."""
-        return self.flow.blocks[self.phases.nodes[phase].block].ops[gap]
+        return self.flow.blocks[self.instances.nodes[instance].block].ops[gap]
 
     def held_back_at(self) -> set[ops.Operation]:
         """The barriers that only some waves meet."""
         if isinstance(self.transfer, InStep):
             return set()
-        nodes, blocks = self.phases.nodes, self.flow.blocks
+        nodes, blocks = self.instances.nodes, self.flow.blocks
         return {
             op
-            for phase in self.transfer.groups.arrivals
-            for op in blocks[nodes[phase].block].ops
+            for instance in self.transfer.groups.arrivals
+            for op in blocks[nodes[instance].block].ops
             if is_rendezvous(op)
         }
 
@@ -185,12 +190,12 @@ class Program:
             found |= bits << level * self.width
         return found
 
-    def of_any_level(self, flying: int) -> int:
+    def of_any_level(self, in_flight: int) -> int:
         """The classes among bits in flight."""
         found, mask = 0, (1 << self.width) - 1
-        while flying:
-            found |= flying & mask
-            flying >>= self.width
+        while in_flight:
+            found |= in_flight & mask
+            in_flight >>= self.width
         return found
 
     def landed(self, counter: str, count: int) -> int:
@@ -202,42 +207,42 @@ class Program:
         """The bits, on one level, of what a counter counts."""
         return self.table.engines.get(counter, 0) * self.transfer.copies
 
-    def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Cover:
+    def waiting(self, counts: dict[str, int], *, rendezvous: bool = True) -> Sync:
         """A barrier or wait with counts."""
-        lands = 0
+        completes = 0
         for counter, count in counts.items():
-            lands |= self.landed(counter, count)
-        return Cover(lands, rendezvous, tuple(counts.items()))
+            completes |= self.landed(counter, count)
+        return Sync(completes, rendezvous, tuple(counts.items()))
 
-    def behind(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+    def behind(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
         """The state behind a step."""
-        pending, flying = self.followed(step, pending, flying)
-        return (pending, flying | step.adds) if step.by_engine else (pending | step.adds, flying)
+        pending, in_flight = self.followed(step, pending, in_flight)
+        return (pending, in_flight | step.adds) if step.by_engine else (pending | step.adds, in_flight)
 
-    def followed(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+    def followed(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
         """What becomes of a state at a step, without what the step itself adds."""
         if step.clears and step.turn is None:
-            return 0, flying
+            return 0, in_flight
         if step.settles:
             pending &= ~(step.settles * self.transfer.spread)
-            flying &= ~self.on_levels(step.settles)
-        if flying:
-            landed, perhaps = flying & step.lands, flying & step.may_land
+            in_flight &= ~self.on_levels(step.settles)
+        if in_flight:
+            landed, perhaps = in_flight & step.completes, in_flight & step.may_complete
             if landed or perhaps:
-                pending, flying = pending | self.completed(landed | perhaps), flying ^ landed
-            up, perhaps = flying & step.counts, flying & step.may_count
-            flying = (flying ^ up) | (up | perhaps) << self.width
+                pending, in_flight = pending | self.completed(landed | perhaps), in_flight ^ landed
+            up, perhaps = in_flight & step.counts, in_flight & step.may_count
+            in_flight = (in_flight ^ up) | (up | perhaps) << self.width
         if step.turn is not None:
             pending = self.transfer.turned(step.turn, pending)
-        return pending, flying
+        return pending, in_flight
 
     def completed(self, landed: int) -> int:
         """What bits in flight are once they are waited for: pending, for every split barrier or pair of groups."""
         return self.transfer.completed_copies(self.of_any_level(landed))
 
-    def passed(self, cover: Cover, pending: int, flying: int) -> tuple[int, int]:
+    def passed(self, sync: Sync, pending: int, in_flight: int) -> tuple[int, int]:
         """The state behind a barrier or wait."""
-        landed = flying & cover.lands
+        landed = in_flight & sync.completes
         if landed:
-            pending, flying = pending | self.completed(landed), flying ^ landed
-        return self.transfer.through(cover, pending), flying
+            pending, in_flight = pending | self.completed(landed), in_flight ^ landed
+        return self.transfer.through(sync, pending), in_flight

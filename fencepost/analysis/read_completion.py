@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType
 from fencepost.analysis.access_classes import ClassTable, all_ages
-from fencepost.analysis.block_instances import Phases
+from fencepost.analysis.block_instances import BlockInstances
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.loop_carried import names_of
@@ -28,7 +28,7 @@ As long as there was none, since the kernel's beginning: then nothing that was i
 
 
 def completed_by_use(
-    flow: Flow, phases: Phases, table: ClassTable, certain: Callable[[int], int]
+    flow: Flow, instances: BlockInstances, table: ClassTable, certain: Callable[[int], int]
 ) -> list[dict[int, int]]:
     """For each phase, by the place of an operation in its block: the bits of reads that are complete from then on.
 
@@ -40,23 +40,23 @@ def completed_by_use(
         for number, made in enumerate(table.classes)
     ]
     reads = reduce(or_, ages, 0)
-    found: list[dict[int, int]] = [{} for _ in phases.nodes]
+    found: list[dict[int, int]] = [{} for _ in instances.nodes]
     if not reads:
         return found
     used = _used(flow)
-    told = {index: _told(flow.blocks[index], used) for index in {node.block for node in phases.nodes}}
-    starts: dict[int, Since] = {entry: dict.fromkeys(used, 0) for entry in range(phases.entries)}
+    told = {index: _told(flow.blocks[index], used) for index in {node.block for node in instances.nodes}}
+    starts: dict[int, Since] = {entry: dict.fromkeys(used, 0) for entry in range(instances.entries)}
     todo = deque(starts)
     while todo:
-        phase = todo.popleft()
-        index = phases.nodes[phase].block
-        issued = {gap: ages[number] for gap, number in table.accesses[phase]}
-        elsewhere = reads & ~certain(phase) if flow.blocks[index].guards else 0
+        instance = todo.popleft()
+        index = instances.nodes[instance].block
+        issued = {gap: ages[number] for gap, number in table.accesses[instance]}
+        elsewhere = reads & ~certain(instance) if flow.blocks[index].guards else 0
         # What may have been issued only ever gets more, so the last round through a phase is the one that counts.
-        found[phase], after = _through(
-            flow.blocks[index], told[index], issued, reads, elsewhere, starts[phase]
+        found[instance], after = _through(
+            flow.blocks[index], told[index], issued, reads, elsewhere, starts[instance]
         )
-        for target, _ in phases.edges[phase]:
+        for target, _ in instances.edges[instance]:
             before = starts.get(target)
             joined = after if before is None else {value: before[value] | after[value] for value in before}
             if joined != before:
@@ -80,7 +80,7 @@ def _used(flow: Flow) -> set[int]:
     return used
 
 
-class _Told(NamedTuple):
+class _ArrivedOn(NamedTuple):
     """An operation as far as it matters here."""
 
     gap: int
@@ -90,7 +90,7 @@ class _Told(NamedTuple):
     reads: bool
 
 
-def _told(block: Block, used: set[int]) -> list[_Told]:
+def _told(block: Block, used: set[int]) -> list[_ArrivedOn]:
     """The operations of a block that use, make or read anything."""
     found = []
     for gap, op in enumerate(block.ops):
@@ -99,7 +99,7 @@ def _told(block: Block, used: set[int]) -> list[_Told]:
         result = id(op.owner or op)
         uses, made = tuple(id(value) for value in op.uses), result if result in used else None
         if uses or made is not None or isinstance(op, ops.MemoryOperation):
-            found.append(_Told(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
+            found.append(_ArrivedOn(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
     return found
 
 
@@ -120,7 +120,7 @@ class _Issued:
 
 
 def _through(
-    block: Block, told: list[_Told], issued: dict[int, int], reads: int, elsewhere: int, since: Since
+    block: Block, told: list[_ArrivedOn], issued: dict[int, int], reads: int, elsewhere: int, since: Since
 ) -> tuple[dict[int, int], Since]:
     """`elsewhere`: reads of waves that may not come by here."""
     done: dict[int, int] = {}

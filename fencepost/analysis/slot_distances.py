@@ -58,13 +58,13 @@ Places = list[tuple[int, Step]]
 def _accesses(program: Program, loop: Loop) -> Iterator[tuple[ops.MemoryOperation, Places]]:
     """The accesses right inside a loop whose bytes depend on numbers."""
     found: dict[ops.MemoryOperation, Places] = {}
-    for phase in sorted(program.order):
-        if program.flow.blocks[program.phases.nodes[phase].block].loop != loop.index:
+    for instance in sorted(program.order):
+        if program.flow.blocks[program.instances.nodes[instance].block].loop != loop.index:
             continue
-        for step in program.steps[phase]:
-            op = program.op_at(phase, step.gap) if step.adds else None
+        for step in program.steps[instance]:
+            op = program.op_at(instance, step.gap) if step.adds else None
             if isinstance(op, ops.MemoryOperation) and op.owner is None and _is_numbered(op):
-                found.setdefault(op, []).append((phase, step))
+                found.setdefault(op, []).append((instance, step))
     yield from found.items()
 
 
@@ -92,8 +92,8 @@ def _pair(
     ending = dict(ends)
     distances: dict[int, Position | None] = {}
     nearest: int | None = None
-    for phase, step in starts:
-        for distance, there, between in _ways(program, loop, phase, step, ending, effort):
+    for instance, step in starts:
+        for distance, there, between in _ways(program, loop, instance, step, ending, effort):
             nearest = distance if nearest is None else min(nearest, distance)
             if _meet(program, classes[step.number], classes[there.number], distance, loop):
                 distances.setdefault(distance, between)
@@ -113,10 +113,10 @@ def _meet(program: Program, one: AccessClass, other: AccessClass, distance: int,
 
 
 def _ways(
-    program: Program, loop: Loop, phase: int, start: Step, ending: dict[int, Step], effort: Effort
+    program: Program, loop: Loop, instance: int, start: Step, ending: dict[int, Step], effort: Effort
 ) -> Iterator[tuple[int, Step, Position | None]]:
     """Each way from an access to the other one: how often the loop goes round, and a barrier on it."""
-    todo: deque[tuple[int, int, int, Position | None]] = deque([(phase, start.gap + 1, 0, None)])
+    todo: deque[tuple[int, int, int, Position | None]] = deque([(instance, start.gap + 1, 0, None)])
     seen: set[tuple[int, int]] = set()
     while todo and effort.spend(1):
         here, gap, distance, between = todo.popleft()
@@ -130,17 +130,17 @@ def _ways(
             round_ = distance + (edge.loop == loop.index)
             inside = any(
                 around.index == loop.index
-                for around in program.flow.loops_around(program.phases.nodes[edge.target].block)
+                for around in program.flow.loops_around(program.instances.nodes[edge.target].block)
             )
             if inside and round_ <= FARTHEST and (edge.target, round_) not in seen:
                 seen.add((edge.target, round_))
                 todo.append((edge.target, 0, round_, between))
 
 
-def _barrier_in(program: Program, phase: int, first: int, end: int) -> Position | None:
+def _barrier_in(program: Program, instance: int, first: int, end: int) -> Position | None:
     """A barrier of the kernel between two places of a phase."""
-    block = program.places[phase]
-    for position, cover in program.standing.items():
-        if position.block == block and first <= position.gap < end and cover.rendezvous:
+    block = program.places[instance]
+    for position, sync in program.existing.items():
+        if position.block == block and first <= position.gap < end and sync.rendezvous:
             return position
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.analysis.block_instances import Phases
+from fencepost.analysis.block_instances import BlockInstances
 from fencepost.flow import Block, Flow, Position
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -22,17 +22,17 @@ CLOSED, OPEN = 1, 2
 class _Step:
     """A phase with a state, and how it was reached."""
 
-    phase: int
+    instance: int
     block: int
     state: frozenset[int]
     """The barriers that are signalled."""
     came_from: _Step | None
 
 
-def verify_splits(flow: Flow, phases: Phases) -> None:
+def verify_splits(flow: Flow, instances: BlockInstances) -> None:
     """Raise if a split barrier is out of step on some path; the error shows that path."""
-    todo = [_Step(entry, 0, frozenset(), None) for entry in reversed(range(phases.entries))]
-    seen = {(step.phase, step.state) for step in todo}
+    todo = [_Step(entry, 0, frozenset(), None) for entry in reversed(range(instances.entries))]
+    seen = {(step.instance, step.state) for step in todo}
     while todo:
         step = todo.pop()
         block = flow.blocks[step.block]
@@ -41,11 +41,11 @@ def verify_splits(flow: Flow, phases: Phases) -> None:
             _pass(flow, step, op, signalled)
         if not block.successors and signalled:
             raise _out_of_step(flow, step, None, f"{_name(min(signalled))} is signalled, and the kernel ends")
-        for target, _ in phases.edges[step.phase]:
+        for target, _ in instances.edges[step.instance]:
             key = (target, frozenset(signalled))
             if key not in seen:
                 seen.add(key)
-                todo.append(_Step(target, phases.nodes[target].block, key[1], step))
+                todo.append(_Step(target, instances.nodes[target].block, key[1], step))
 
 
 def _pass(flow: Flow, step: _Step, op: ops.Operation, signalled: set[int]) -> None:
@@ -89,7 +89,7 @@ def _out_of_step(flow: Flow, step: _Step, op: ops.Operation | None, text: str) -
     )
 
 
-def positions_held(flow: Flow) -> frozenset[Position]:
+def positions_inside_splits(flow: Flow) -> frozenset[Position]:
     """The positions at which the workgroup's barrier can be signalled and not waited for."""
     found: set[Position] = set()
     starts = {0: CLOSED}

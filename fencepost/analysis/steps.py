@@ -7,17 +7,17 @@ from operator import and_
 
 from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.block_instances import values_in
-from fencepost.analysis.mbarrier_waits import buffers_told
+from fencepost.analysis.mbarrier_waits import buffers_arrived_on
 from fencepost.analysis.program import Edge, Program, Step
 from fencepost.analysis.sync import ALL
 from fencepost.flow import Block
 from fencepost.ir import ops
 
 
-def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
+def steps_of(program: Program, instance: int, block: Block) -> list[Step]:
     """The steps of a phase, in order."""
     table = program.table
-    accesses = table.accesses[phase]
+    accesses = table.accesses[instance]
     if not table.engines:
         # By far the most frequent case.
         spread = program.transfer.spread
@@ -32,7 +32,7 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
             )
             steps = sorted([*steps, *clears], key=lambda step: step.gap)
         return steps
-    certain = certain_classes(program, phase)
+    certain = certain_classes(program, instance)
     number_at = dict(accesses)
     found = (
         _step(program, gap, op, number_at.get(gap, -1), certain, block.origin in program.flow.sealed)
@@ -41,13 +41,13 @@ def steps_of(program: Program, phase: int, block: Block) -> list[Step]:
     return [step for step in found if step is not None]
 
 
-def certain_classes(program: Program, phase: int) -> int:
+def certain_classes(program: Program, instance: int) -> int:
     """The bits of accesses all of whose waves are certain to come by the block of a phase."""
     table = program.table
-    block = program.flow.blocks[program.phases.nodes[phase].block]
-    env = values_in(program.phases.nodes[phase], program.flow)
+    block = program.flow.blocks[program.instances.nodes[instance].block]
+    env = values_in(program.instances.nodes[instance], program.flow)
     waves = range(program.flow.trace.waves)
-    demands = program.phases.demands
+    demands = program.instances.demands
     here = sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
     certain = 0
     for number, made in enumerate(table.classes):
@@ -67,27 +67,27 @@ def _step(
         counts = program.on_levels(counted & certain, 0, levels - 1)
         may_count = program.on_levels(counted & ~certain, 0, levels - 1)
     if number >= 0:
-        flying = program.on_levels(table.flying[number])
+        in_flight = program.on_levels(table.in_flight[number])
         by_engine = bool(table.classes[number].engine)
         # What is in flight comes to every split barrier when it lands.
         adds = table.bit[number] * (1 if by_engine else program.transfer.spread)
         conflicts = table.conflicts[number]
-        settles = lands = 0
+        settles = completes = 0
         if isinstance(op, ops.MbarrierWait) and program.objects:
-            told = [program.objects.get(buffer, 0) for buffer in buffers_told(op.view)]
+            told = [program.objects.get(buffer, 0) for buffer in buffers_arrived_on(op.view)]
             # Of several buffers, only what all of them are told about is surely complete.
             settles = reduce(and_, told)
             if guarded:
                 # Whoever waits knows; the others have to be told.
-                settles, lands = 0, program.on_levels(settles & certain)
+                settles, completes = 0, program.on_levels(settles & certain)
         return Step(
             gap,
             adds,
             conflicts,
-            flying,
+            in_flight,
             by_engine,
             number,
-            lands=lands,
+            completes=completes,
             counts=counts,
             may_count=may_count,
             settles=settles,
@@ -95,9 +95,9 @@ def _step(
     if isinstance(op, ops.SharedMemoryBarrier) and op.owner is not None:
         return Step(gap, clears=True)
     if isinstance(op, ops.MemoryCounterWait) and guarded:
-        lands = ALL if op.drains else program.waiting(op.counts).lands
+        completes = ALL if op.drains else program.waiting(op.counts).completes
         everything = program.on_levels(certain)
-        return Step(gap, lands=lands & everything, may_land=lands & ~everything)
+        return Step(gap, completes=completes & everything, may_complete=completes & ~everything)
     # A workgroup barrier has no fence: what is still outstanding it does not order. It counts for nothing.
     return Step(gap, counts=counts, may_count=may_count) if counts or may_count else None
 
@@ -107,7 +107,7 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
     flow, table = program.flow, program.table
     if not table.grouped:
         return Edge(target, (), loop)
-    inside = {other.index for other in flow.loops_around(program.phases.nodes[target].block)}
+    inside = {other.index for other in flow.loops_around(program.instances.nodes[target].block)}
     masks: dict[int, int] = {}
     for number in table.grouped:
         loops = table.classes[number].loops
@@ -121,12 +121,12 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
                 here = round_ if here == 0 else min(here, round_)
             if here != age:
                 masks[here - age] = masks.get(here - age, 0) | table.bit[number] << age
-    flying = tuple(
+    in_flight = tuple(
         (program.on_levels(mask * program.transfer.copies), places) for places, mask in masks.items()
     )
     return Edge(
         target,
         tuple((mask * program.transfer.spread, places) for places, mask in masks.items()),
         loop,
-        flying,
+        in_flight,
     )

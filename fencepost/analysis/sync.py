@@ -11,10 +11,10 @@ ALL = -1
 """Every bit."""
 
 
-class Cover(NamedTuple):
+class Sync(NamedTuple):
     """A barrier, a wait, or a barrier that waits first."""
 
-    lands: int = 0
+    completes: int = 0
     """Bits in flight that are complete behind it."""
     rendezvous: bool = True
     """Whether all waves meet: what is pending, and what has just been completed, is ordered."""
@@ -39,7 +39,7 @@ class Cover(NamedTuple):
     @property
     def drains(self) -> bool:
         """Whether it waits for everything in flight."""
-        return self.lands == ALL
+        return self.completes == ALL
 
     @property
     def is_barrier(self) -> bool:
@@ -56,25 +56,25 @@ class Cover(NamedTuple):
         """Whether it is half of a barrier."""
         return bool(self.wait or self.signal)
 
-    def joined(self, other: Cover) -> Cover:
+    def joined(self, other: Sync) -> Sync:
         """One that does what both do."""
         meets = self.rendezvous or other.rendezvous
         times = max(self.times, other.times)
         if self.drains or other.drains:
             fenced = not meets and (self.fences or other.fences)
-            return Cover(ALL, meets, ((LDS_COUNTER, 0),) if fenced else (), times=times)
+            return Sync(ALL, meets, ((LDS_COUNTER, 0),) if fenced else (), times=times)
         counts = dict(self.counts)
         for counter, count in other.counts:
             counts[counter] = min(count, counts.get(counter, count))
         # A rendezvous that waits for anything is a barrier, and fences.
-        raw = meets and not counts and all(cover.raw for cover in (self, other) if cover.rendezvous)
-        return Cover(self.lands | other.lands, meets, tuple(counts.items()), raw=raw, times=times)
+        raw = meets and not counts and all(sync.raw for sync in (self, other) if sync.rendezvous)
+        return Sync(self.completes | other.completes, meets, tuple(counts.items()), raw=raw, times=times)
 
 
-PLAIN = Cover()
+PLAIN = Sync()
 """A barrier that orders what is pending."""
-DRAIN = Cover(ALL)
+DRAIN = Sync(ALL)
 """A barrier that waits for everything in flight first."""
 
-Placement = dict[Position, Cover]
+Placement = dict[Position, Sync]
 """Barriers and waits, and where they stand."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from fencepost.analysis.sync import Cover
+from fencepost.analysis.sync import Sync
 
 
 class Turn(NamedTuple):
@@ -56,16 +56,16 @@ class Transfer(Protocol):
     def completed_copies(self, bits: int) -> int:
         """Bits of what was in flight, as they are once it is complete: pending."""
 
-    def through(self, cover: Cover, pending: int) -> int:
+    def through(self, sync: Sync, pending: int) -> int:
         """What is pending behind a barrier or wait."""
 
     def turned(self, turn: Turn, pending: int) -> int:
         """What is pending behind an operation."""
 
-    def missing(self, hit: int, phase: int) -> int:
+    def missing(self, hit: int, instance: int) -> int:
         """How many rendezvous are missing for pending bits that conflict; 0 if a fence is enough."""
 
-    def apart(self, hit: int, phase: int) -> WavesApart | None:
+    def apart(self, hit: int, instance: int) -> WavesApart | None:
         """The groups that pending bits which conflict are about; None if any two waves can be."""
 
 
@@ -92,28 +92,28 @@ class InStep:
         """See `Transfer`."""
         return bits * self.spread
 
-    def through(self, cover: Cover, pending: int) -> int:
+    def through(self, sync: Sync, pending: int) -> int:
         """See `Transfer`."""
-        if cover.rendezvous:
+        if sync.rendezvous:
             return 0
         every = (1 << self.width) - 1
-        if cover.wait:
-            since = pending >> cover.wait * self.width & every
+        if sync.wait:
+            since = pending >> sync.wait * self.width & every
             pending &= ~(every & ~since)
-        if cover.signal:
-            pending &= ~(every << cover.signal * self.width)
+        if sync.signal:
+            pending &= ~(every << sync.signal * self.width)
         return pending
 
     def turned(self, turn: Turn, pending: int) -> int:
         """See `Transfer`."""
         raise AssertionError("only skewed waves have turns")
 
-    def missing(self, hit: int, phase: int) -> int:
+    def missing(self, hit: int, instance: int) -> int:
         """See `Transfer`."""
-        del phase
+        del instance
         return int(bool(hit))
 
-    def apart(self, hit: int, phase: int) -> WavesApart | None:
+    def apart(self, hit: int, instance: int) -> WavesApart | None:
         """See `Transfer`."""
-        del hit, phase
+        del hit, instance
         return None

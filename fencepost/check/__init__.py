@@ -19,13 +19,13 @@ from collections.abc import Callable
 from functools import partial
 
 from fencepost.check.fix_places import with_fixes
-from fencepost.check.lockstep import has_objects, in_step
+from fencepost.check.lockstep import has_mbarriers, in_step
 from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
 from fencepost.check.skew.balance import Balance, has_split_barriers
-from fencepost.check.skew.track import ApartTracker
+from fencepost.check.skew.track import SkewTracker
 from fencepost.check.split_alternation import split_errors, too_many_barriers
 from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
@@ -69,7 +69,7 @@ def check(
     kernel = trace_of(trace)
     flow = build_flow(kernel)
     named = method
-    trusting = trusting and has_objects(flow)
+    trusting = trusting and has_mbarriers(flow)
     method = method or ("track" if in_step(flow, trusting=trusting) else "simulate")
     # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
     explored = Explored(method, most_work=WORK * max(budget, BUDGET))
@@ -86,7 +86,7 @@ def check(
     elif method == "simulate":
         most = paths if simulated else 0
         races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, most, seed)
-        if not named and not explored.complete and not deadlocks and not has_objects(flow):
+        if not named and not explored.complete and not deadlocks and not has_mbarriers(flow):
             few = explored
             found = _fewest_limits(
                 Context.of(flow, parameters=True, phases=False), lambda context: _follow(context, few, budget)
@@ -147,7 +147,7 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
         for limit in simulated.limits:
             explored.cut(limit)
         return Report([], balance.deadlocks, [], explored)
-    tracker = ApartTracker(context, explored, budget, balance)
+    tracker = SkewTracker(context, explored, budget, balance)
     tracker.run()
     return Report(list(tracker.races.values()), [], list(tracker.out_of_range.values()), explored)
 
@@ -185,7 +185,7 @@ def representatives(context: Context, path: list[Visit], unknown: Unknown) -> li
     All of them where the bytes that are touched depend on the wave, or arrivals are counted.
     """
     trace = context.flow.trace
-    if context.touches_by_wave() or has_objects(context.flow):
+    if context.touches_by_wave() or has_mbarriers(context.flow):
         return list(range(trace.waves))
     guarded = [visit for visit in path if context.flow.blocks[visit.block].guards]
     kinds: dict[tuple[bool, ...], list[int]] = {}

@@ -37,11 +37,11 @@ def for_race(flow: Flow, race: Race) -> Iterator[Edits]:
     if isinstance(first, ops.AsyncOperation) and not race.waited:
         if first.arrives is not None:
             yield from _phases(flow, [first.arrives])
-            yield from _object_waits(shown(race.second.op), first.arrives.view)
+            yield from _mbarrier_waits(shown(race.second.op), first.arrives.view)
         yield from _engine_waits(flow, race, first)
     elif flow.trace.waves == 1 or race.first.wave == race.second.wave:
         yield (Edit(shown(race.second.op), ops.MemoryCounterWait({ops.LDS_COUNTER: 0})),)
-    if _has_objects(flow):
+    if _has_mbarriers(flow):
         yield from _phases(flow)
     if flow.trace.waves > 1:
         for place, how in _places(flow, race):
@@ -50,12 +50,12 @@ def for_race(flow: Flow, race: Race) -> Iterator[Edits]:
 
 def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> Iterator[Edits]:
     """What might let waves go on; `races` were found as well, and say which copies nobody waits for."""
-    if _has_objects(flow):
+    if _has_mbarriers(flow):
         awaited = [race.first.op.arrives for race in races if isinstance(race.first.op, ops.AsyncOperation)]
         yield from _phases(
             flow, [each for each in awaited if each is not None], [op for op, _ in deadlock.ops]
         )
-        yield from _counts_of_objects(flow)
+        yield from _counts_of_mbarriers(flow)
         places = [race.second.op for race in races if race.first.by_engine]
         yield from _forgotten_waits(flow, [*places, *(op for op, _ in deadlock.ops)])
     for op, _ in deadlock.ops:
@@ -255,7 +255,7 @@ def _waves_at(flow: Flow, op: ops.Operation) -> tuple[int, int] | None:
 # ---------------------------------------------------------------- mbarriers
 
 
-def _has_objects(flow: Flow) -> bool:
+def _has_mbarriers(flow: Flow) -> bool:
     return any(isinstance(op, ops.MbarrierOperation) for block in flow.blocks for op in block.ops)
 
 
@@ -300,7 +300,7 @@ def flipped(phase: Expr) -> Expr:
     return Binary("%", Binary("+", phase, Const(1)), two)
 
 
-def _object_waits(place: ops.Operation, view: View) -> Iterator[Edits]:
+def _mbarrier_waits(place: ops.Operation, view: View) -> Iterator[Edits]:
     """A wait for an object in front of an operation, in whose loop it has another index than elsewhere."""
     here = _in_loop_of(place, view)
     for phase in _usual(place, here):
@@ -333,10 +333,10 @@ def _forgotten_waits(flow: Flow, places: Sequence[ops.Operation]) -> Iterator[Ed
     for buffer, view in arrived.items():
         if buffer not in waited:
             for place in dict.fromkeys(places):
-                yield from _object_waits(shown(place), view)
+                yield from _mbarrier_waits(shown(place), view)
 
 
-def _counts_of_objects(flow: Flow) -> Iterator[Edits]:
+def _counts_of_mbarriers(flow: Flow) -> Iterator[Edits]:
     """The arrivals that a phase takes and the bytes that it expects, counted otherwise."""
     for init in dict.fromkeys(_operations(flow, ops.MbarrierInit)):
         if init.owner is None:

@@ -13,7 +13,7 @@ def in_step(flow: Flow, *, trusting: bool = False) -> bool:
 
     With `trusting`, mbarriers may order something as well.
     """
-    return not (any(map(_is_for_some, _every(flow))) if trusting else has_objects(flow)) and not any(
+    return not (any(map(_is_for_some, _every(flow))) if trusting else has_mbarriers(flow)) and not any(
         isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
         for block in flow.blocks
         if block.guards
@@ -21,7 +21,7 @@ def in_step(flow: Flow, *, trusting: bool = False) -> bool:
     )
 
 
-def has_objects(flow: Flow) -> bool:
+def has_mbarriers(flow: Flow) -> bool:
     """Whether anything but barriers of all waves orders something: only the simulation knows about that."""
     return any(
         isinstance(op, ops.MbarrierOperation)

@@ -29,7 +29,7 @@ NEVER = 1 << 62
 """A place on a counter that no wait gets to."""
 
 
-class Objects:
+class MbarrierWaves:
     """The barrier objects of one simulation."""
 
     def __init__(self, run: Simulation) -> None:

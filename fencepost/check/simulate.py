@@ -16,12 +16,12 @@ from fencepost.check.deadlock import left_signalled, who_is_stuck
 from fencepost.check.deciding_names import results_given_at
 from fencepost.check.loop_context import Context
 from fencepost.check.mbarrier_state import Clock, alone_name, without_old
-from fencepost.check.mbarrier_waves import Objects
+from fencepost.check.mbarrier_waves import MbarrierWaves
 from fencepost.check.paths import Visit
 from fencepost.check.race_reasons import too_weak
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.simulated_waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
-from fencepost.check.skew.reasons import Made, Why, barriers_of, why_apart
+from fencepost.check.skew.reasons import Made, Why, barriers_of, why_skewed
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
@@ -72,7 +72,7 @@ class Simulation:
         """A barrier is out of step; what would follow means nothing."""
         self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
-        self.objects = Objects(self)
+        self.objects = MbarrierWaves(self)
         self.known_sides: dict[int, Sides] = {}
         """For each block that was asked about."""
         self.ends = not self.flow.blocks[path[-1].block].successors
@@ -409,7 +409,7 @@ class Simulation:
             if any(isinstance(event.op, ops.SharedMemoryBarrierSignal) for event in state.events):
                 return None
             barriers.append(barriers_of(state.events, self.who_meets))
-        return why_apart(kind, made[0], made[1], barriers[0], barriers[1])
+        return why_skewed(kind, made[0], made[1], barriers[0], barriers[1])
 
     def who_meets(self, event: Event) -> str:
         """The condition around an operation that not all waves run."""
@@ -432,9 +432,9 @@ class Simulation:
         if not self.ends and len(stuck) < len(self.waves):
             # Somebody came to where the path was cut off, and might have let the others go.
             return
-        for_object = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
-        if for_object:
-            self.objects.stuck(for_object)
+        for_mbarrier = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
+        if for_mbarrier:
+            self.objects.stuck(for_mbarrier)
             return
         found = who_is_stuck(self.waves, stuck[0]) if stuck else left_signalled(self.waves)
         if found is not None:

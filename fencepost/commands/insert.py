@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     kernels = read_kernels(options.file)
     insert = read_options(Insert, options, target=kernels.target(options.target))
     results: list[Inserted] = [*kernels.apply(insert)]
-    if _objects_fail(kernels):
+    if _mbarriers_fail(kernels):
         return 1
     put_kernels(options, kernels)
     if options.json:
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _objects_fail(kernels: Kernels) -> bool:
+def _mbarriers_fail(kernels: Kernels) -> bool:
     """Whether barrier objects are used in a way that no barrier can repair; what is wrong is printed then."""
     from fencepost.check import check
     from fencepost.ir.ops import MbarrierOperation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.analysis.sync import PLAIN, Cover, Placement
+from fencepost.analysis.sync import PLAIN, Placement, Sync
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.targets import TargetConfig
@@ -34,45 +34,45 @@ class LegacyBarrierEmitter:
         """The same; several stand at one position where waves run apart, and all of them are returned."""
         emitted: dict[Position, tuple[ops.SyncOperation, ...]] = {}
         for position in sorted(placement):
-            cover = placement[position]
+            sync = placement[position]
             # What the first one has waited for, the others need not.
-            covers = [cover, *[PLAIN] * (cover.times - 1 if cover.rendezvous else 0)]
-            emitted[position] = tuple(operation_for(each, flow.trace.waves) for each in covers)
+            syncs = [sync, *[PLAIN] * (sync.times - 1 if sync.rendezvous else 0)]
+            emitted[position] = tuple(operation_for(each, flow.trace.waves) for each in syncs)
             for made in emitted[position]:
                 made.comment = comments.get(position, "")
                 flow.insert(position, made)
         return emitted
 
 
-def operation_for(cover: Cover, waves: int) -> ops.SyncOperation:
+def operation_for(sync: Sync, waves: int) -> ops.SyncOperation:
     """The operation that does what `cover` says."""
-    counts = dict(cover.counts)
-    if waves == 1 and not cover.drains:
+    counts = dict(sync.counts)
+    if waves == 1 and not sync.drains:
         # Nobody to meet: it is enough that nothing is outstanding.
-        return ops.MemoryCounterWait(counts | ({ops.LDS_COUNTER: 0} if cover.rendezvous else {}))
-    if cover.rendezvous or cover.drains:
-        return ops.SharedMemoryBarrier(cover.drains, {} if cover.drains else counts)
+        return ops.MemoryCounterWait(counts | ({ops.LDS_COUNTER: 0} if sync.rendezvous else {}))
+    if sync.rendezvous or sync.drains:
+        return ops.SharedMemoryBarrier(sync.drains, {} if sync.drains else counts)
     return ops.MemoryCounterWait(counts)
 
 
-def change(op: ops.SyncOperation, cover: Cover) -> ops.SyncOperation:
+def change(op: ops.SyncOperation, sync: Sync) -> ops.SyncOperation:
     """Make a standing barrier or wait do what `cover` says; returns the operation that stands there now."""
-    if isinstance(op, ops.SharedMemoryBarrier) and (cover.rendezvous or cover.drains):
-        op.wait_async_ops = cover.drains
-        op.counts = {} if cover.drains else dict(cover.counts)
-        if not (cover.drains or op.counts):
+    if isinstance(op, ops.SharedMemoryBarrier) and (sync.rendezvous or sync.drains):
+        op.wait_async_ops = sync.drains
+        op.counts = {} if sync.drains else dict(sync.counts)
+        if not (sync.drains or op.counts):
             op.uses = ()
         return op
-    if isinstance(op, ops.MemoryCounterWait) and not cover.drains:
-        op.counts = dict(cover.counts)
+    if isinstance(op, ops.MemoryCounterWait) and not sync.drains:
+        op.counts = dict(sync.counts)
         return op
-    if isinstance(op, ops.WorkgroupBarrier) and cover.raw:
+    if isinstance(op, ops.WorkgroupBarrier) and sync.raw:
         return op
     assert op.graph is not None
-    made: ops.SyncOperation = ops.MemoryCounterWait(dict(cover.counts))
-    if cover.rendezvous or cover.drains:
+    made: ops.SyncOperation = ops.MemoryCounterWait(dict(sync.counts))
+    if sync.rendezvous or sync.drains:
         # A workgroup barrier, or a wait, that has to do more than it can.
-        made = ops.SharedMemoryBarrier(cover.drains, {} if cover.drains else dict(cover.counts))
+        made = ops.SharedMemoryBarrier(sync.drains, {} if sync.drains else dict(sync.counts))
     made.comment, made.heading, made.span = op.comment, op.heading, op.span
     # Hosts see from the kind of the operation that theirs has changed.
     made.host, made.written = op.host, op.written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.emit.legacy import operation_for
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
@@ -40,13 +40,13 @@ class BasicSplitBarrierEmitter:
         return emitted
 
 
-def _operations(cover: Cover, waves: int, ids: Sequence[int]) -> list[ops.SyncOperation]:
+def _operations(sync: Sync, waves: int, ids: Sequence[int]) -> list[ops.SyncOperation]:
     """The wait of one barrier, a whole one or a wait for copies, the signal of the next."""
     found: list[ops.SyncOperation] = []
-    if cover.wait:
-        found.append(ops.SharedMemoryBarrierWait(ids[cover.wait - 1]))
-    if cover.rendezvous or cover.counts or cover.drains:
-        found.append(operation_for(cover, waves))
-    if cover.signal:
-        found.append(ops.SharedMemoryBarrierSignal(ids[cover.signal - 1]))
+    if sync.wait:
+        found.append(ops.SharedMemoryBarrierWait(ids[sync.wait - 1]))
+    if sync.rendezvous or sync.counts or sync.drains:
+        found.append(operation_for(sync, waves))
+    if sync.signal:
+        found.append(ops.SharedMemoryBarrierSignal(ids[sync.signal - 1]))
     return found

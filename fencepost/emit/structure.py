@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fencepost.analysis.block_instances import find_phases
+from fencepost.analysis.block_instances import find_instances
 from fencepost.analysis.split_pairs import verify_splits
 from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
@@ -15,7 +15,7 @@ from fencepost.ir.trace import CapturedTrace
 def verify_barriers(trace: CapturedTrace) -> None:
     """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path."""
     flow = build_flow(trace)
-    verify_splits(flow, find_phases(flow))
+    verify_splits(flow, find_instances(flow))
     for block in flow.blocks:
         for op in block.ops:
             if block.guards and _is_met(op):

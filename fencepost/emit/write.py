@@ -75,12 +75,12 @@ def write_decision(
     program: Program, decision: Decision, config: TargetConfig, most_reasons: int, commented: bool
 ) -> Inserted:
     """Put in what a decision adds, and make the barriers that exist do what it says."""
-    flow, existing = program.flow, program.standing
+    flow, existing = program.flow, program.existing
     added, changed = decision.added(existing), decision.changed(existing)
     reasons = Reasons(program, decision.placement, [*added, *changed], most_reasons)
     comments = {at: comment_for(reasons.at(at)) if commented else "" for at in reasons.positions}
     # Changed first: what is put in counts places by the operations that stand there now.
-    upgraded = {at: (change(program.standing_ops[at], decision.placement[at]),) for at in changed}
+    upgraded = {at: (change(program.existing_ops[at], decision.placement[at]),) for at in changed}
     made: Made
     if decision.split is not None:
         splitting = BasicSplitBarrierEmitter(config)
@@ -104,7 +104,7 @@ def write_decision(
         _barriers(program, decision, made, reasons),
         _barriers(program, decision, waiting, reasons),
         _barriers(program, decision, fenced, reasons),
-        executed=sum(flow.frequency(at) * cover.times for at, cover in added.items()),
+        executed=sum(flow.frequency(at) * sync.times for at, sync in added.items()),
         questions=solver.asked,
         solved=solver.solved,
         proof=decision.proof,
@@ -131,14 +131,14 @@ def _write_split(
 ) -> dict[Position, tuple[ops.SyncOperation, ...]]:
     """Put barriers in as signals and waits; for each barrier its signal, or itself, and then its waits."""
     split, halves = decision.split or {}, decision.halves or {}
-    added = {at: cover for at, cover in split.items() if at not in program.standing}
+    added = {at: sync for at, sync in split.items() if at not in program.existing}
     words: dict[Position, str] = {at: comments[at] for at in comments if at not in halves}
     for barrier, (signals, waits, _) in halves.items():
         for at in (*signals, *waits):
             words.setdefault(at, comments[barrier])
     emitted = emitter.emit(program.flow, added, words, program.barrier_ids)
     found: dict[Position, tuple[ops.SyncOperation, ...]] = {}
-    for barrier in comments.keys() - program.standing.keys():
+    for barrier in comments.keys() - program.existing.keys():
         if barrier in halves:
             signals, waits, _ = halves[barrier]
             found[barrier] = (*(emitted[at][-1] for at in signals), *(emitted[at][0] for at in waits))

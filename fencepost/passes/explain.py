@@ -18,8 +18,8 @@ from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import CapturedTrace
 from fencepost.options import option
-from fencepost.passes.mbarrier_order import OrderedByObjects
-from fencepost.placement.intersect import pull_apart
+from fencepost.passes.mbarrier_order import OrderedByMbarriers
+from fencepost.placement.intersect import split_each
 from fencepost.placement.pace import pace_of
 from fencepost.placement.reasons import reasons_for
 from fencepost.placement.redundant import Pruning
@@ -93,7 +93,7 @@ class Explain:
         program = read_program(trace, slots=self.slots, barrier_ids=[ops.WORKGROUP] if splits else [])
         # What nothing covers meets on a shorter way, too: no single barrier can claim it.
         looking = Effort(MOST_STEPS, MOST_UNCOVERED)
-        uncovered = tuple(hazards(program, program.standing, looking))
+        uncovered = tuple(hazards(program, program.existing, looking))
         found = self.barriers(program, uncovered, splits and not program.transfer.counts_rendezvous)
         if isinstance(program.transfer, Skewed):
             found += [Explained(op, (), "", note) for op, note in held_back(program, program.transfer)]
@@ -101,7 +101,7 @@ class Explain:
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
         comparing = Effort(MOST_COMPARED)
         apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if self.slots else ()
-        objects = OrderedByObjects(trace)
+        objects = OrderedByMbarriers(trace)
         uncovered = tuple(
             hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer)
         )
@@ -117,20 +117,20 @@ class Explain:
 
     def barriers(self, program: Program, uncovered: Sequence[Hazard], splits: bool) -> list[Explained]:
         """What each barrier alone covers, or why nothing needs it."""
-        standing = program.standing
-        reasons = reasons_for(program, standing, list(standing), most=64)
+        existing = program.existing
+        reasons = reasons_for(program, existing, list(existing), most=64)
         open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
-        barriers, pruning = Barriers(standing), Pruning(program, standing)
+        barriers, pruning = Barriers(existing), Pruning(program, existing)
         found = []
         halves = _could_be_split(program, self.target) if splits and not program.held else None
-        for position, op in program.standing_ops.items():
-            if standing[position].signal:
+        for position, op in program.existing_ops.items():
+            if existing[position].signal:
                 found.append(Explained(op, (), "", _signal_note(program, op)))
                 continue
             covered = tuple(h for h in reasons[position] if (h.producer, h.consumer) not in open_pairs)
             why = "" if covered else _why_redundant(program, position, barriers, pruning)
             note = "" if covered or why else "what it orders needs more than this one: nothing covers it yet"
-            if halves is not None and covered and standing[position].rendezvous and not why:
+            if halves is not None and covered and existing[position].rendezvous and not why:
                 note = halves.get(
                     position, "splitting it would gain nothing: no work lies between what it orders"
                 )
@@ -147,9 +147,9 @@ def held_back(program: Program, skew: Skewed) -> list[tuple[ops.SyncOperation, s
     """The barriers that only some waves meet, and how that leaves the waves apart."""
     found: dict[ops.SyncOperation, str] = {}
     masks = skew.groups.masks
-    for phase, arriving in skew.groups.arrivals.items():
-        extras = skew.groups.extras[phase]
-        for op in program.flow.blocks[program.phases.nodes[phase].block].ops:
+    for instance, arriving in skew.groups.arrivals.items():
+        extras = skew.groups.extras[instance]
+        for op in program.flow.blocks[program.instances.nodes[instance].block].ops:
             if not is_rendezvous(op) or not isinstance(op, ops.SyncOperation):
                 continue
             extras = after_arrival(extras, arriving)
@@ -169,8 +169,8 @@ def _s(waves: str) -> str:
 
 def _could_be_split(program: Program, target: str) -> dict[Position, str]:
     """For each whole barrier that could be pulled apart: a word about that."""
-    bare = replace(program, standing={})
-    _, halves = pull_apart(bare, program.standing, pace_of(target))
+    bare = replace(program, existing={})
+    _, halves = split_each(bare, program.existing, pace_of(target))
     return dict.fromkeys(
         halves, "it could be split: there is work between its last producer and its first consumer"
     )
@@ -211,16 +211,16 @@ def _signal_note(program: Program, signal: ops.SyncOperation) -> str:
 
 def _apart(program: Program, pair: SlotPair) -> Apart:
     assert pair.loop.op is not None
-    barrier = None if pair.between is None else program.standing_ops[pair.between]
+    barrier = None if pair.between is None else program.existing_ops[pair.between]
     return Apart(pair.first, pair.second, pair.loop.op, pair.distances, barrier)
 
 
 def _why_redundant(program: Program, position: Position, barriers: Barriers, pruning: Pruning) -> str:
-    cover, spots = program.standing[position], pruning.spots(position)
+    sync, spots = program.existing[position], pruning.spots(position)
     if not spots:
         return "it is never executed"
-    if not cover.rendezvous:
-        if not any(pruning.before[spot][1] & cover.lands for spot in spots):
+    if not sync.rendezvous:
+        if not any(pruning.before[spot][1] & sync.completes for spot in spots):
             return "nothing that it waits for is in flight here"
         return "what it waits for is waited for again before anything needs it"
     if program.flow.trace.waves == 1 and not program.table.engines:
@@ -236,7 +236,7 @@ def _why_redundant(program: Program, position: Position, barriers: Barriers, pru
         return ""  # what it would order is not ordered even with it
     if not ahead:
         return "nothing that follows conflicts with what is pending here"
-    others = sorted({Position(program.places[phase], gap) for phase, gap in ahead})
+    others = sorted({Position(program.places[instance], gap) for instance, gap in ahead})
     return (
         f"what is pending here comes to {_barriers_on(program, others)} before it meets anything "
         "that conflicts with it"
@@ -244,7 +244,7 @@ def _why_redundant(program: Program, position: Position, barriers: Barriers, pru
 
 
 def _barriers_on(program: Program, positions: list[Position]) -> str:
-    spans = [program.standing_ops[position].span for position in positions]
+    spans = [program.existing_ops[position].span for position in positions]
     lines = [str(span.line) for span in spans if span]
     if not lines:
         return "another barrier"

@@ -20,7 +20,7 @@ from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.options import option
-from fencepost.passes.mbarrier_order import OrderedByObjects
+from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.passes.refusals import (
     refuse_exchange_while_skewed,
     refuse_unwaited,
@@ -84,7 +84,7 @@ class Insert(PlacementOptions):
         """The target."""
         return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
 
-    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision, OrderedByObjects]:
+    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision, OrderedByMbarriers]:
         """Where barriers and waits go in a kernel, and what mbarriers order in it."""
         config = self.config
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
@@ -96,16 +96,16 @@ class Insert(PlacementOptions):
             program = with_fixed_waits(program)
 
         def coarse() -> Program | None:
-            if len(program.phases.nodes) <= len(program.flow.blocks):
+            if len(program.instances.nodes) <= len(program.flow.blocks):
                 return None
             rough = self.read(trace, ids, False)
             return rough if self.waits else with_fixed_waits(rough)
 
-        objects = OrderedByObjects(trace)
-        open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.standing)
+        objects = OrderedByMbarriers(trace)
+        open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.existing)
         if open_yet and objects.all():
             words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
-            return program, Decision(self.strategy, program.standing, words), objects
+            return program, Decision(self.strategy, program.existing, words), objects
         return program, decide(program, coarse, config, self, splits=splits), objects
 
     def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:
@@ -120,10 +120,12 @@ class Insert(PlacementOptions):
             completion=self.waits,
         )
 
-    def wait_inside(self, program: Program, placement: Placement, objects: OrderedByObjects) -> list[Barrier]:
+    def wait_inside(
+        self, program: Program, placement: Placement, objects: OrderedByMbarriers
+    ) -> list[Barrier]:
         """Put waits into divergent conditionals, where a wave needs them for itself."""
         found = waits_inside(program, placement)
-        if not found or (placement == program.standing and objects.waited_for() and objects.all()):
+        if not found or (placement == program.existing and objects.waited_for() and objects.all()):
             return []
         consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
         why: dict[Position, list[Hazard]] = {at: [] for at in found}
@@ -138,9 +140,9 @@ class Insert(PlacementOptions):
         reasons = Reasons(program, placement, list(found), self.reasons, why)
         emitted = {
             at: ops.MemoryCounterWait(
-                dict(cover.counts), comment=comment_for(why[at]) if self.comments else ""
+                dict(sync.counts), comment=comment_for(why[at]) if self.comments else ""
             )
-            for at, cover in found.items()
+            for at, sync in found.items()
         }
         for at, wait in emitted.items():
             program.flow.insert(at, wait)

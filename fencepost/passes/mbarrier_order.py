@@ -14,7 +14,7 @@ from fencepost.ir.trace import CapturedTrace
 
 
 @dataclass(slots=True)
-class OrderedByObjects:
+class OrderedByMbarriers:
     """Which pairs of accesses of a kernel race; looked up when first asked for."""
 
     trace: CapturedTrace

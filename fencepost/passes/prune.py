@@ -9,7 +9,7 @@ from typing import Any
 from fencepost.analysis.budgets import limits_of
 from fencepost.analysis.build import read_program
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.emit.legacy import change
 from fencepost.flow import Position
 from fencepost.ir import ops
@@ -62,22 +62,22 @@ class Prune:
         """Take out what nothing needs."""
         program = read_program(trace_of(kernel), slots=self.slots)
         widest = target_named(self.target).widest_waits()
-        standing, fixed = program.standing, self.fixed(program)
-        placements = [_pruned(program, standing, fixed, widest)]
+        existing, fixed = program.existing, self.fixed(program)
+        placements = [_pruned(program, existing, fixed, widest)]
         if is_about_waits(program):
             # The other way: whole barriers and waits as they stand, and how long these have to be afterwards.
-            stay = fixed | {at for at in _waits(program, standing) if _other_counts(program, standing[at])}
-            whole = cheapest_of(program, standing, prune(program, standing, stay), stay)
+            stay = fixed | {at for at in _waits(program, existing) if _other_counts(program, existing[at])}
+            whole = cheapest_of(program, existing, prune(program, existing, stay), stay)
             placements.append(_pruned(program, whole, fixed, widest))
         return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
 
     def fixed(self, program: Program) -> set[Position]:
         """What is left as it is."""
-        fixed = {at for at in program.standing if _function_of(program, at) in self.shared}
+        fixed = {at for at in program.existing if _function_of(program, at) in self.shared}
         if self.keep is not None:
-            fixed |= {at for at, op in program.standing_ops.items() if self.keep(op)}
+            fixed |= {at for at, op in program.existing_ops.items() if self.keep(op)}
         # Half of a barrier is nothing without the other half.
-        return fixed | {at for at, cover in program.standing.items() if cover.is_split}
+        return fixed | {at for at, sync in program.existing.items() if sync.is_split}
 
 
 def prune_barriers(trace: CapturedTrace | Kernel, target: str = "", **options: Any) -> Pruned:
@@ -87,15 +87,15 @@ def prune_barriers(trace: CapturedTrace | Kernel, target: str = "", **options: A
 
 def _paid(program: Program, placement: Placement) -> float:
     """What barriers and waits cost, those of the kernel included."""
-    return sum(program.flow.frequency(at) * paid_each_time(cover) for at, cover in placement.items())
+    return sum(program.flow.frequency(at) * paid_each_time(sync) for at, sync in placement.items())
 
 
 def _pruned(
-    program: Program, standing: Placement, fixed: set[Position], widest: Mapping[str, int]
+    program: Program, existing: Placement, fixed: set[Position], widest: Mapping[str, int]
 ) -> Placement:
     """The part of `standing` that is needed, with waits that are as short as possible."""
     # Waits first: what is not waited for stays in flight, and barriers are judged by what is left pending.
-    placement = _without_idle_waits(program, standing, fixed)
+    placement = _without_idle_waits(program, existing, fixed)
     placement = relax(program, placement, [at for at in placement if at not in fixed], widest)
     keep = fixed | _waits(program, placement)
     placement = cheapest_of(program, placement, prune(program, placement, keep), keep)
@@ -109,25 +109,25 @@ def _function_of(program: Program, position: Position) -> str:
 
 
 def _waits(program: Program, placement: Placement) -> set[Position]:
-    return {position for position, cover in placement.items() if not cover.rendezvous}
+    return {position for position, sync in placement.items() if not sync.rendezvous}
 
 
-def _other_counts(program: Program, cover: Cover) -> dict[str, int]:
+def _other_counts(program: Program, sync: Sync) -> dict[str, int]:
     """What a wait waits for besides async operations."""
-    return {name: count for name, count in cover.counts if name not in program.table.engines}
+    return {name: count for name, count in sync.counts if name not in program.table.engines}
 
 
-def _without_idle_waits(program: Program, standing: Placement, fixed: set[Position]) -> Placement:
+def _without_idle_waits(program: Program, existing: Placement, fixed: set[Position]) -> Placement:
     """`standing` without the waits that nothing needs. A wait for more than async operations stays for the rest."""
-    pruning, placement = Pruning(program, standing), dict(standing)
-    order = sorted(_waits(program, standing) - fixed, key=lambda at: (-program.flow.frequency(at), at))
+    pruning, placement = Pruning(program, existing), dict(existing)
+    order = sorted(_waits(program, existing) - fixed, key=lambda at: (-program.flow.frequency(at), at))
     for position in order:
-        rest = _other_counts(program, standing[position])
-        if position.block not in program.siblings:
+        rest = _other_counts(program, existing[position])
+        if position.block not in program.instances_of:
             del placement[position]
         elif rest:
-            if pruning.weaken(position, Cover(0, False, tuple(rest.items()))):
-                placement[position] = pruning.cover[position]
+            if pruning.weaken(position, Sync(0, False, tuple(rest.items()))):
+                placement[position] = pruning.sync[position]
         elif pruning.remove_if_redundant(position):
             del placement[position]
     return placement
@@ -135,26 +135,26 @@ def _without_idle_waits(program: Program, standing: Placement, fixed: set[Positi
 
 def _without_idle_meetings(program: Program, placement: Placement, fixed: set[Position]) -> Placement:
     """`placement` with barriers that only have to wait turned into waits."""
-    waiting = [at for at, cover in placement.items() if cover.rendezvous and cover.counts and at not in fixed]
+    waiting = [at for at, sync in placement.items() if sync.rendezvous and sync.counts and at not in fixed]
     if not waiting:
         return placement
     pruning, changed = Pruning(program, placement), dict(placement)
     for position in waiting:
         if pruning.weaken(position, placement[position]._replace(rendezvous=False)):
-            changed[position] = pruning.cover[position]
+            changed[position] = pruning.sync[position]
     return changed
 
 
 def _apply(program: Program, placement: Placement) -> Pruned:
     pruned = Pruned([], [], [], limits_of(program))
-    for position, op in program.standing_ops.items():
-        cover = placement.get(position)
-        if cover is None:
+    for position, op in program.existing_ops.items():
+        sync = placement.get(position)
+        if sync is None:
             pruned.removed.append(op)
             _take_out(op)
             continue
         before = statement(op)
-        made = change(op, cover) if cover != program.standing[position] else op
+        made = change(op, sync) if sync != program.existing[position] else op
         pruned.kept.append(made)
         if statement(made) != before:
             pruned.weakened.append(Weakened(before, made))

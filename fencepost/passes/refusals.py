@@ -12,7 +12,7 @@ from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.passes.mbarrier_order import OrderedByObjects
+from fencepost.passes.mbarrier_order import OrderedByMbarriers
 
 MOST_STEPS = 1_500_000
 """Steps that are walked over to find what conflicts where no barrier can stand."""
@@ -40,15 +40,15 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
     for copies in program.objects.values():
         told |= copies
     before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
-    for position, _, flying in conflicts_left(program, program.standing):
+    for position, _, in_flight in conflicts_left(program, program.existing):
         # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
-        if not flying & ~told:
+        if not in_flight & ~told:
             continue
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
         if before is None:
-            before = _producers(program, program.standing, Effort(MOST_STEPS))
+            before = _producers(program, program.existing, Effort(MOST_STEPS))
         found = before.get(consumer, [])
         producer = next((each for each in found if isinstance(each, ops.AsyncOperation)), consumer)
         yield producer, consumer
@@ -69,9 +69,9 @@ def refuse_exchange_while_skewed(program: Program) -> None:
     table, skew = program.table, program.transfer
     if not isinstance(skew, Skewed):
         return
-    for phase in program.order:
-        block = program.flow.blocks[program.phases.nodes[phase].block]
-        numbers, extras = dict(table.accesses[phase]), skew.groups.extras[phase]
+    for instance in program.order:
+        block = program.flow.blocks[program.instances.nodes[instance].block]
+        numbers, extras = dict(table.accesses[instance]), skew.groups.extras[instance]
         for gap, op in enumerate(block.ops):
             if not isinstance(op, ops.SharedMemoryBarrier) or op.owner is None:
                 continue
@@ -101,7 +101,9 @@ def refuse_exchange_while_skewed(program: Program) -> None:
                     )
 
 
-def refuse_what_no_barrier_orders(program: Program, placement: Placement, objects: OrderedByObjects) -> None:
+def refuse_what_no_barrier_orders(
+    program: Program, placement: Placement, objects: OrderedByMbarriers
+) -> None:
     """Some accesses stand where no barrier can come between them: say so before anything is changed.
 
     Mbarriers may order them all the same.
@@ -109,7 +111,7 @@ def refuse_what_no_barrier_orders(program: Program, placement: Placement, object
     if not (program.flow.sealed or program.held):
         return
     left = conflicts_left(program, placement)
-    if not left or (placement == program.standing and objects.waited_for() and objects.all()):
+    if not left or (placement == program.existing and objects.waited_for() and objects.all()):
         return
     effort = Effort(MOST_STEPS)
     before = _producers(program, placement, effort)

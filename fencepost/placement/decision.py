@@ -27,15 +27,15 @@ class Decision:
 
     def added(self, existing: Placement) -> Placement:
         """What has to be put in besides the barriers and waits that exist."""
-        found = {at: cover for at, cover in self.placement.items() if at not in existing}
+        found = {at: sync for at, sync in self.placement.items() if at not in existing}
         # Several where there is one already: the new ones come in front of it, and it stays as it is.
         return found | {
-            at: cover._replace(times=cover.times - 1)
-            for at, cover in self.placement.items()
-            if at in existing and cover.times > 1
+            at: sync._replace(times=sync.times - 1)
+            for at, sync in self.placement.items()
+            if at in existing and sync.times > 1
         }
 
     def changed(self, existing: Placement) -> list[Position]:
         """The existing barriers and waits that have to do something else."""
-        several = {at for at, cover in self.placement.items() if cover.times > 1}
-        return [at for at, cover in existing.items() if self.placement[at] != cover and at not in several]
+        several = {at for at, sync in self.placement.items() if sync.times > 1}
+        return [at for at, sync in existing.items() if self.placement[at] != sync and at not in several]

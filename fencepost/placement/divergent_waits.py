@@ -11,7 +11,7 @@ from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.steps import certain_classes
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 
@@ -26,13 +26,13 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
     skew, chosen = program.transfer, dict(placement)
     found: Placement = {}
 
-    def put_wait(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
-        position = Position(program.places[phase], step.gap)
+    def put_wait(instance: int, step: Step, pending: int, in_flight: int) -> Sync | None:
+        position = Position(program.places[instance], step.gap)
         if position.block not in program.flow.sealed or step.number < 0:
             return None
         # A wave's own accesses are on the lowest layer; whatever is on another one concerns other waves.
-        certain = certain_classes(program, phase) & skew.everything
-        counts = _counts(program, flying & program.on_levels(certain))
+        certain = certain_classes(program, instance) & skew.everything
+        counts = _counts(program, in_flight & program.on_levels(certain))
         if pending & certain:
             counts[ops.LDS_COUNTER] = 0
         if not counts or min(counts.values()) < 0:
@@ -40,8 +40,8 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
         if position in found:
             for counter, count in found[position].counts:
                 counts[counter] = min(count, counts.get(counter, count))
-        lands = program.waiting(counts).lands & program.on_levels(certain * skew.copies)
-        found[position] = Cover(lands, False, tuple(counts.items()))
+        completes = program.waiting(counts).completes & program.on_levels(certain * skew.copies)
+        found[position] = Sync(completes, False, tuple(counts.items()))
         chosen[position] = found[position]
         return found[position]
 
@@ -49,11 +49,11 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
     return found
 
 
-def _counts(program: Program, flying: int) -> dict[str, int]:
+def _counts(program: Program, in_flight: int) -> dict[str, int]:
     """The largest counts that complete some bits in flight; less than 0 for a group that is still open."""
     counts: dict[str, int] = {}
     for counter in program.table.engines:
-        bits = flying & program.on_levels(program.counted(counter))
+        bits = in_flight & program.on_levels(program.counted(counter))
         if bits:
             level = ((bits & -bits).bit_length() - 1) // program.width
             counts[counter] = level - (counter in program.groups)

@@ -13,7 +13,7 @@ from fencepost.placement import MINIMIZE, strategy_named
 from fencepost.placement.auto import operations
 from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager
-from fencepost.placement.intersect import pull_apart
+from fencepost.placement.intersect import split_each
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.split_search import find_pairs
@@ -85,7 +85,7 @@ class _Search:
                 again = self.search([choose(program, MINIMIZE, widest, rough, until=until)])
                 optimum = min(optimum, again, key=lambda found: found.cost)
         decision = Decision(Optimal.name, optimum.placement, str(optimum), optimum.cost)
-        if self.options.near and optimum.placement != program.standing:
+        if self.options.near and optimum.placement != program.existing:
             decision = self.right_before(decision, optimum)
         if not self.splits:
             return decision
@@ -142,8 +142,8 @@ class _Search:
         if self.tried and not is_about_waits(program):
             placement = self.tried[0]
         else:
-            placement = prune(program, choose(program, Eager(), self.config.widest_waits()), program.standing)
-        paid = price(program, placement) - price(program, program.standing)
+            placement = prune(program, choose(program, Eager(), self.config.widest_waits()), program.existing)
+        paid = price(program, placement) - price(program, program.existing)
         if paid > optimum.cost * (1 + near):
             return decision
         gap = paid / optimum.bound - 1 if optimum.bound else 0.0
@@ -166,7 +166,7 @@ class _Search:
 
 def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
     """The barriers of a decision, each split into arrive and wait."""
-    split, halves = pull_apart(program, decision.placement, pace)
+    split, halves = split_each(program, decision.placement, pace)
     proof = decision.proof and f"{decision.proof}; pulled apart"
     return replace(decision, proof=proof, split=split, halves=halves)
 

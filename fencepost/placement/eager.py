@@ -25,4 +25,4 @@ class Eager(Strategy):
 
     def choose(self, program: Program) -> Placement:
         """See the module."""
-        return complete_in_front_of_calls(program, program.standing)
+        return complete_in_front_of_calls(program, program.existing)

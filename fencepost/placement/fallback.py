@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost.analysis.entry_conflicts import with_call_entries
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
-from fencepost.analysis.sync import ALL, Cover, Placement
+from fencepost.analysis.sync import ALL, Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.redundant import prune
@@ -21,12 +21,12 @@ def complete(program: Program, placement: Placement) -> Placement:
     chosen = dict(placement)
     sealed = program.flow.sealed
 
-    def put_barrier(phase: int, step: Step, pending: int, flying: int) -> Cover | None:
-        position = Position(program.places[phase], step.gap)
+    def put_barrier(instance: int, step: Step, pending: int, in_flight: int) -> Sync | None:
+        position = Position(program.places[instance], step.gap)
         if position.block in sealed or position in program.held:
             return None
-        needed = _waiting_for(program, flying)._replace(rendezvous=False)
-        needed = needed.joined(_ordering(program, phase, step, pending, flying))
+        needed = _waiting_for(program, in_flight)._replace(rendezvous=False)
+        needed = needed.joined(_ordering(program, instance, step, pending, in_flight))
         if position in chosen:
             several = program.transfer.counts_rendezvous
             needed = _on_top(needed, chosen[position]) if several else needed.joined(chosen[position])
@@ -52,42 +52,43 @@ def complete_in_front_of_calls(program: Program, placement: Placement) -> Placem
     return prune(program, chosen, {at for at in chosen if at in placement or at not in ends})
 
 
-FENCE = Cover(rendezvous=False, counts=((ops.LDS_COUNTER, 0),))
+FENCE = Sync(rendezvous=False, counts=((ops.LDS_COUNTER, 0),))
 """A wave's own accesses are complete, and nobody is met."""
 
 
-def _ordering(program: Program, phase: int, step: Step, pending: int, flying: int) -> Cover:
+def _ordering(program: Program, instance: int, step: Step, pending: int, in_flight: int) -> Sync:
     """As many barriers as are missing (one, if waves are in step), or just a fence."""
     missing = max(
-        program.transfer.missing(hit, phase) for hit in (pending, program.completed(flying) & step.conflicts)
+        program.transfer.missing(hit, instance)
+        for hit in (pending, program.completed(in_flight) & step.conflicts)
     )
     if missing:
-        return Cover(times=missing)
-    return FENCE if pending else Cover(rendezvous=False)
+        return Sync(times=missing)
+    return FENCE if pending else Sync(rendezvous=False)
 
 
-def _on_top(needed: Cover, standing: Cover) -> Cover:
+def _on_top(needed: Sync, existing: Sync) -> Sync:
     """What is needed behind one that is there already; waves that run apart may need both."""
-    if standing.raw and needed == FENCE:
-        return Cover()
-    both = needed.joined(standing)
-    if needed.rendezvous and standing.rendezvous and not standing.raw:
-        return both._replace(times=needed.times + standing.times)
+    if existing.raw and needed == FENCE:
+        return Sync()
+    both = needed.joined(existing)
+    if needed.rendezvous and existing.rendezvous and not existing.raw:
+        return both._replace(times=needed.times + existing.times)
     return both
 
 
-def _waiting_for(program: Program, flying: int) -> Cover:
+def _waiting_for(program: Program, in_flight: int) -> Sync:
     """A barrier that waits for some bits in flight: for everything, or just for them, as the program says."""
-    if not flying:
-        return Cover()
+    if not in_flight:
+        return Sync()
     if program.drains:
-        return Cover(ALL)
+        return Sync(ALL)
     counts: dict[str, int] = {}
     for counter in program.table.engines:
-        bits = flying & program.on_levels(program.counted(counter))
+        bits = in_flight & program.on_levels(program.counted(counter))
         if bits:
             level = ((bits & -bits).bit_length() - 1) // program.width
             counts[counter] = level - (counter in program.groups)
     if min(counts.values()) < 0:
-        return Cover(ALL)  # a group that is still open: no count waits for that
+        return Sync(ALL)  # a group that is still open: no count waits for that
     return program.waiting(counts)

@@ -33,7 +33,7 @@ from typing import ClassVar, NamedTuple
 
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.minimize import Minimize
@@ -59,7 +59,7 @@ class _Pair:
     """A barrier that is pulled apart."""
 
     barrier: Position
-    cover: Cover
+    sync: Sync
     pending: int
     """What is pending in front of it, in any phase."""
     signal: Position
@@ -82,7 +82,7 @@ class Halves(NamedTuple):
     """The split barrier, by its number among those of the program."""
 
 
-def pull_apart(
+def split_each(
     program: Program, placement: Placement, pace: Pace = UNHURRIED
 ) -> tuple[Placement, dict[Position, Halves]]:
     """`placement` with the barriers that were put in as signals and waits of split barriers.
@@ -127,16 +127,16 @@ def _find_halves(
     for rotation in rotations:
         waits[rotation.first.barrier] = waits[rotation.last.barrier] = [rotation.top, rotation.behind]
     shared = {rotation.last.barrier for rotation in rotations}
-    standing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
-    everywhere = Waits(standing)
+    existing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
+    everywhere = Waits(existing)
     stops = _stops(program, everywhere)
     more: set[Position] = set()
     for pair in pairs:
-        if pair.cover.lands:
+        if pair.sync.completes:
             continue
         pair.needed = _needed(program, pair, waits[pair.barrier], stops)
         # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
-        own = None if pair.barrier in rotated or standing[pair.wait] > 1 else pair.wait
+        own = None if pair.barrier in rotated or existing[pair.wait] > 1 else pair.wait
         pair.first = stretches.up(pair.barrier, pair.needed, everywhere, own)
         pair.signal, room = stretches.later(pair.first, pair.barrier, pace)
         if pair.barrier in shared and not room:
@@ -161,12 +161,12 @@ def _overlapping(
     """Halves that may overlap, each pair then on a barrier of its own: signals move up past the waits of others."""
     found = dict(halves)
     # Barriers that the kernel uses itself are not touched.
-    authors = {cover.signal or cover.wait for cover in program.standing.values() if cover.is_split}
+    authors = {sync.signal or sync.wait for sync in program.existing.values() if sync.is_split}
     taken = [(min(h.signals), max(h.waits), h.number) for h in halves.values() if h.signals and h.waits]
     for pair in pairs:
         mine = found.get(pair.barrier)
         simple = mine is None or (len(mine.signals) == 1 and mine.waits == (pair.wait,))
-        if pair.cover.lands or not simple:
+        if pair.sync.completes or not simple:
             continue
         stops = _stops(program, Waits([pair.wait]))
         needed = _needed(program, pair, [pair.wait], stops)
@@ -187,28 +187,28 @@ def _overlapping(
 def _as_placement(placement: Placement, pairs: list[_Pair], halves: dict[Position, Halves]) -> Placement:
     """The halves, and the barriers that stay whole because there is nothing to gain, as a placement."""
     barriers = {pair.barrier for pair in pairs}
-    split = {at: cover for at, cover in placement.items() if at not in barriers}
+    split = {at: sync for at, sync in placement.items() if at not in barriers}
     for pair in pairs:
         mine = halves.get(pair.barrier)
         if mine is None:
-            _put(split, pair.barrier, pair.cover)
+            _put(split, pair.barrier, pair.sync)
             continue
         for position in mine.signals:
-            _put(split, position, pair.cover._replace(rendezvous=False, signal=mine.number))
+            _put(split, position, pair.sync._replace(rendezvous=False, signal=mine.number))
         for position in mine.waits:
-            _put(split, position, Cover(0, False, wait=mine.number))
+            _put(split, position, Sync(0, False, wait=mine.number))
     return split
 
 
-def _put(split: Placement, position: Position, cover: Cover) -> None:
+def _put(split: Placement, position: Position, sync: Sync) -> None:
     """Add to what stands at a position; there, the wait of one barrier comes before the signal of the next."""
-    before = split.get(position, Cover(0, False))
-    split[position] = Cover(
-        before.lands | cover.lands,
-        before.rendezvous or cover.rendezvous,
-        before.counts + cover.counts,
-        before.wait or cover.wait,
-        before.signal or cover.signal,
+    before = split.get(position, Sync(0, False))
+    split[position] = Sync(
+        before.completes | sync.completes,
+        before.rendezvous or sync.rendezvous,
+        before.counts + sync.counts,
+        before.wait or sync.wait,
+        before.signal or sync.signal,
     )
 
 
@@ -216,21 +216,21 @@ def _pairs(program: Program, placement: Placement) -> list[_Pair]:
     """The barriers that were put in, with what is pending in front of each."""
     before = states_before(program, placement)
     found = []
-    for position in sorted(placement.keys() - program.standing.keys()):
-        cover = placement[position]
-        if not cover.rendezvous:
+    for position in sorted(placement.keys() - program.existing.keys()):
+        sync = placement[position]
+        if not sync.rendezvous:
             continue
         pending = 0
-        for phase in program.siblings.get(position.block, ()):
-            here, flying = before[phase, position.gap]
-            pending |= program.transfer.classes(here) | program.of_any_level(flying & cover.lands)
-        found.append(_Pair(position, cover, pending, position, position))
+        for instance in program.instances_of.get(position.block, ()):
+            here, in_flight = before[instance, position.gap]
+            pending |= program.transfer.classes(here) | program.of_any_level(in_flight & sync.completes)
+        found.append(_Pair(position, sync, pending, position, position))
     return found
 
 
 def _stops(program: Program, waits: Waits) -> dict[int, list[int]]:
     """For each block, where everything that is pending has been ordered: waits, and whole barriers of the kernel."""
-    whole = (at for at, cover in program.standing.items() if cover.rendezvous)
+    whole = (at for at, sync in program.existing.items() if sync.rendezvous)
     found: dict[int, list[int]] = {}
     for position in sorted({*waits.positions, *whole}):
         found.setdefault(position.block, []).append(position.gap)
@@ -242,16 +242,16 @@ def _needed(program: Program, pair: _Pair, own: list[Position], stops: dict[int,
     needed = 0
     seen: dict[int, int] = {}
     todo = deque(
-        (phase, position.gap, pair.pending, True)
+        (instance, position.gap, pair.pending, True)
         for position in own
-        for phase in program.siblings.get(position.block, ())
+        for instance in program.instances_of.get(position.block, ())
     )
     while todo:
-        phase, first, pending, starting = todo.popleft()
-        gaps = stops.get(program.places[phase], [])
+        instance, first, pending, starting = todo.popleft()
+        gaps = stops.get(program.places[instance], [])
         place = bisect_right(gaps, first) if starting else bisect_left(gaps, first)
         end = gaps[place] if place < len(gaps) else None
-        steps = program.steps[phase]
+        steps = program.steps[instance]
         for number in range(bisect_left(steps, first, key=_gap), len(steps)):
             step = steps[number]
             if end is not None and step.gap >= end:
@@ -261,7 +261,7 @@ def _needed(program: Program, pair: _Pair, own: list[Position], stops: dict[int,
                 pending = 0
         if end is not None or not pending:
             continue
-        for edge in program.edges[phase]:
+        for edge in program.edges[instance]:
             after = moved(pending, edge.moves)
             if after & ~seen.get(edge.target, 0):
                 seen[edge.target] = seen.get(edge.target, 0) | after
@@ -338,7 +338,7 @@ def _rotations(program: Program, stretches: Stretches, pairs: list[_Pair]) -> li
         after = stretches.down(Position(behind, 0), last.pending | first.pending, own=False)
         if top.block == last.barrier.block and top.gap > last.barrier.gap:
             continue
-        if top in program.standing or after in program.standing:
+        if top in program.existing or after in program.existing:
             continue
         taken |= {first.barrier, last.barrier}
         found.append(_Rotation(first, last, top, after))

@@ -44,12 +44,12 @@ class Minimize(Strategy):
 
     def candidates(self, program: Program) -> Iterator[Placement]:
         """The placements with and without closing windows early."""
-        eager = complete_in_front_of_calls(program, program.standing)
+        eager = complete_in_front_of_calls(program, program.existing)
         if len(program.flow.blocks) == 1:
             # Without control flow nothing can be closed earlier for less, and the sweep leaves nothing redundant.
             yield eager
             return
-        yield prune(program, eager, program.standing)
+        yield prune(program, eager, program.existing)
         loops, conditionals = _loop_entries(program), _conditional_entries(program)
         if loops:
             yield _closing_early(program, loops)
@@ -66,23 +66,23 @@ NOTHING: Conflicts = (0, 0)
 def _closing_early(program: Program, entries: dict[int, Conflicts]) -> Placement:
     """Stab windows with steps at the ends of some blocks that conflict with all that lies in the region behind."""
     steps = list(program.steps)
-    for phase, node in enumerate(program.phases.nodes):
+    for instance, node in enumerate(program.instances.nodes):
         if node.block in entries:
-            conflicts, flying = entries[node.block]
-            entry = Step(len(program.flow.blocks[node.block].ops), conflicts=conflicts, flying=flying)
-            steps[phase] = [*steps[phase], entry]
-    stabbed = complete(replace(program, steps=steps), program.standing)
-    return prune(program, complete(program, stabbed), program.standing)
+            conflicts, in_flight = entries[node.block]
+            entry = Step(len(program.flow.blocks[node.block].ops), conflicts=conflicts, in_flight=in_flight)
+            steps[instance] = [*steps[instance], entry]
+    stabbed = complete(replace(program, steps=steps), program.existing)
+    return prune(program, complete(program, stabbed), program.existing)
 
 
 def _loop_entries(program: Program) -> dict[int, Conflicts]:
     """For each block right in front of a loop: everything that the loop conflicts with."""
     flow = program.flow
     hot = [NOTHING] * len(flow.loops)
-    for phase in program.order:
-        loop = flow.blocks[program.phases.nodes[phase].block].loop
+    for instance in program.order:
+        loop = flow.blocks[program.instances.nodes[instance].block].loop
         if loop >= 0:
-            hot[loop] = _both(hot[loop], _conflicts(program, phase))
+            hot[loop] = _both(hot[loop], _conflicts(program, instance))
     for inner in sorted(flow.loops, key=lambda loop: -loop.depth):
         if inner.parent >= 0:
             hot[inner.parent] = _both(hot[inner.parent], hot[inner.index])
@@ -99,9 +99,9 @@ def _conditional_entries(program: Program) -> dict[int, Conflicts]:
     """For each block right in front of a uniform conditional: everything that its sides conflict with."""
     flow = program.flow
     hot: dict[ops.Operation, Conflicts] = {}
-    for phase in program.order:
-        here = _conflicts(program, phase)
-        owner = flow.blocks[program.phases.nodes[phase].block].graph.owner
+    for instance in program.order:
+        here = _conflicts(program, instance)
+        owner = flow.blocks[program.instances.nodes[instance].block].graph.owner
         while owner is not None and here != NOTHING:
             if isinstance(owner, ops.Conditional):
                 hot[owner] = _both(hot.get(owner, NOTHING), here)
@@ -113,13 +113,13 @@ def _conditional_entries(program: Program) -> dict[int, Conflicts]:
     }
 
 
-def _conflicts(program: Program, phase: int) -> Conflicts:
+def _conflicts(program: Program, instance: int) -> Conflicts:
     """Everything that the operations of a phase conflict with."""
-    conflicts = flying = 0
-    for step in program.steps[phase]:
+    conflicts = in_flight = 0
+    for step in program.steps[instance]:
         conflicts |= step.conflicts
-        flying |= step.flying
-    return conflicts, flying
+        in_flight |= step.in_flight
+    return conflicts, in_flight
 
 
 def _both(one: Conflicts, other: Conflicts) -> Conflicts:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from fencepost.analysis.pending import Spot, State, by_block, states_before
 from fencepost.analysis.program import Program, moved
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 
 
@@ -25,7 +25,7 @@ def prune(program: Program, placement: Placement, keep: Collection[Position] = (
     kept = dict(placement)
     for position in order:
         if position not in keep and (
-            position.block not in program.siblings or pruning.remove_if_redundant(position)
+            position.block not in program.instances_of or pruning.remove_if_redundant(position)
         ):
             del kept[position]
     return kept
@@ -36,7 +36,7 @@ class Pruning:
 
     def __init__(self, program: Program, placement: Placement) -> None:
         self.program = program
-        self.cover = dict(placement)
+        self.sync = dict(placement)
         self.before: dict[Spot, State] = states_before(program, placement)
         # In each block the barriers form a chain, so that taking one out is cheap.
         self.first: dict[int, Position] = {}
@@ -53,7 +53,7 @@ class Pruning:
 
     def spots(self, position: Position) -> list[Spot]:
         """Where a barrier stands, in each phase."""
-        return [(phase, position.gap) for phase in self.program.siblings.get(position.block, ())]
+        return [(instance, position.gap) for instance in self.program.instances_of.get(position.block, ())]
 
     def remove_if_redundant(self, position: Position) -> bool:
         """Take the barrier at `position` out unless a hazard needs it."""
@@ -67,40 +67,40 @@ class Pruning:
     def reach_without(self, position: Position) -> dict[Spot, State] | None:
         """Where what a barrier holds back would get to without it; None if it would meet a conflict."""
         return self.reach(
-            position, [self.held_back(self.cover[position], spot) for spot in self.spots(position)], position
+            position, [self.held_back(self.sync[position], spot) for spot in self.spots(position)], position
         )
 
-    def held_back(self, cover: Cover, spot: Spot) -> tuple[Spot, State]:
+    def held_back(self, sync: Sync, spot: Spot) -> tuple[Spot, State]:
         """What comes up to a barrier and not through it."""
-        pending, flying = self.before[spot]
+        pending, in_flight = self.before[spot]
         # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending, unless
         # groups of waves run apart: then a fence alone matters, too.
-        holds = cover.rendezvous or (self.program.transfer.counts_rendezvous and cover.fences)
-        return spot, (pending if holds else 0, flying & cover.lands)
+        holds = sync.rendezvous or (self.program.transfer.counts_rendezvous and sync.fences)
+        return spot, (pending if holds else 0, in_flight & sync.completes)
 
-    def weaken(self, position: Position, weaker: Cover) -> bool:
+    def weaken(self, position: Position, weaker: Sync) -> bool:
         """Put a weaker barrier or wait in the place of one, if nothing needs more."""
-        stronger = self.cover[position]
+        stronger = self.sync[position]
         starts = []
         for spot in self.spots(position):
-            pending, flying = self.before[spot]
-            through = self.program.passed(stronger, pending, flying)
-            more = self.program.passed(weaker, pending, flying)
+            pending, in_flight = self.before[spot]
+            through = self.program.passed(stronger, pending, in_flight)
+            more = self.program.passed(weaker, pending, in_flight)
             starts.append((spot, (more[0] & ~through[0], more[1] & ~through[1])))
         # What gets through can come round to this very place again: it then meets what will stand here.
-        self.cover[position] = weaker
+        self.sync[position] = weaker
         reached = self.reach(position, starts, None)
         if reached is None:
-            self.cover[position] = stronger
+            self.sync[position] = stronger
             return False
         self.note(reached)
         return True
 
     def note(self, reached: dict[Spot, State]) -> None:
         """More comes up to these barriers than before."""
-        for spot, (pending, flying) in reached.items():
-            known, known_flying = self.before[spot]
-            self.before[spot] = (known | pending, known_flying | flying)
+        for spot, (pending, in_flight) in reached.items():
+            known, known_in_flight = self.before[spot]
+            self.before[spot] = (known | pending, known_in_flight | in_flight)
 
     def reach(
         self, position: Position, starts: list[tuple[Spot, State]], gone: Position | None
@@ -109,29 +109,29 @@ class Pruning:
         reached: dict[Spot, State] = {}
         seen: dict[int, State] = {}
         todo = [
-            (phase, gap, self.after[position], state)
-            for (phase, gap), state in starts
+            (instance, gap, self.after[position], state)
+            for (instance, gap), state in starts
             if state[0] or state[1]
         ]
         while todo:
-            phase, gap, barrier, here = todo.pop()
-            out = self.through(phase, gap, barrier, here, reached, gone)
+            instance, gap, barrier, here = todo.pop()
+            out = self.through(instance, gap, barrier, here, reached, gone)
             if out is None:
                 return None
-            pending, flying = out
-            if not (pending or flying):
+            pending, in_flight = out
+            if not (pending or in_flight):
                 continue
-            for target, moves, _, flying_moves in self.program.edges[phase]:
-                after, after_flying = moved(pending, moves), moved(flying, flying_moves)
-                known, known_flying = seen.get(target, (0, 0))
-                if after & ~known or after_flying & ~known_flying:
-                    seen[target] = (known | after, known_flying | after_flying)
+            for target, moves, _, in_flight_moves in self.program.edges[instance]:
+                after, after_in_flight = moved(pending, moves), moved(in_flight, in_flight_moves)
+                known, known_in_flight = seen.get(target, (0, 0))
+                if after & ~known or after_in_flight & ~known_in_flight:
+                    seen[target] = (known | after, known_in_flight | after_in_flight)
                     todo.append((target, 0, self.first.get(self.program.places[target]), seen[target]))
         return reached
 
     def through(
         self,
-        phase: int,
+        instance: int,
         gap: int,
         barrier: Position | None,
         state: State,
@@ -139,38 +139,40 @@ class Pruning:
         gone: Position | None,
     ) -> State | None:
         """The state at the end of a phase; None on a conflict. The barrier at `gone` is not there."""
-        pending, flying = state
-        steps = self.program.steps[phase]
+        pending, in_flight = state
+        steps = self.program.steps[instance]
         for number in range(bisect_left(steps, gap, key=lambda step: step.gap), len(steps)):
             step = steps[number]
             here = step.gap
             while barrier is not None and barrier.gap <= here:
                 if barrier != gone:
-                    pending, flying = self.pass_barrier(phase, barrier, (pending, flying), reached)
+                    pending, in_flight = self.pass_barrier(instance, barrier, (pending, in_flight), reached)
                 barrier = self.after[barrier]
-            if not (pending or flying):
+            if not (pending or in_flight):
                 return (0, 0)
-            if pending & step.conflicts or flying & step.flying:
+            if pending & step.conflicts or in_flight & step.in_flight:
                 return None
-            if flying or step.clears or step.settles:
-                pending, flying = self.program.followed(step, pending, flying)
+            if in_flight or step.clears or step.settles:
+                pending, in_flight = self.program.followed(step, pending, in_flight)
         while barrier is not None:
             if barrier != gone:
-                pending, flying = self.pass_barrier(phase, barrier, (pending, flying), reached)
+                pending, in_flight = self.pass_barrier(instance, barrier, (pending, in_flight), reached)
             barrier = self.after[barrier]
-        return pending, flying
+        return pending, in_flight
 
-    def pass_barrier(self, phase: int, barrier: Position, state: State, reached: dict[Spot, State]) -> State:
+    def pass_barrier(
+        self, instance: int, barrier: Position, state: State, reached: dict[Spot, State]
+    ) -> State:
         """What comes through a barrier; what came up to it is noted."""
-        spot = (phase, barrier.gap)
-        known, known_flying = reached.get(spot, (0, 0))
-        reached[spot] = (known | state[0], known_flying | state[1])
-        return self.program.passed(self.cover[barrier], *state)
+        spot = (instance, barrier.gap)
+        known, known_in_flight = reached.get(spot, (0, 0))
+        reached[spot] = (known | state[0], known_in_flight | state[1])
+        return self.program.passed(self.sync[barrier], *state)
 
     def unlink(self, position: Position) -> None:
         """Take a barrier out of its chain."""
         before, after = self.previous.pop(position), self.after.pop(position)
-        del self.cover[position]
+        del self.sync[position]
         for spot in self.spots(position):
             del self.before[spot]
         if before is not None:

@@ -67,5 +67,5 @@ def wait_price(count: int) -> float:
 def cost(flow: Flow, placement: Placement) -> float:
     """How many barriers are executed in one run of the kernel, estimated. A wait that nobody meets at is a tenth."""
     return sum(
-        flow.frequency(at) * (cover.times if cover.rendezvous else 0.1) for at, cover in placement.items()
+        flow.frequency(at) * (sync.times if sync.rendezvous else 0.1) for at, sync in placement.items()
     )

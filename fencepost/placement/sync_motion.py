@@ -65,16 +65,16 @@ class Stretches:
         """For each block, the places of its accesses with what they add and what they conflict with."""
         self.stops: dict[int, list[int]] = {}
         """For each block, where synchronization stands."""
-        self.standing: dict[int, list[int]] = {}
+        self.existing: dict[int, list[int]] = {}
         """That of the kernel itself."""
         for position in sorted(barriers):
             self.stops.setdefault(position.block, []).append(position.gap)
-        for origin, phases in program.siblings.items():
-            self.gaps[origin] = _merged(program, phases)
+        for origin, instances in program.instances_of.items():
+            self.gaps[origin] = _merged(program, instances)
             # Parts of operations, and half barriers under divergence, are no positions but stop everything, too.
             for gap, op in enumerate(program.flow.blocks[origin].ops):
                 if isinstance(op, ops.SyncOperation):
-                    self.standing.setdefault(origin, []).append(gap)
+                    self.existing.setdefault(origin, []).append(gap)
                     if Position(origin, gap) not in barriers:
                         self.stops.setdefault(origin, []).append(gap)
         for found in self.stops.values():
@@ -115,7 +115,7 @@ class Stretches:
     def not_where_others_stand(self, block: int, gap: int, first: int, otherwise: Position) -> Position:
         """The last place up to `gap` that is not one where a barrier or wait of the kernel stands."""
         while gap >= first:
-            if Position(block, gap) not in self.program.standing:
+            if Position(block, gap) not in self.program.existing:
                 return Position(block, gap)
             gap -= 1
         return otherwise
@@ -125,7 +125,7 @@ class Stretches:
         stops = self.stops.get(block, [])
         for number in range(bisect_left(stops, first), len(stops)):
             # Where the barrier stood that is pulled apart, an operation of the kernel may stand right behind it.
-            if stops[number] != skip or skip in self.standing.get(block, ()):
+            if stops[number] != skip or skip in self.existing.get(block, ()):
                 return stops[number]
         return len(self.program.flow.blocks[block].ops) + 1
 
@@ -155,7 +155,7 @@ class Stretches:
             held = waits.has(Position(block, 0)) and own != Position(block, 0)
             if first or before is None or held:
                 first = self.around_parts(block, first, down=False)
-                while Position(block, first) in self.program.standing and Position(block, first) < position:
+                while Position(block, first) in self.program.existing and Position(block, first) < position:
                     first += 1
                 return Position(block, first)
             inside = self.inside(before, block)
@@ -165,9 +165,9 @@ class Stretches:
 
     def last_stop(self, block: int, last: int) -> int:
         """Behind the synchronization of the kernel that stands last in front of a place; 0 if there is none."""
-        standing = self.standing.get(block, [])
-        place = bisect_left(standing, last)
-        return standing[place - 1] + 1 if place else 0
+        existing = self.existing.get(block, [])
+        place = bisect_left(existing, last)
+        return existing[place - 1] + 1 if place else 0
 
     def later(self, position: Position, limit: Position | None, pace: Pace) -> tuple[Position, bool]:
         """From the first place of a signal on: where its fence has nothing left to wait for, at most `limit`.
@@ -225,15 +225,15 @@ class Stretches:
         return found
 
 
-def _merged(program: Program, phases: list[int]) -> list[tuple[int, int, int]]:
+def _merged(program: Program, instances: list[int]) -> list[tuple[int, int, int]]:
     """The accesses of a block in all its phases together."""
     found: dict[int, tuple[int, int]] = {}
     every = (1 << program.width) - 1
-    for phase in phases:
-        for step in program.steps[phase]:
+    for instance in instances:
+        for step in program.steps[instance]:
             adds, conflicts = found.get(step.gap, (0, 0))
-            flying = program.of_any_level(step.flying)
-            found[step.gap] = (adds | step.adds & every, conflicts | step.conflicts | flying)
+            in_flight = program.of_any_level(step.in_flight)
+            found[step.gap] = (adds | step.adds & every, conflicts | step.conflicts | in_flight)
     return [(gap, *found[gap]) for gap in sorted(found)]
 
 

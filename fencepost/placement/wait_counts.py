@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from fencepost.analysis.program import MOST_COUNTED, Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir.ops import LDS_COUNTER
 from fencepost.placement.redundant import Pruning
@@ -37,40 +37,40 @@ def relax(
     pruning = Pruning(program, relaxed)
     flow = program.flow
     for position in sorted(positions, key=lambda at: (-flow.frequency(at), at)):
-        if relaxed[position].lands and position.block in program.siblings:
+        if relaxed[position].completes and position.block in program.instances_of:
             _relax_at(pruning, position, widest, (least or {}).get(position))
-            relaxed[position] = pruning.cover[position]
+            relaxed[position] = pruning.sync[position]
             if not relaxed[position].does_anything:
                 del relaxed[position]
     return relaxed
 
 
-def _within(program: Program, cover: Cover, widest: Mapping[str, int]) -> Cover:
+def _within(program: Program, sync: Sync, widest: Mapping[str, int]) -> Sync:
     """`cover` with counts that a wait can be given: a smaller one completes more."""
-    counts = {name: min(count, widest.get(name, count)) for name, count in cover.counts}
-    if cover.drains or counts == dict(cover.counts):
-        return cover
-    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(signal=cover.signal, wait=cover.wait)
+    counts = {name: min(count, widest.get(name, count)) for name, count in sync.counts}
+    if sync.drains or counts == dict(sync.counts):
+        return sync
+    return program.waiting(counts, rendezvous=sync.rendezvous)._replace(signal=sync.signal, wait=sync.wait)
 
 
-def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Cover | None) -> None:
+def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Sync | None) -> None:
     program = pruning.program
     if least is not None and pruning.weaken(position, least):
         return
-    cover = pruning.cover[position]
+    sync = pruning.sync[position]
     floor = dict(least.counts) if least is not None else {}
-    if cover.drains:
-        counts = dict.fromkeys(program.table.engines, 0) | dict(cover.counts)
+    if sync.drains:
+        counts = dict.fromkeys(program.table.engines, 0) | dict(sync.counts)
         counts.update((name, count) for name, count in floor.items() if name not in counts)
-        if not pruning.weaken(position, _waiting(program, counts, cover)):
+        if not pruning.weaken(position, _waiting(program, counts, sync)):
             # Something has not even been put into a group yet: only draining waits for that.
             return
     else:
-        counts = dict(cover.counts)
+        counts = dict(sync.counts)
     for counter in list(counts):
-        if counter == LDS_COUNTER and counter not in floor and not cover.rendezvous:
+        if counter == LDS_COUNTER and counter not in floor and not sync.rendezvous:
             without = {name: count for name, count in counts.items() if name != counter}
-            if pruning.weaken(position, _waiting(program, without, cover)):
+            if pruning.weaken(position, _waiting(program, without, sync)):
                 counts = without
         elif counter in program.table.engines:
             _relax_counter(
@@ -82,21 +82,21 @@ def _relax_counter(
     pruning: Pruning, position: Position, counts: dict[str, int], counter: str, most: int, floor: int | None
 ) -> None:
     """Make one count as large as possible, or drop it; what must stay of it is at most `floor`."""
-    program, cover = pruning.program, pruning.cover[position]
+    program, sync = pruning.program, pruning.sync[position]
     if floor is None:
         without = {name: count for name, count in counts.items() if name != counter}
-        if pruning.weaken(position, _waiting(program, without, cover)):
+        if pruning.weaken(position, _waiting(program, without, sync)):
             del counts[counter]
             return
     safe, limit = counts[counter], min(most, program.levels - 1, most if floor is None else floor)
     while safe < limit:
         tried = (safe + limit + 1) // 2
-        if pruning.weaken(position, _waiting(program, counts | {counter: tried}, cover)):
+        if pruning.weaken(position, _waiting(program, counts | {counter: tried}, sync)):
             safe = counts[counter] = tried
         else:
             limit = tried - 1
 
 
-def _waiting(program: Program, counts: dict[str, int], cover: Cover) -> Cover:
+def _waiting(program: Program, counts: dict[str, int], sync: Sync) -> Sync:
     """The same barrier or wait with other counts."""
-    return program.waiting(counts, rendezvous=cover.rendezvous)._replace(times=cover.times)
+    return program.waiting(counts, rendezvous=sync.rendezvous)._replace(times=sync.times)

@@ -23,14 +23,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import DRAIN, Cover, Placement
+from fencepost.analysis.sync import DRAIN, Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.fallback import complete
 from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Strategy, cost, wait_price
 from fencepost.placement.wait_counts import relax
 
-NOTHING = Cover(rendezvous=False)
+NOTHING = Sync(rendezvous=False)
 
 MOST_VARIED, MOST_RELAXED = 4000, 20_000
 """Operations of a kernel up to which several ways to wait are tried, and waits are made as short as possible."""
@@ -59,7 +59,7 @@ def choose(
     first = strategy.choose(program)
     if coarse is None or not strategy.improves:
         return first
-    other = prune(program, complete(program, program.standing | strategy.choose(coarse)), program.standing)
+    other = prune(program, complete(program, program.existing | strategy.choose(coarse)), program.existing)
     return min(first, other, key=lambda placement: cost(program.flow, placement))
 
 
@@ -80,7 +80,7 @@ def candidates(
         if chosen in before:
             break
         before.append(chosen)
-        added = chosen.keys() - program.standing.keys()
+        added = chosen.keys() - program.existing.keys()
         if size > MOST_RELAXED:
             yield chosen
             return
@@ -88,7 +88,7 @@ def candidates(
         yield found[-1]
         if time.monotonic() > until or size > MOST_VARIED:
             return
-        if any(chosen[at].lands for at in added):
+        if any(chosen[at].completes for at in added):
             found.append(_all_waiting(program, chosen, widest))
             yield found[-1]
             if strategy.improves:
@@ -125,12 +125,12 @@ def _improved(program: Program, placement: Placement, widest: Mapping[str, int],
     improving = True
     while improving and tries > 0:
         improving = False
-        added = [at for at in best if at not in program.standing]
+        added = [at for at in best if at not in program.existing]
         for position in sorted(added, key=lambda at: (-program.flow.frequency(at), at))[:tries]:
             tries -= 1
             if time.monotonic() > until:
                 return best
-            without = {at: cover for at, cover in best.items() if at != position}
+            without = {at: sync for at, sync in best.items() if at != position}
             repaired = _all_waiting(program, complete(program, _draining(without)), widest)
             if (paid := price(program, repaired)) < least:
                 best, least, improving = repaired, paid, True
@@ -155,35 +155,34 @@ def _behind_loops(program: Program) -> Placement:
 
 def _draining(placement: Placement) -> Placement:
     return {
-        at: DRAIN._replace(times=cover.times) if cover.rendezvous else cover
-        for at, cover in placement.items()
+        at: DRAIN._replace(times=sync.times) if sync.rendezvous else sync for at, sync in placement.items()
     }
 
 
 def _all_waiting(program: Program, chosen: Placement, widest: Mapping[str, int]) -> Placement:
     """`chosen` with every barrier waiting, without those that are redundant then, and relaxed again."""
-    standing = program.standing
-    kept = prune(program, _draining(chosen), standing)
-    changeable = [at for at in kept if at not in standing or standing[at].rendezvous]
-    return relax(program, kept, changeable, widest, least=standing)
+    existing = program.existing
+    kept = prune(program, _draining(chosen), existing)
+    changeable = [at for at in kept if at not in existing or existing[at].rendezvous]
+    return relax(program, kept, changeable, widest, least=existing)
 
 
-def paid_each_time(cover: Cover) -> float:
+def paid_each_time(sync: Sync) -> float:
     """What a barrier or wait costs whenever it runs."""
-    return cover.is_barrier * cover.times + _wait_price(cover, NOTHING)
+    return sync.is_barrier * sync.times + _wait_price(sync, NOTHING)
 
 
 def price(program: Program, placement: Placement) -> float:
     """Barriers executed, and what the waits cost that were not in the kernel."""
-    flow, standing = program.flow, program.standing
+    flow, existing = program.flow, program.existing
     return sum(
-        flow.frequency(at) * (cover.is_barrier * cover.times + _wait_price(cover, standing.get(at, NOTHING)))
-        for at, cover in placement.items()
+        flow.frequency(at) * (sync.is_barrier * sync.times + _wait_price(sync, existing.get(at, NOTHING)))
+        for at, sync in placement.items()
     )
 
 
-def _wait_price(cover: Cover, standing: Cover) -> float:
+def _wait_price(sync: Sync, existing: Sync) -> float:
     """What it costs that a barrier or wait waits for more than the one that stood there."""
-    if not cover.lands & ~standing.lands:
+    if not sync.completes & ~existing.completes:
         return 0.0
-    return wait_price(min((count for _, count in cover.counts), default=0))
+    return wait_price(min((count for _, count in sync.counts), default=0))

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import DRAIN, PLAIN, Cover, Placement
+from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
@@ -34,7 +34,7 @@ class Walk(Strategy):
         """See the module."""
         walk = _Walking(program)
         walk.over_kernel()
-        return complete_in_front_of_calls(program, program.standing | walk.chosen)
+        return complete_in_front_of_calls(program, program.existing | walk.chosen)
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class _Last:
 
     type: MemoryAccessType
     when: int
-    flying: bool
+    in_flight: bool
 
 
 @dataclass(slots=True)
@@ -88,9 +88,9 @@ class _Walking:
                 closed = closed or op.owner is not None
                 self.access(op, None if closed else position)
 
-    def pass_barrier(self, cover: Cover) -> None:
+    def pass_barrier(self, sync: Sync) -> None:
         self.barrier = self.clock - 1
-        if cover.drains:
+        if sync.drains:
             self.async_barrier = self.clock - 1
 
     def access(self, op: ops.MemoryOperation, position: Position | None) -> None:
@@ -99,16 +99,16 @@ class _Walking:
         alone = self.program.flow.trace.waves == 1
         for view in op.views:
             last = self.last.get(view.buffer)
-            if last is not None and alone and not (last.flying or isinstance(op, ops.AsyncOperation)):
+            if last is not None and alone and not (last.in_flight or isinstance(op, ops.AsyncOperation)):
                 continue
             if last is not None and position is not None and self.needs_barrier(last, used):
-                cover = (DRAIN if last.flying else PLAIN).joined(self.chosen.get(position, PLAIN))
-                self.chosen[position] = cover
-                self.pass_barrier(cover)
+                sync = (DRAIN if last.in_flight else PLAIN).joined(self.chosen.get(position, PLAIN))
+                self.chosen[position] = sync
+                self.pass_barrier(sync)
         for view in op.views:
             self.last[view.buffer] = _Last(used, self.clock, isinstance(op, ops.AsyncOperation))
 
     def needs_barrier(self, last: _Last, used: MemoryAccessType) -> bool:
         if last.type is used and used is not MemoryAccessType.READ_WRITE:
             return False
-        return last.when > (self.async_barrier if last.flying else self.barrier)
+        return last.when > (self.async_barrier if last.in_flight else self.barrier)

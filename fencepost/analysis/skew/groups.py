@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from fencepost.analysis.block_instances import Phases, values_in
+from fencepost.analysis.block_instances import BlockInstances, values_in
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -49,7 +49,7 @@ def is_rendezvous(op: ops.Operation) -> bool:
     return isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
 
 
-def find_groups(flow: Flow, phases: Phases) -> Groups | None:
+def find_groups(flow: Flow, instances: BlockInstances) -> Groups | None:
     """The groups of a kernel; None if all waves meet the same barriers."""
     _refuse_some_waves(flow)
     guarded = {
@@ -61,10 +61,10 @@ def find_groups(flow: Flow, phases: Phases) -> Groups | None:
     waves = range(flow.trace.waves)
     everyone = (1 << flow.trace.waves) - 1
     here: dict[int, int] = {}
-    for phase in phases.order:
-        block = flow.blocks[phases.nodes[phase].block]
+    for instance in instances.order:
+        block = flow.blocks[instances.nodes[instance].block]
         if block.index in guarded:
-            here[phase] = _waves_in(flow, phases, block, values_in(phases.nodes[phase], flow))
+            here[instance] = _waves_in(flow, instances, block, values_in(instances.nodes[instance], flow))
     kinds: dict[tuple[bool, ...], int] = {}
     for wave in waves:
         kind = tuple(bool(met >> wave & 1) for met in here.values())
@@ -72,15 +72,15 @@ def find_groups(flow: Flow, phases: Phases) -> Groups | None:
     masks = tuple(sorted(kinds.values(), key=lambda mask: mask & -mask))
     assert sum(masks) == everyone
     arrivals = {
-        phase: frozenset(group for group, mask in enumerate(masks) if not mask & ~met)
-        for phase, met in here.items()
+        instance: frozenset(group for group, mask in enumerate(masks) if not mask & ~met)
+        for instance, met in here.items()
     }
-    return Groups(masks, _extras(flow, phases, masks, arrivals), arrivals)
+    return Groups(masks, _extras(flow, instances, masks, arrivals), arrivals)
 
 
-def one_group(flow: Flow, phases: Phases) -> Groups:
+def one_group(flow: Flow, instances: BlockInstances) -> Groups:
     """All waves of a kernel as one group, which is never apart from itself."""
-    return Groups(((1 << flow.trace.waves) - 1,), ((0,),) * len(phases.nodes), {})
+    return Groups(((1 << flow.trace.waves) - 1,), ((0,),) * len(instances.nodes), {})
 
 
 def _refuse_some_waves(flow: Flow) -> None:
@@ -150,13 +150,13 @@ def _first_barrier(flow: Flow, guarded: set[int]) -> list[Mark]:
     return [Mark(next(op for op in block.ops if is_rendezvous(op)).span, "only some waves meet this one")]
 
 
-def _waves_in(flow: Flow, phases: Phases, block: Block, env: dict[str, int]) -> int:
+def _waves_in(flow: Flow, instances: BlockInstances, block: Block, env: dict[str, int]) -> int:
     """The waves that run a block, as bits; refused if that is not known."""
     met = 0
     for wave in range(flow.trace.waves):
-        if all(phases.demands(guard, wave, env) for guard in block.guards):
+        if all(instances.demands(guard, wave, env) for guard in block.guards):
             met |= 1 << wave
-        elif all(phases.admits(guard, wave, env) for guard in block.guards):
+        elif all(instances.admits(guard, wave, env) for guard in block.guards):
             op = next(op for op in block.ops if is_rendezvous(op))
             raise FencepostError(
                 f"{op.mnemonic} inside a divergent conditional: which waves meet it is not known",
@@ -172,28 +172,28 @@ def _waves_in(flow: Flow, phases: Phases, block: Block, env: dict[str, int]) -> 
 
 
 def _extras(
-    flow: Flow, phases: Phases, masks: tuple[int, ...], arrivals: dict[int, frozenset[int]]
+    flow: Flow, instances: BlockInstances, masks: tuple[int, ...], arrivals: dict[int, frozenset[int]]
 ) -> tuple[Extras, ...]:
     """How far the groups are apart where each phase begins."""
     none = (0,) * len(masks)
-    found: dict[int, Extras] = dict.fromkeys(range(phases.entries), none)
+    found: dict[int, Extras] = dict.fromkeys(range(instances.entries), none)
     todo = deque(found)
     while todo:
-        phase = todo.popleft()
-        block = flow.blocks[phases.nodes[phase].block]
-        extras = found[phase]
+        instance = todo.popleft()
+        block = flow.blocks[instances.nodes[instance].block]
+        extras = found[instance]
         for op in block.ops:
-            if phase in arrivals and is_rendezvous(op):
-                extras = after_arrival(extras, arrivals[phase])
-        if not phases.edges[phase] and any(extras):
+            if instance in arrivals and is_rendezvous(op):
+                extras = after_arrival(extras, arrivals[instance])
+        if not instances.edges[instance] and any(extras):
             raise _left_apart(flow, masks, extras)
-        for target, _ in phases.edges[phase]:
+        for target, _ in instances.edges[instance]:
             if target not in found:
                 found[target] = extras
                 todo.append(target)
             elif found[target] != extras:
-                raise _depends_on_the_way(flow, flow.blocks[phases.nodes[target].block])
-    return tuple(found.get(phase, none) for phase in range(len(phases.nodes)))
+                raise _depends_on_the_way(flow, flow.blocks[instances.nodes[target].block])
+    return tuple(found.get(instance, none) for instance in range(len(instances.nodes)))
 
 
 def after_arrival(extras: Extras, arriving: frozenset[int]) -> Extras:

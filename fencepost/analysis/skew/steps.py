@@ -45,21 +45,21 @@ class SkewedSteps:
     def __post_init__(self) -> None:
         self.overdue = self.skew.overdue()
 
-    def of(self, phase: int, returned: dict[int, int]) -> list[Step]:
+    def of(self, instance: int, returned: dict[int, int]) -> list[Step]:
         """The steps of a phase, in order. `returned` are the reads that operations complete by using results."""
         program, engines = self.program, self.program.table.engines
-        block = program.flow.blocks[program.phases.nodes[phase].block]
-        numbers = dict(program.table.accesses[phase])
-        waves = self._waves(phase, block)
+        block = program.flow.blocks[program.instances.nodes[instance].block]
+        numbers = dict(program.table.accesses[instance])
+        waves = self._waves(instance, block)
         found: list[Step] = []
         for gap, op in enumerate(block.ops):
             number, used = numbers.get(gap), returned.get(gap, 0)
             counter = getattr(op, "counter", "")
             if number is not None:
-                step = Step(gap, *self._access(phase, number, self._completing(used))[1:])
+                step = Step(gap, *self._access(instance, number, self._completing(used))[1:])
             elif isinstance(op, ops.SyncOperation):
                 fixed = op.owner is not None or block.origin in program.flow.sealed
-                step = self._synchronization(phase, gap, op, self._here(waves), fixed)
+                step = self._synchronization(instance, gap, op, self._here(waves), fixed)
             elif used:
                 step = Step(gap, clears=True, turn=Turn(self._completing(used)))
             elif counter in engines:
@@ -73,14 +73,14 @@ class SkewedSteps:
                 found.append(step)
         return found
 
-    def _waves(self, phase: int, block: Block) -> int:
+    def _waves(self, instance: int, block: Block) -> int:
         """The waves that are certain to come by a block."""
         everyone = (1 << self.program.flow.trace.waves) - 1
         if not block.guards:
             return everyone
-        env = values_in(self.program.phases.nodes[phase], self.program.flow)
+        env = values_in(self.program.instances.nodes[instance], self.program.flow)
         waves = range(self.program.flow.trace.waves)
-        demands = self.program.phases.demands
+        demands = self.program.instances.demands
         return sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
 
     def _here(self, waves: int) -> _Here:
@@ -104,10 +104,10 @@ class SkewedSteps:
             self.completing[used] = self.skew.completing(dict.fromkeys(groups, used))
         return self.completing[used]
 
-    def _access(self, phase: int, number: int, complete: int) -> Step:
+    def _access(self, instance: int, number: int, complete: int) -> Step:
         """An access, wherever it stands."""
         program, skew = self.program, self.skew
-        extras = skew.groups.extras[phase]
+        extras = skew.groups.extras[instance]
         key = number, complete, extras
         if key in self.accesses:
             return self.accesses[key]
@@ -118,7 +118,7 @@ class SkewedSteps:
             skew.added(number, program.table),
             # Operands are there before it is issued: what it completes by using it, its own engine may overtake.
             skew.conflicting(number, extras) & ~(complete & skew.everything),
-            program.on_levels(skew.conflicting_flying(number)),
+            program.on_levels(skew.conflicting_in_flight(number)),
             bool(program.table.classes[number].engine),
             number,
             clears=turn is not None,
@@ -141,7 +141,9 @@ class SkewedSteps:
             )
         return self.counted[key]
 
-    def _synchronization(self, phase: int, gap: int, op: ops.SyncOperation, here: _Here, fixed: bool) -> Step:
+    def _synchronization(
+        self, instance: int, gap: int, op: ops.SyncOperation, here: _Here, fixed: bool
+    ) -> Step:
         program, skew = self.program, self.skew
         if not fixed:
             # It is a cover. What is overdue behind a rendezvous without a fence should have been complete before it.
@@ -151,21 +153,22 @@ class SkewedSteps:
                 if overdue
                 else Step(gap)
             )
-        lands = fence = 0
+        completes = fence = 0
         if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
             waits = isinstance(op, ops.MemoryCounterWait) or op.drains or bool(op.counts)
-            lands = (ALL if op.drains else program.waiting(op.counts).lands) if waits else 0
+            completes = (ALL if op.drains else program.waiting(op.counts).completes) if waits else 0
             if isinstance(op, ops.SharedMemoryBarrier) or op.counts.get(ops.LDS_COUNTER) == 0:
                 fence = skew.completing(here.groups)
         meets = None
         if not isinstance(op, ops.MemoryCounterWait):
             everyone = frozenset(range(len(skew.groups.masks)))
-            meets = skew.groups.arrivals.get(phase, everyone)
+            meets = skew.groups.arrivals.get(instance, everyone)
         everything = program.on_levels(here.everyone * program.transfer.copies)
         return Step(
             gap,
             clears=True,
-            lands=lands & everything,
-            may_land=lands & program.on_levels((skew.everything & ~here.everyone) * program.transfer.copies),
+            completes=completes & everything,
+            may_complete=completes
+            & program.on_levels((skew.everything & ~here.everyone) * program.transfer.copies),
             turn=Turn(fence, (), meets, self.overdue),
         )

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from fencepost.analysis.access_classes import ClassTable, Filter, all_ages, pairs_that_matter, width
 from fencepost.analysis.skew.groups import Groups
-from fencepost.analysis.sync import Cover
+from fencepost.analysis.sync import Sync
 from fencepost.analysis.transfer import Turn, WavesApart
 
 OWN = 0
@@ -54,7 +54,7 @@ class Skewed:
     """The greatest lead."""
     conflicts: list[list[int]] = field(default_factory=list)
     """For each relation, then the wave's own: for each class, the bits of completed or unfinished accesses."""
-    flying: list[list[int]] = field(default_factory=list)
+    in_flight: list[list[int]] = field(default_factory=list)
     """The same for bits in flight."""
     asked: list[int] = field(default_factory=list)
     """For each relation and own: bits that anything conflicts with. The others need not be followed."""
@@ -103,11 +103,11 @@ class Skewed:
         """Copies that a wait has completed, on the layers of those that the next rendezvous tells of."""
         return self.landed(bits)
 
-    def through(self, cover: Cover, pending: int) -> int:
+    def through(self, sync: Sync, pending: int) -> int:
         """What is pending behind a barrier or wait."""
-        if cover.fences:
+        if sync.fences:
             pending = self.completed(pending, self.fence)
-        for _ in range(cover.times if cover.rendezvous else 0):
+        for _ in range(sync.times if sync.rendezvous else 0):
             pending = self.met(pending)
         return pending
 
@@ -172,11 +172,11 @@ class Skewed:
                 found |= self.on(self.complete(relation, stage), bits)
         return found
 
-    def conflicting_flying(self, number: int) -> int:
+    def conflicting_in_flight(self, number: int) -> int:
         """Bits in flight, of one level, that an access conflicts with."""
-        found = self.flying[self.count][number]
+        found = self.in_flight[self.count][number]
         for relation in range(self.count):
-            found |= self.on(self.unfinished(relation), self.flying[relation][number])
+            found |= self.on(self.unfinished(relation), self.in_flight[relation][number])
         return found
 
     def owing(self, number: int, extras: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
@@ -257,9 +257,9 @@ class Skewed:
                     found |= self.on(self.owed(relation, after), everything)
         return found
 
-    def missing(self, hit: int, phase: int) -> int:
+    def missing(self, hit: int, instance: int) -> int:
         """How many rendezvous are missing for pending bits that conflict; 0 if a fence is enough."""
-        found, extras = 0, self.groups.extras[phase]
+        found, extras = 0, self.groups.extras[instance]
         layer = 0
         while hit:
             here = hit & self.everything
@@ -272,13 +272,13 @@ class Skewed:
             layer += 1
         return found
 
-    def apart(self, hit: int, phase: int) -> WavesApart | None:
+    def apart(self, hit: int, instance: int) -> WavesApart | None:
         """The groups of one of some bits that conflict; None for a wave's own."""
         layer = (hit.bit_length() - 1) // self.width
         if layer <= 0:
             return None
         one, other = self.relations[(layer - 1) % self.count]
-        masks, extras = self.groups.masks, self.groups.extras[phase]
+        masks, extras = self.groups.masks, self.groups.extras[instance]
         return WavesApart(masks[one], masks[other], extras[one] - extras[other])
 
 
@@ -293,7 +293,7 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
     skew = Skewed(groups, max(width(table), 1), relations, least, min(least) + 1, most)
     size = len(table.classes)
     skew.conflicts = [[0] * size for _ in range(skew.count + 1)]
-    skew.flying = [[0] * size for _ in range(skew.count + 1)]
+    skew.in_flight = [[0] * size for _ in range(skew.count + 1)]
     parts = [[made.among(mask) for mask in groups.masks] for made in table.classes]
     for one, other, bits, age in pairs_that_matter(table, ignore):
         earlier, later = table.classes[one], table.classes[other]
@@ -302,13 +302,13 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
             if mine.waves and theirs.waves and mine.meets(theirs, False, age, table.solver):
                 skew.conflicts[number][other] |= bits
                 if earlier.engine:
-                    skew.flying[number][other] |= bits
+                    skew.in_flight[number][other] |= bits
         if (earlier.engine or later.engine) and earlier.meets(later, True, age, table.solver):
             # A copy that has been waited for is known to its own wave.
-            (skew.flying if earlier.engine else skew.conflicts)[skew.count][other] |= bits
+            (skew.in_flight if earlier.engine else skew.conflicts)[skew.count][other] |= bits
     for number in range(skew.count + 1):
         asked = 0
-        for conflicts in (*skew.conflicts[number], *skew.flying[number]):
+        for conflicts in (*skew.conflicts[number], *skew.in_flight[number]):
             asked |= conflicts
         skew.asked.append(asked)
     return skew

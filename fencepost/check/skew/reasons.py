@@ -64,7 +64,7 @@ def barriers_of(events: Sequence[R], who: Callable[[R], str]) -> list[Barrier]:
     return [Barrier(event.op, event.number, who(event)) for event in events if isinstance(event.op, BARRIERS)]
 
 
-def why_apart(
+def why_skewed(
     kind: str, first: Made, second: Made, one: Sequence[Barrier], other: Sequence[Barrier]
 ) -> Why | None:
     """Why the second access, later in the program, does not come after the first; None if the waves are in step.

@@ -63,7 +63,7 @@ class _Step(Walked):
     standing: Standing = field(default_factory=lambda: Standing(()))
 
 
-class ApartTracker(Tracker):
+class SkewTracker(Tracker):
     """Follows every access of a kernel whose waves run apart."""
 
     def __init__(self, context: Context, explored: Explored, budget: int, balance: Balance) -> None:
@@ -82,11 +82,11 @@ class ApartTracker(Tracker):
                 if isinstance(op, BARRIERS):
                     met = self.balance.after(block, state.env, met)
                 elif isinstance(op, ops.MemoryOperation):
-                    self.start_apart(block, gap, op, state.env, met)
+                    self.start_skewed(block, gap, op, state.env, met)
         if self.context.cut:
             self.explored.cut("loops of unknown length were followed for a bounded number of iterations")
 
-    def start_apart(self, block: Block, gap: int, op: ops.MemoryOperation, env: Env, met: Met) -> None:
+    def start_skewed(self, block: Block, gap: int, op: ops.MemoryOperation, env: Env, met: Met) -> None:
         """Follow one operation of each wave that makes it."""
         effect = effect_of(op)
         if effect is None:
@@ -103,9 +103,9 @@ class ApartTracker(Tracker):
                 return
             self.explored.accesses += 1
             places = self.places_of(op, block, env, wave)
-            self.follow_apart(Tracked(op, effect, block, env, wave, places, loops, status), gap, met)
+            self.follow_skewed(Tracked(op, effect, block, env, wave, places, loops, status), gap, met)
 
-    def follow_apart(self, tracked: Tracked, gap: int, met: Met) -> None:
+    def follow_skewed(self, tracked: Tracked, gap: int, met: Met) -> None:
         """Walk on from the access until all waves are bound to come after it, on every path."""
         start = _Step(tracked.block.index, gap + 1, tracked.env, tracked.status, None, standing=Standing(met))
         seen = {(start.block, start.gap, start.env, start.status, start.standing)}

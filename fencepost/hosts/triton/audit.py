@@ -92,22 +92,22 @@ def _not_judged(module: Module, *why: str) -> Audit:
 def _audit(translation: Translation, every: list[Translation]) -> Audit:
     trace = translation.trace
     flow = build_flow(trace)
-    standing = [
+    existing = [
         (op, block.frequency)
         for block in flow.blocks
         for op in block.ops
         if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
     ]
-    executed = sum(times for _, times in standing)
+    executed = sum(times for _, times in existing)
     together = trace_to_check(translation, every)
     # The kernel of all waves together may use what none of its parts does.
     beyond = tuple(translation.not_judged)
     if beyond:
-        return Audit(trace.name, translation.target, len(standing), executed, (), (), beyond)
+        return Audit(trace.name, translation.target, len(existing), executed, (), (), beyond)
     races = tuple(diagnostics(together, check(together))) if translation.part is None else ()
     pruned = prune_barriers(trace, keep=_is_kept)
     redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
-    return Audit(trace.name, translation.target, len(standing), executed, redundant, races, beyond)
+    return Audit(trace.name, translation.target, len(existing), executed, redundant, races, beyond)
 
 
 def _is_kept(op: ops.SyncOperation) -> bool:

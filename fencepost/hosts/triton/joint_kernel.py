@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.hosts.triton.mbarriers import uses_objects
+from fencepost.hosts.triton.mbarriers import uses_mbarriers
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.partitions import SPECIALIZE, specializations
 from fencepost.hosts.triton.translate import Translation, translate
@@ -35,7 +35,7 @@ def trace_to_check(
     What cannot be expressed where partitions are looked at together is noted on the translation.
     """
     function = translation.function
-    if not uses_objects(function) and not specializations(translation.module, function):
+    if not uses_mbarriers(function) and not specializations(translation.module, function):
         return translation.trace
     together = translate(translation.module, function, local=local, joint=True)
     translation.beyond += [op for op in together.beyond if op not in translation.beyond]
@@ -52,9 +52,9 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
     for op in joint.preorder_walk():
         if isinstance(op.host, Operation) and op.host not in first:
             first[op.host] = _outermost(op)
-    standing = {op.host for op in part.trace.preorder_walk() if isinstance(op.host, Operation)}
+    existing = {op.host for op in part.trace.preorder_walk() if isinstance(op.host, Operation)}
     for host in part.own:
-        if removable(host) and host not in standing and host in first:
+        if removable(host) and host not in existing and host in first:
             gone = first[host]
             assert gone.graph is not None
             gone.graph.remove(gone)

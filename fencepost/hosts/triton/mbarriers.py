@@ -34,7 +34,7 @@ WAIT = ("ttng.wait_barrier", "amdg.wait_barrier")
 ENGINE_ARRIVES = ("ttng.async_copy_mbarrier_arrive", "amdg.async_copy_mbarrier_arrive")
 TMA_LOADS = ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
 """Given the object first, then where the tile goes."""
-OBJECTS = (
+MBARRIERS = (
     *(*INIT, *INVAL, *WAIT, *ENGINE_ARRIVES, *TMA_LOADS),
     *("ttng.barrier_expect", "ttng.arrive_barrier", "amdg.arrive_barrier"),
 )
@@ -42,14 +42,14 @@ PREDICATE = {"ttng.wait_barrier": 2, "ttng.barrier_expect": 1, "ttng.arrive_barr
 """Where operations have a condition among their operands, if they have one."""
 
 
-def uses_objects(function: Operation) -> bool:
+def uses_mbarriers(function: Operation) -> bool:
     """Whether a function works with barrier objects."""
-    return any(op.name in OBJECTS for op in function.walk())
+    return any(op.name in MBARRIERS for op in function.walk())
 
 
-def object_numbers(op: Operation) -> Iterator[Value]:
+def mbarrier_numbers(op: Operation) -> Iterator[Value]:
     """The numbers that decide what an operation does to an object: a phase, a condition."""
-    if op.name in OBJECTS:
+    if op.name in MBARRIERS:
         for value in op.operands:
             if value.type in ("i1", "i32") and (op.name not in TMA_LOADS or value.type == "i1"):
                 yield value
@@ -58,7 +58,7 @@ def object_numbers(op: Operation) -> Iterator[Value]:
 NEVER = Compare("!=", Const(0), Const(0))
 
 
-class ObjectWriter:
+class MbarrierWriter:
     """Puts operations on barrier objects into a kernel."""
 
     def __init__(self, writer: OperationWriter) -> None:
@@ -68,7 +68,7 @@ class ObjectWriter:
         """One operation; False if it cannot be expressed."""
         writer, kernel = self.writer, self.writer.kernel
         places = [self.place(value) for value in writer.views.shared(op)]
-        if op.name not in OBJECTS or not places or places[0] is None:
+        if op.name not in MBARRIERS or not places or places[0] is None:
             return False
         target = places[0]
         asked = self.condition(op)
@@ -122,7 +122,7 @@ class ObjectWriter:
         """A copy by AMD's data mover, in or out, that may tell an object; False if it tells none."""
         writer, kernel = self.writer, self.writer.kernel
         shared = list(writer.views.shared(op))
-        objects = [value for value in shared if self.is_object(value)]
+        objects = [value for value in shared if self.is_mbarrier(value)]
         if not objects:
             return False
         target = self.place(objects[0])
@@ -141,7 +141,7 @@ class ObjectWriter:
 
     # ------------------------------------------------------------ pieces
 
-    def is_object(self, value: Value) -> bool:
+    def is_mbarrier(self, value: Value) -> bool:
         """Whether a view is one of barrier objects."""
         memory = self.writer.views.module.type_of(value)
         return isinstance(memory, MemDesc) and memory.bits == 64 and memory.elements == 1

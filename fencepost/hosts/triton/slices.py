@@ -19,7 +19,7 @@ from fencepost.hosts.triton.table import Does, row_of
 from fencepost.ir.expr import Binary, Const, Expr
 
 SUBSLICE = "ttg.memdesc_subslice"
-WRITERS = (Does.WRITES, Does.UPDATES, Does.COPIES_IN, Does.OBJECTS)
+WRITERS = (Does.WRITES, Does.UPDATES, Does.COPIES_IN, Does.MBARRIERS)
 NVMMA_PHASES = {128: (1, 8), 64: (2, 4), 32: (4, 2)}
 """By the bytes that are swizzled together: how many rows in turn have one phase, and how many phases there are."""
 VECTOR = 16

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors
-from fencepost.hosts.triton.mbarriers import object_numbers
+from fencepost.hosts.triton.mbarriers import mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.opaque import PROGRAM, computed_once, conditions_in, name_of
@@ -89,7 +89,7 @@ class Views:
     def find_tried(self) -> None:
         """Conditions of operations on barrier objects that are not followed."""
         todo = [
-            value for block in self.flat.blocks for op in block.operations for value in object_numbers(op)
+            value for block in self.flat.blocks for op in block.operations for value in mbarrier_numbers(op)
         ]
         seen: set[Value] = set()
         while todo:
@@ -137,7 +137,7 @@ class Views:
                 for value in op.operands:
                     place = self.place(value) if is_view(value) else None
                     todo += _names(place.low) if place is not None else []
-                for value in object_numbers(op):
+                for value in mbarrier_numbers(op):
                     todo += _names(self.number(value))
             asked = self.condition(block)
             if asked is not None:

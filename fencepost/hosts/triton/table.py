@@ -28,7 +28,7 @@ class Does(Enum):
     MEETS_BARE = "is a barrier of the workgroup without a fence"
     VIEWS = "makes another view of the same bytes"
     NOTHING = "touches no shared memory and orders nothing"
-    OBJECTS = "works on a barrier object in memory, or with one"
+    MBARRIERS = "works on a barrier object in memory, or with one"
     HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
     FIRST_USES = "has its first wave write and read memory of its own"
     PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
@@ -229,18 +229,18 @@ TABLE: dict[str, Row] = {
     "ttng.tensormap_create": Row(Does.FIRST_USES),
     "ttng.tensormap_fenceproxy_acquire": Row(Does.MEETS),
     # barrier objects
-    "ttng.init_barrier": Row(Does.OBJECTS),
-    "ttng.inval_barrier": Row(Does.OBJECTS),
-    "ttng.barrier_expect": Row(Does.OBJECTS),
-    "ttng.wait_barrier": Row(Does.OBJECTS),
-    "ttng.arrive_barrier": Row(Does.OBJECTS),
-    "ttng.async_copy_mbarrier_arrive": Row(Does.OBJECTS),
-    "ttng.async_tma_copy_global_to_local": Row(Does.OBJECTS),
-    "ttng.async_tma_gather": Row(Does.OBJECTS),
-    "amdg.init_barrier": Row(Does.OBJECTS),
-    "amdg.wait_barrier": Row(Does.OBJECTS),
-    "amdg.arrive_barrier": Row(Does.OBJECTS),
-    "amdg.async_copy_mbarrier_arrive": Row(Does.OBJECTS),
+    "ttng.init_barrier": Row(Does.MBARRIERS),
+    "ttng.inval_barrier": Row(Does.MBARRIERS),
+    "ttng.barrier_expect": Row(Does.MBARRIERS),
+    "ttng.wait_barrier": Row(Does.MBARRIERS),
+    "ttng.arrive_barrier": Row(Does.MBARRIERS),
+    "ttng.async_copy_mbarrier_arrive": Row(Does.MBARRIERS),
+    "ttng.async_tma_copy_global_to_local": Row(Does.MBARRIERS),
+    "ttng.async_tma_gather": Row(Does.MBARRIERS),
+    "amdg.init_barrier": Row(Does.MBARRIERS),
+    "amdg.wait_barrier": Row(Does.MBARRIERS),
+    "amdg.arrive_barrier": Row(Does.MBARRIERS),
+    "amdg.async_copy_mbarrier_arrive": Row(Does.MBARRIERS),
     # parts of the waves
     "ttg.warp_specialize": Row(Does.PARTS),
     "amdg.cond_barrier": Row(Does.HOLDS_BACK),

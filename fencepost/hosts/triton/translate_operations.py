@@ -12,7 +12,7 @@ from fencepost.hosts.triton.allocations import Allocation
 from fencepost.hosts.triton.calls import always_meets
 from fencepost.hosts.triton.forms import is_followed
 from fencepost.hosts.triton.layouts import may_stay_in_warps
-from fencepost.hosts.triton.mbarriers import ObjectWriter
+from fencepost.hosts.triton.mbarriers import MbarrierWriter
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.slot_views import Views
@@ -78,7 +78,7 @@ class OperationWriter:
         self.stretches = stretches
         self.trace_of = trace_of
         self.local = local
-        self.objects = ObjectWriter(self)
+        self.objects = MbarrierWriter(self)
         self.some: tuple[int, int] | None = None
         """Where only some waves run what is being put in: the first, and the one behind the last."""
         # Waits for copies count instructions in functions that have such a wait, and groups or copies in all others.
@@ -251,7 +251,7 @@ class OperationWriter:
             self.call(op)
         elif op.name in MULTIPLICATIONS:
             self.note(op, kernel.mma())
-        elif does is Does.OBJECTS and not self.objects.put(op):
+        elif does is Does.MBARRIERS and not self.objects.put(op):
             self.translation.beyond.append(op)
 
     def copy_in(self, op: Operation, counter: str) -> None:

@@ -65,17 +65,17 @@ def known_target(translation: Translation) -> str:
 def edits_of(translation: Translation) -> list[Edit]:
     """What has to be done to the module so that it has the barriers that the kernel has now."""
     found: list[Edit] = []
-    standing: set[Operation] = set()
+    existing: set[Operation] = set()
     for op in translation.trace.preorder_walk():
         if isinstance(op.host, Operation):
-            standing.add(op.host)
+            existing.add(op.host)
             if isinstance(op, ops.SharedMemoryBarrier) and op.host.name in BARE:
                 # It has got a fence, which its own operation does not have.
                 found += [Insert(op.host), Remove(op.host)]
         elif isinstance(op, PUT_IN):
             found.append(Insert(behind(op)))
     for op_ in translation.own:
-        if op_.name == "ttg.barrier" and op_ not in standing and removable(op_):
+        if op_.name == "ttg.barrier" and op_ not in existing and removable(op_):
             found.append(Remove(op_))
     return found
 

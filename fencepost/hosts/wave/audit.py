@@ -86,14 +86,14 @@ def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None
         return Audit(name_of(trace), shown, 0, 0.0, (), (), not_judged=tuple(failed))
     kernel = translation.trace
     name_origins(kernel)
-    standing = tried("how often barriers run", lambda: _frequencies(kernel)) or []
+    existing = tried("how often barriers run", lambda: _frequencies(kernel)) or []
     report = tried("races", lambda: check(kernel))
     pruned = tried("which barriers are redundant", lambda: prune_barriers(kernel))
     return Audit(
         kernel.name,
         shown,
-        len(standing),
-        sum(standing),
+        len(existing),
+        sum(existing),
         tuple(where(op.host) for op in pruned.removed) if pruned is not None else (),
         # What hangs comes first: races of waves that have lost step are often its consequence.
         tuple(sorted(diagnostics(kernel, report), key=lambda race: race.code not in HANGS)) if report else (),

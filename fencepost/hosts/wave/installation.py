@@ -148,9 +148,9 @@ class Installation:
         """The pass that lets allocations share bytes, and puts barriers between some of them."""
 
         def pack(trace: Any, *rest: Any, **options: Any) -> Any:
-            standing = barriers_in(trace)
+            existing = barriers_in(trace)
             result = before(trace, *rest, **options)
-            compilations.setdefault(trace, Compilation()).spare = barriers_in(trace) - standing
+            compilations.setdefault(trace, Compilation()).spare = barriers_in(trace) - existing
             return result
 
         return pack

@@ -21,7 +21,7 @@ Stretches = tuple[tuple[int, int], ...]
 """For each wave the first byte and the one behind the last."""
 
 
-def find_waves_apart(accesses: Accesses, group: Workgroup) -> None:
+def find_skew(accesses: Accesses, group: Workgroup) -> None:
     """Say where it is worth telling waves apart: where some pair of bundles never meets across waves."""
     threads = Threads(group)
     for one, other in _pairs_to_compare(accesses):

@@ -21,7 +21,7 @@ from fencepost.hosts.wave.lds import ANYWHERE, allocations
 from fencepost.hosts.wave.naming import names_of, unused
 from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
 from fencepost.hosts.wave.order import Order, in_order
-from fencepost.hosts.wave.skew import Threads, find_waves_apart, may_stay_apart
+from fencepost.hosts.wave.skew import Threads, find_skew, may_stay_apart
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup
 from fencepost.hosts.wave.touched_bytes import Footprints
@@ -108,7 +108,7 @@ def translate(
     accesses = Accesses(Footprints(numbers), {found.node: found for found in shared})
     _find_accesses(accesses, order)
     if exact and workgroup is not None and workgroup.waves > 1:
-        find_waves_apart(accesses, workgroup)
+        find_skew(accesses, workgroup)
     kernel = Kernel(name_of(wave_trace), waves=waves)
     registers = {node.args[0]: node.args[1] for node in order.of(Kind.BINDING)}
     writer = (WholeWriter if whole else RegionWriter)(
@@ -126,8 +126,8 @@ def translate(
     writer.region(wave_trace.get_root_graph())
     unknown = [node for node, found in accesses.of.items() if any(_is_unknown(each) for each in found)]
     unknown += [node for node in order.of(Kind.OTHER) if node not in accesses.of]
-    standing = [node for kind in SYNCHRONIZE for node in order.of(kind)]
-    return Translation(kernel.trace, wave_trace, workgroup, accesses, unknown, standing, timed)
+    existing = [node for kind in SYNCHRONIZE for node in order.of(kind)]
+    return Translation(kernel.trace, wave_trace, workgroup, accesses, unknown, existing, timed)
 
 
 def _find_accesses(accesses: Accesses, order: Order) -> None:

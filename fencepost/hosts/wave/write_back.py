@@ -62,7 +62,7 @@ Edit = Insert | Update | Remove
 def edits_of(translation: Translation) -> list[Edit]:
     """What has to be done to the trace so that it has the barriers that the kernel has now."""
     found: list[Edit] = []
-    standing: set[Node] = set()
+    existing: set[Node] = set()
     for graph in translation.trace.graphs():
         op = graph.first
         while op is not None:
@@ -74,10 +74,10 @@ def edits_of(translation: Translation) -> list[Edit]:
                 found.append(_insert(new, graph, translation))
             if op is not None:
                 if isinstance(op, ops.SyncOperation):
-                    standing.add(op.host)
+                    existing.add(op.host)
                     found += _changes(op, translation.region(graph))
                 op = op.next
-    removed = (node for node in translation.synchronization if node not in standing)
+    removed = (node for node in translation.synchronization if node not in existing)
     return [*found, *(Remove(node) for node in removed)]
 
 

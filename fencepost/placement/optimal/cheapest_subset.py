@@ -25,11 +25,11 @@ def cheapest_of(
     program: Program, placement: Placement, pruned: Placement, keep: Collection[Position]
 ) -> Placement:
     """The cheapest part of `placement` that contains `keep` and leaves nothing open; `pruned` is such a part."""
-    free = {at: cover for at, cover in placement.items() if at not in keep and at.block in program.siblings}
+    free = {at: sync for at, sync in placement.items() if at not in keep and at.block in program.instances_of}
     if len(free) < 2 or free.keys().isdisjoint(pruned):
         return pruned
-    kept = {at: cover for at, cover in placement.items() if at in keep}
-    search = _Existing(replace(program, standing=kept, runs=None), time.monotonic() + SECONDS, 0.0, free=free)
+    kept = {at: sync for at, sync in placement.items() if at in keep}
+    search = _Existing(replace(program, existing=kept, runs=None), time.monotonic() + SECONDS, 0.0, free=free)
     return search.run(pruned).placement
 
 
@@ -39,8 +39,8 @@ class _Existing(Search):
 
     def places(self) -> None:
         """Where barriers and waits stand that can be taken out."""
-        for at, cover in self.free.items():
-            self.grades[at] = [Grade(cover, self.price(at, paid_each_time(cover)))]
+        for at, sync in self.free.items():
+            self.grades[at] = [Grade(sync, self.price(at, paid_each_time(sync)))]
 
     def price(self, position: Position, weight: float) -> int:
         """How often something runs, times a weight; of sets that cost the same, the smaller one is better."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.literals import Choice
@@ -39,8 +39,8 @@ class Prices:
         """What it costs that all waves meet somewhere."""
         price = self.known.get(position)
         if price is None:
-            standing = self.program.standing.get(position)
-            if standing is not None and standing.rendezvous:
+            existing = self.program.existing.get(position)
+            if existing is not None and existing.rendezvous:
                 price = 0
             else:
                 exposed = _exposed(self.program, self.exposure, position)
@@ -59,12 +59,12 @@ class Prices:
     def of(self, placement: Placement) -> int:
         """What the barriers and waits cost that are not in the kernel."""
         paid = 0
-        for position, cover in placement.items():
-            standing = self.program.standing.get(position)
-            if cover.is_barrier and not (standing is not None and standing.rendezvous):
+        for position, sync in placement.items():
+            existing = self.program.existing.get(position)
+            if sync.is_barrier and not (existing is not None and existing.rendezvous):
                 paid += self.meeting(position)
-            if cover.lands & ~(standing or Cover()).lands:
-                paid += self.waiting(position, min((count for _, count in cover.counts), default=0))
+            if sync.completes & ~(existing or Sync()).completes:
+                paid += self.waiting(position, min((count for _, count in sync.counts), default=0))
         return paid
 
     def of_choice(self, choice: Choice) -> int:

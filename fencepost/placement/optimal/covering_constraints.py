@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.pending import by_block
 from fencepost.analysis.program import MOST_COUNTED, Edge, Program, Step, moved
-from fencepost.analysis.sync import Cover
+from fencepost.analysis.sync import Sync
 from fencepost.flow import Position
 from fencepost.placement.optimal.literals import DRAINED, Choice, Row, Term
 from fencepost.placement.optimal.open_paths import Way
@@ -50,7 +50,7 @@ class RowMaker:
     candidates: dict[int, list[int]] = field(init=False)
     """For each block, the gaps that stand for all: those in front of steps, and the end."""
 
-    standing: dict[int, dict[int, Cover]] = field(init=False)
+    existing: dict[int, dict[int, Sync]] = field(init=False)
     """The barriers and waits of the kernel, by block and gap."""
 
     movable: set[Position] = field(init=False)
@@ -58,10 +58,10 @@ class RowMaker:
 
     def __post_init__(self) -> None:
         program = self.program
-        self.candidates, self.standing = {}, by_block(program.standing)
-        for block, phases in program.siblings.items():
+        self.candidates, self.existing = {}, by_block(program.existing)
+        for block, instances in program.instances_of.items():
             if block not in program.flow.sealed:
-                gaps = {step.gap for phase in phases for step in program.steps[phase]}
+                gaps = {step.gap for instance in instances for step in program.steps[instance]}
                 here = sorted({*gaps, len(program.flow.blocks[block].ops)})
                 self.candidates[block] = [gap for gap in here if Position(block, gap) not in program.held]
         self.movable = {
@@ -76,23 +76,23 @@ class RowMaker:
         must waves meet there, arrive anywhere or wait for anything.
         """
         candidates = self.candidates[block]
-        stops = sorted({*candidates, *self.standing.get(block, ())})
+        stops = sorted({*candidates, *self.existing.get(block, ())})
         at: dict[int, list[Step]] = {}
-        for phase in self.program.siblings[block]:
-            for step in self.program.steps[phase]:
+        for instance in self.program.instances_of[block]:
+            for step in self.program.steps[instance]:
                 at.setdefault(step.gap, []).append(step)
         following = dict(pairwise(stops))
-        standing = self.standing.get(block, {})
+        existing = self.existing.get(block, {})
         for gap, later in pairwise(candidates):
-            between = following[gap] == later and later not in standing and gap not in standing
+            between = following[gap] == later and later not in existing and gap not in existing
             if between and not any(self.needs_wait(step) for step in at.get(gap, ())):
                 yield gap
 
     def needs_wait(self, step: Step) -> bool:
         """Whether a wait right before a step may do something for it, or for others at it, without a meeting."""
-        if step.clears or step.lands or step.may_land or step.settles or step.turn is not None:
+        if step.clears or step.completes or step.may_complete or step.settles or step.turn is not None:
             return True
-        return bool(self.program.of_any_level(step.flying) & ~step.conflicts)
+        return bool(self.program.of_any_level(step.in_flight) & ~step.conflicts)
 
     def positions(self) -> Iterator[Position]:
         """Everywhere where something could be put."""
@@ -103,7 +103,7 @@ class RowMaker:
     def rows(self, way: Way, consumer: Step, taken: Choice) -> list[Row]:
         """What has to hold that the way is not open, as far as `taken` does not satisfy it; none if nothing can."""
         for places, bit in self.along(way):
-            conflict = consumer.flying if bit.in_flight else consumer.conflicts
+            conflict = consumer.in_flight if bit.in_flight else consumer.conflicts
             if bit.bit & conflict:
                 others = not bit.in_flight or bool(self.program.of_any_level(bit.bit) & consumer.conflicts)
                 found = _cut(places, bit.in_flight, others, taken)
@@ -116,21 +116,21 @@ class RowMaker:
     def along(self, way: Way) -> list[tuple[list[Here], Bit]]:
         """The places on a way, and what the access is at its end; several where waves may or may not come by."""
         program = self.program
-        producer = program.steps[way.start.phase][way.first]
+        producer = program.steps[way.start.instance][way.first]
         now: list[tuple[list[Here], Bit]] = [([], Bit(producer.adds & self.every, producer.by_engine))]
         first = way.first + 1
         lower = producer.gap
         for segment in way.segments():
-            steps = program.steps[segment.phase]
-            block = program.places[segment.phase]
+            steps = program.steps[segment.instance]
+            block = program.places[segment.instance]
             number = first
-            for gap, cover, candidate in self.stops(block, lower, segment.end):
+            for gap, sync, candidate in self.stops(block, lower, segment.end):
                 while number < segment.last and steps[number].gap < gap:
                     now = [
                         (places, after) for places, bit in now for after in self.stepped(steps[number], bit)
                     ]
                     number += 1
-                now = [self.passed(Position(block, gap), cover, candidate, *each) for each in now]
+                now = [self.passed(Position(block, gap), sync, candidate, *each) for each in now]
             for step in steps[number : segment.last]:
                 now = [(places, after) for places, bit in now for after in self.stepped(step, bit)]
             if segment.leaving is not None:
@@ -145,24 +145,24 @@ class RowMaker:
         """All bits of one level."""
         return (1 << self.program.width) - 1
 
-    def stops(self, block: int, lower: int, end: int) -> Iterator[tuple[int, Cover | None, bool]]:
+    def stops(self, block: int, lower: int, end: int) -> Iterator[tuple[int, Sync | None, bool]]:
         """The places of a block behind `lower`, up to `end`, where something stands or can be put."""
         candidates = self.candidates.get(block, [])
         chosen = candidates[bisect_right(candidates, lower) : bisect_right(candidates, end)]
-        standing = self.standing.get(block)
-        if not standing:
+        existing = self.existing.get(block)
+        if not existing:
             for gap in chosen:
                 yield gap, None, True
             return
-        here = {gap: cover for gap, cover in standing.items() if lower < gap <= end}
+        here = {gap: sync for gap, sync in existing.items() if lower < gap <= end}
         for gap in sorted({*chosen, *here}):
             yield gap, here.get(gap), gap not in here
 
     def passed(
-        self, position: Position, cover: Cover | None, candidate: bool, places: list[Here], bit: Bit
+        self, position: Position, sync: Sync | None, candidate: bool, places: list[Here], bit: Bit
     ) -> tuple[list[Here], Bit]:
         """What becomes of an access at a place, with the place noted."""
-        meets = cover is not None and cover.rendezvous
+        meets = sync is not None and sync.rendezvous
         # Where waits are not ours to put in, nothing helps as long as a copy is in flight.
         left_alone = bit.in_flight and self.program.waits_fixed
         if (candidate or meets) and not left_alone:
@@ -172,14 +172,14 @@ class RowMaker:
             if not meets or wait is not None:
                 alone = meets or position not in self.movable
                 places = [*places, Here(position, wait, meets, alone)]
-        if cover is not None:
-            if bit.in_flight and bit.bit & cover.lands:
+        if sync is not None:
+            if bit.in_flight and bit.bit & sync.completes:
                 bit = Bit(self.program.of_any_level(bit.bit), False)
             if not bit.in_flight:
-                if meets or bit.signalled >> cover.wait & 1:
+                if meets or bit.signalled >> sync.wait & 1:
                     bit = Bit(0, False)
-                elif cover.signal:
-                    bit = bit._replace(signalled=bit.signalled | 1 << cover.signal)
+                elif sync.signal:
+                    bit = bit._replace(signalled=bit.signalled | 1 << sync.signal)
         return places, bit
 
     def wait_for(self, position: Position, bit: Bit) -> Term:
@@ -203,9 +203,9 @@ class RowMaker:
             return [bit]
         here = bit.bit
         found: list[Bit] = []
-        if here & (step.lands | step.may_land):
+        if here & (step.completes | step.may_complete):
             found.append(Bit(self.program.of_any_level(here), False))
-            if here & step.lands:
+            if here & step.completes:
                 return found
         if here & (step.counts | step.may_count):
             found.append(Bit(here << self.program.width, True))
@@ -215,7 +215,7 @@ class RowMaker:
 
 
 def _left(bit: Bit, edge: Edge) -> Bit:
-    return bit._replace(bit=moved(bit.bit, edge.flying_moves if bit.in_flight else edge.moves))
+    return bit._replace(bit=moved(bit.bit, edge.in_flight_moves if bit.in_flight else edge.moves))
 
 
 def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> list[Row]:
@@ -223,10 +223,10 @@ def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> li
     if in_flight and not others:
         row = _row(_waits(places))
         return [] if taken.satisfies(row) else [row]
-    flying = next((number for number, here in enumerate(places) if here.wait is None), len(places))
+    end = next((number for number, here in enumerate(places) if here.wait is None), len(places))
     least = max((number + 1 for number, here in enumerate(places) if here.meets), default=0)
     # Where a wait stands only with a meeting, the cut behind it says more than the one in front of it.
-    cuts = [number for number in range(least, flying) if places[number].alone]
+    cuts = [number for number in range(least, end) if places[number].alone]
     waits = _waits(places)
 
     def unsatisfied(numbers: Iterable[int]) -> Iterator[Row]:
@@ -236,7 +236,7 @@ def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> li
                 yield row
 
     # The first and the last say most; the others follow if they are needed.
-    last = next(unsatisfied([flying, *reversed(cuts)]), None)
+    last = next(unsatisfied([end, *reversed(cuts)]), None)
     first = next(unsatisfied(cuts), None)
     return list(dict.fromkeys(row for row in (first, last) if row is not None))
 

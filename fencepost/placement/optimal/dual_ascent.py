@@ -28,25 +28,25 @@ def conflicts_of(program: Program, placement: Placement) -> list[Conflict]:
     """Every step that a placement leaves uncovered, in program order."""
     found: dict[tuple[int, int], tuple[int, int]] = {}
 
-    def note(phase: int, step: Step, pending: int, flying: int) -> None:
-        before = found.get((phase, step.gap), (0, 0))
-        found[phase, step.gap] = before[0] | pending, before[1] | flying
+    def note(instance: int, step: Step, pending: int, in_flight: int) -> None:
+        before = found.get((instance, step.gap), (0, 0))
+        found[instance, step.gap] = before[0] | pending, before[1] | in_flight
 
     solve(program, dict(placement), note)
-    place = {phase: number for number, phase in enumerate(program.order)}
+    place = {instance: number for number, instance in enumerate(program.order)}
     index = {
-        (phase, step.gap): number
-        for phase in {phase for phase, _ in found}
-        for number, step in enumerate(program.steps[phase])
-        if step.conflicts or step.flying
+        (instance, step.gap): number
+        for instance in {instance for instance, _ in found}
+        for number, step in enumerate(program.steps[instance])
+        if step.conflicts or step.in_flight
     }
     ordered = sorted(found, key=lambda at: (place[at[0]], at[1]))
-    return [(phase, index[phase, gap], *found[phase, gap]) for phase, gap in ordered]
+    return [(instance, index[instance, gap], *found[instance, gap]) for instance, gap in ordered]
 
 
 def without(program: Program, way: Way, wanted: tuple[int, int]) -> tuple[int, int]:
     """What is wanted but for the access that a way begins with."""
-    bits = all_ages(program.table, program.steps[way.start.phase][way.first].number)
+    bits = all_ages(program.table, program.steps[way.start.instance][way.first].number)
     return wanted[0] & ~bits, wanted[1] & ~program.on_levels(bits)
 
 
@@ -69,26 +69,26 @@ class Ascent:
     """Whether the barriers of the kernel cover everything."""
 
     def __post_init__(self) -> None:
-        self.sync = Synchronization.of(self.program.standing)
+        self.sync = Synchronization.of(self.program.existing)
 
     def run(self) -> None:
         """See the module."""
-        conflicts = conflicts_of(self.program, self.program.standing)
+        conflicts = conflicts_of(self.program, self.program.existing)
         self.nothing_missing = not conflicts
         for round_ in (False, True):
-            for phase, index, pending, flying in conflicts:
-                self.close(phase, index, (pending, flying), round_)
+            for instance, index, pending, in_flight in conflicts:
+                self.close(instance, index, (pending, in_flight), round_)
                 if time.monotonic() > self.until:
                     self.finished = False
                     return
             if conflicts and not round_:
                 conflicts = conflicts_of(self.program, self.taken.placement(self.program))
 
-    def close(self, phase: int, index: int, wanted: tuple[int, int], round_: bool) -> None:
+    def close(self, instance: int, index: int, wanted: tuple[int, int], round_: bool) -> None:
         """Pay for ways to a step until none is open."""
-        step = self.program.steps[phase][index]
+        step = self.program.steps[instance][index]
         while wanted != (0, 0):
-            way = self.backwards.find(phase, index, wanted, self.sync, round_=round_)
+            way = self.backwards.find(instance, index, wanted, self.sync, round_=round_)
             if way is None:
                 return
             rows = self.maker.rows(way, step, self.taken)

@@ -94,7 +94,7 @@ class Choice:
 
     def placement(self, program: Program) -> Placement:
         """As barriers and waits, with those of the kernel."""
-        found = dict(program.standing)
+        found = dict(program.existing)
         for position in self.meets | self.waits.keys():
             made = PLAIN if position in self.meets else PLAIN._replace(rendezvous=False)
             counts = self.waits.get(position, {})
@@ -102,6 +102,6 @@ class Choice:
                 made = DRAIN._replace(rendezvous=made.rendezvous)
             elif counts:
                 made = program.waiting(counts, rendezvous=made.rendezvous)
-            standing = program.standing.get(position)
-            found[position] = made if standing is None else made.joined(standing)
+            existing = program.existing.get(position)
+            found[position] = made if existing is None else made.joined(existing)
         return found

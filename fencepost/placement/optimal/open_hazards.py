@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.pending import Gaps, State, run_phase
+from fencepost.analysis.pending import Gaps, State, run_instance
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Cover
+from fencepost.analysis.sync import Sync
 from fencepost.flow import Position
 
 Raised = tuple[int, ...]
@@ -29,7 +29,7 @@ class Openings:
     """Looks for open hazards under placements of one program."""
 
     program: Program
-    covers: Mapping[Position, list[Cover]]
+    syncs: Mapping[Position, list[Sync]]
     """What can stand at each place, from height 1 up."""
     places: dict[int, list[Position]] = field(default_factory=dict)
     """The places of each block, in order."""
@@ -39,8 +39,8 @@ class Openings:
     """The state at the end of a phase; None if something in it conflicts."""
 
     def __post_init__(self) -> None:
-        self.places = {block: [] for block in self.program.siblings}
-        for at in sorted(self.covers):
+        self.places = {block: [] for block in self.program.instances_of}
+        for at in sorted(self.syncs):
             self.places[at.block].append(at)
 
     def is_open(self, heights: Mapping[Position, int]) -> bool:
@@ -52,48 +52,48 @@ class Openings:
         starts = dict.fromkeys(program.order, NOTHING)
         todo = set(program.order)
         while todo:
-            for phase in program.order:
-                if phase not in todo:
+            for instance in program.order:
+                if instance not in todo:
                     continue
-                todo.remove(phase)
-                key = phase, starts[phase], raised[program.places[phase]]
+                todo.remove(instance)
+                key = instance, starts[instance], raised[program.places[instance]]
                 end = runs[key] if key in runs else self.run(*key)
                 if end is None:
                     return True
                 if end == NOTHING:
                     continue
-                for target, moves, _, flying_moves in edges[phase]:
-                    (pending, flying), (known, known_flying) = end, starts[target]
+                for target, moves, _, in_flight_moves in edges[instance]:
+                    (pending, in_flight), (known, known_in_flight) = end, starts[target]
                     if moves:
-                        pending, flying = moved(pending, moves), moved(flying, flying_moves)
-                    if pending & ~known or flying & ~known_flying:
-                        starts[target] = pending | known, flying | known_flying
+                        pending, in_flight = moved(pending, moves), moved(in_flight, in_flight_moves)
+                    if pending & ~known or in_flight & ~known_in_flight:
+                        starts[target] = pending | known, in_flight | known_in_flight
                         todo.add(target)
         return False
 
-    def run(self, phase: int, start: State, raised: Raised) -> State | None:
+    def run(self, instance: int, start: State, raised: Raised) -> State | None:
         """The state at the end of a phase; None if something in it conflicts."""
         if len(self.runs) > MOST_KEPT:
             self.runs.clear()
-        gaps = self.standing(self.program.places[phase], raised)
+        gaps = self.existing(self.program.places[instance], raised)
         try:
-            end = run_phase(self.program, phase, start, gaps, _stop)
+            end = run_instance(self.program, instance, start, gaps, _stop)
         except _Open:
             end = None
-        self.runs[phase, start, raised] = end
+        self.runs[instance, start, raised] = end
         return end
 
-    def standing(self, block: int, raised: Raised) -> Gaps:
+    def existing(self, block: int, raised: Raised) -> Gaps:
         """What stands in a block."""
         key = block, raised
         if key not in self.gaps:
-            found = {at.gap: cover for at, cover in self.program.standing.items() if at.block == block}
+            found = {at.gap: sync for at, sync in self.program.existing.items() if at.block == block}
             for at, height in zip(self.places[block], raised, strict=True):
                 if height:
-                    found[at.gap] = self.covers[at][height - 1]
+                    found[at.gap] = self.syncs[at][height - 1]
             self.gaps[key] = found
         return self.gaps[key]
 
 
-def _stop(phase: int, step: Step, hit: int, flying: int) -> None:
+def _stop(instance: int, step: Step, hit: int, in_flight: int) -> None:
     raise _Open

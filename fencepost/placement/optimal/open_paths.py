@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.analysis.program import Edge, Moves, Program, Step
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 
 
 class Segment(NamedTuple):
     """A stretch of a way within one phase, and how the way goes on."""
 
-    phase: int
+    instance: int
     last: int
     """The steps up to, not including, this one are on the way."""
     end: int
     """So are the places up to, and including, this one."""
     pending: int
-    flying: int
+    in_flight: int
     """What is wanted at the end of the stretch."""
     since: int
     """Split barriers that are waited for further on: an access in front of their signal is ordered."""
@@ -55,22 +55,22 @@ class Way(NamedTuple):
 class Synchronization:
     """Barriers and waits, block by block, as the search passes them; more can be added."""
 
-    covers: dict[int, dict[int, Cover]] = field(default_factory=dict)
+    syncs: dict[int, dict[int, Sync]] = field(default_factory=dict)
     gaps: dict[int, list[int]] = field(default_factory=dict)
 
-    def put(self, position: Position, cover: Cover) -> None:
+    def put(self, position: Position, sync: Sync) -> None:
         """Let a barrier or wait stand somewhere, in the place of what stood there."""
-        here = self.covers.setdefault(position.block, {})
+        here = self.syncs.setdefault(position.block, {})
         if position.gap not in here:
             insort(self.gaps.setdefault(position.block, []), position.gap)
-        here[position.gap] = cover
+        here[position.gap] = sync
 
     @classmethod
     def of(cls, placement: Placement) -> Synchronization:
         """That of a placement."""
         made = cls()
-        for position, cover in placement.items():
-            made.put(position, cover)
+        for position, sync in placement.items():
+            made.put(position, sync)
         return made
 
 
@@ -86,30 +86,36 @@ class Backwards:
     def __post_init__(self) -> None:
         program = self.program
         self.into = [[] for _ in program.steps]
-        for phase in program.order:
-            for edge in program.edges[phase]:
-                self.into[edge.target].append((phase, edge))
-        self.place = {phase: number for number, phase in enumerate(program.order)}
+        for instance in program.order:
+            for edge in program.edges[instance]:
+                self.into[edge.target].append((instance, edge))
+        self.place = {instance: number for number, instance in enumerate(program.order)}
 
     def find(
-        self, phase: int, index: int, wanted: tuple[int, int], sync: Synchronization, *, round_: bool = True
+        self,
+        instance: int,
+        index: int,
+        wanted: tuple[int, int],
+        sync: Synchronization,
+        *,
+        round_: bool = True,
     ) -> Way | None:
         """A way to a step, from one that adds what is wanted; without `round_` none along an edge back."""
         program = self.program
-        todo = deque([Segment(phase, index, program.steps[phase][index].gap, *wanted, 0)])
+        todo = deque([Segment(instance, index, program.steps[instance][index].gap, *wanted, 0)])
         seen: dict[tuple[int, int], tuple[int, int]] = {}
         while todo:
             here = todo.popleft()
             found, state = self.through(here, sync)
             if found >= 0:
                 return Way(found, here)
-            pending, flying, since = state
-            if not (pending or flying):
+            pending, in_flight, since = state
+            if not (pending or in_flight):
                 continue
-            for source, edge in self.into[here.phase]:
-                if not round_ and self.place[source] >= self.place[here.phase]:
+            for source, edge in self.into[here.instance]:
+                if not round_ and self.place[source] >= self.place[here.instance]:
                     continue
-                before = unmoved(pending, edge.moves), unmoved(flying, edge.flying_moves)
+                before = unmoved(pending, edge.moves), unmoved(in_flight, edge.in_flight_moves)
                 known = seen.get((source, since), (0, 0))
                 new = before[0] & ~known[0], before[1] & ~known[1]
                 if new != (0, 0):
@@ -121,55 +127,55 @@ class Backwards:
     def through(self, here: Segment, sync: Synchronization) -> tuple[int, tuple[int, int, int]]:
         """The step in a segment that adds what is wanted, or -1; and what is wanted where the phase begins."""
         program = self.program
-        pending, flying, since = here.pending, here.flying, here.since
-        steps = program.steps[here.phase]
-        block = program.places[here.phase]
-        gaps, covers = sync.gaps.get(block), sync.covers.get(block)
+        pending, in_flight, since = here.pending, here.in_flight, here.since
+        steps = program.steps[here.instance]
+        block = program.places[here.instance]
+        gaps, syncs = sync.gaps.get(block), sync.syncs.get(block)
         upper = here.end
         for number in range(here.last - 1, -2, -1):
             lower = steps[number].gap if number >= 0 else -1
-            if gaps and covers:
+            if gaps and syncs:
                 place = bisect_left(gaps, upper + 1)
                 while place and gaps[place - 1] > lower:
                     place -= 1
-                    pending, flying, since = self.before(covers[gaps[place]], pending, flying, since)
-            if number < 0 or not (pending or flying):
+                    pending, in_flight, since = self.before(syncs[gaps[place]], pending, in_flight, since)
+            if number < 0 or not (pending or in_flight):
                 break
             step = steps[number]
-            if step.adds & (flying if step.by_engine else pending):
+            if step.adds & (in_flight if step.by_engine else pending):
                 return number, (0, 0, 0)
             if step.settles:
-                pending, flying = pending & ~step.settles, flying & ~program.on_levels(step.settles)
+                pending, in_flight = pending & ~step.settles, in_flight & ~program.on_levels(step.settles)
             if step.clears:
                 pending = 0
-            elif flying or step.lands or step.may_land:
-                pending, flying = self.before_step(step, pending, flying)
+            elif in_flight or step.completes or step.may_complete:
+                pending, in_flight = self.before_step(step, pending, in_flight)
             upper = lower
-        return -1, (pending, flying, since)
+        return -1, (pending, in_flight, since)
 
-    def before(self, cover: Cover, pending: int, flying: int, since: int) -> tuple[int, int, int]:
+    def before(self, sync: Sync, pending: int, in_flight: int, since: int) -> tuple[int, int, int]:
         """What is wanted in front of a barrier or wait, given what is wanted behind it."""
-        if cover.rendezvous:
-            return 0, flying & ~cover.lands, 0
-        if cover.signal and since >> cover.signal & 1:
+        if sync.rendezvous:
+            return 0, in_flight & ~sync.completes, 0
+        if sync.signal and since >> sync.signal & 1:
             pending = 0
-        if cover.wait:
-            since |= 1 << cover.wait
-        if cover.lands:
-            flying = flying & ~cover.lands | cover.lands & self.program.on_levels(pending)
-        return pending, flying, since
+        if sync.wait:
+            since |= 1 << sync.wait
+        if sync.completes:
+            in_flight = in_flight & ~sync.completes | sync.completes & self.program.on_levels(pending)
+        return pending, in_flight, since
 
-    def before_step(self, step: Step, pending: int, flying: int) -> tuple[int, int]:
+    def before_step(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
         """The same for a step that counts or waits."""
         program = self.program
         up, perhaps = step.counts, step.may_count
         if up or perhaps:
-            earlier = flying >> program.width
-            flying = flying & ~up | earlier & up | earlier & perhaps
-        landing = step.lands | step.may_land
+            earlier = in_flight >> program.width
+            in_flight = in_flight & ~up | earlier & up | earlier & perhaps
+        landing = step.completes | step.may_complete
         if landing:
-            flying = flying & ~step.lands | landing & program.on_levels(pending)
-        return pending, flying
+            in_flight = in_flight & ~step.completes | landing & program.on_levels(pending)
+        return pending, in_flight
 
 
 def unmoved(bits: int, moves: Moves) -> int:

@@ -91,7 +91,7 @@ def find_optimum(
     ascent = start(program, prices, maker, until)
     search = Search(program, prices, widest, ascent, until, solver)
     if ascent.nothing_missing:
-        known = [program.standing]
+        known = [program.existing]
     for placement in known or [choose(program, Minimize(), widest)]:
         search.consider(placement)
         if within(search.least, ascent.payments.total, enough):
@@ -139,9 +139,9 @@ class Search:
     def mended(self, choice: Choice) -> Placement:
         """A choice as a placement, with what it lacks put in and what nothing needs taken out."""
         program = self.program
-        kept = prune(program, complete(program, choice.placement(program)), program.standing)
-        added = [at for at in kept if at not in program.standing or program.standing[at] != kept[at]]
-        return relax(program, kept, added, self.widest, least=program.standing)
+        kept = prune(program, complete(program, choice.placement(program)), program.existing)
+        added = [at for at in kept if at not in program.existing or program.existing[at] != kept[at]]
+        return relax(program, kept, added, self.widest, least=program.existing)
 
     def run(self, enough: float = 0.0) -> None:
         """Solve the rows, add those that the solution leaves open, and so on until there are none."""
@@ -154,7 +154,7 @@ class Search:
         last: Choice | None = None
         if self.least > self.bound and self.in_time():
             # One row or two for each hazard: most of what follows from all of them together.
-            conflicts = conflicts_of(self.program, self.program.standing)
+            conflicts = conflicts_of(self.program, self.program.existing)
             self.add_rows(Choice(), conflicts, MOST_HAZARDS, MOST_HAZARDS)
         while self.least > self.bound and self.in_time():
             choice, bound, exact = self.choose()
@@ -237,12 +237,12 @@ class Search:
         """What the best placement so far has at the places of some rows, if that satisfies them."""
         found: set[Term] = set()
         for position in {term.position for row in rows for term in row}:
-            cover = self.best.get(position) if self.best is not None else None
-            if cover is None or cover == self.program.standing.get(position):
+            sync = self.best.get(position) if self.best is not None else None
+            if sync is None or sync == self.program.existing.get(position):
                 continue
-            if cover.rendezvous:
+            if sync.rendezvous:
                 found.add(Term(position))
-            found |= {Term(position, counter, count) for counter, count in cover.counts}
+            found |= {Term(position, counter, count) for counter, count in sync.counts}
         choice = Choice.of(found)
         return frozenset(found) if all(choice.satisfies(row) for row in rows) else None
 
@@ -253,11 +253,11 @@ class Search:
         ascent = self.ascent
         sync = Synchronization.of(choice.placement(self.program))
         before = len(ascent.rows)
-        for phase, index, *bits in conflicts:
+        for instance, index, *bits in conflicts:
             wanted = (bits[0], bits[1])
-            step = self.program.steps[phase][index]
+            step = self.program.steps[instance][index]
             for _ in range(most_each):
-                way = None if wanted == (0, 0) else ascent.backwards.find(phase, index, wanted, sync)
+                way = None if wanted == (0, 0) else ascent.backwards.find(instance, index, wanted, sync)
                 if way is None:
                     break
                 rows = ascent.maker.rows(way, step, choice)

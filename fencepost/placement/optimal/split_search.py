@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.intersect import Halves
 from fencepost.placement.optimal.covering_constraints import RowMaker
@@ -65,19 +65,19 @@ def find_pairs(program: Program, placement: Placement, exposure: Exposure, until
 
 def _touching(found: Apart) -> bool:
     """Whether a signal stands where the pair before it has just been waited for."""
-    return any(cover.wait and cover.signal for cover in found.split.values())
+    return any(sync.wait and sync.signal for sync in found.split.values())
 
 
 def _find_pairs(
     program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
 ) -> Apart | None:
     flow = program.flow
-    added = {at: cover for at, cover in placement.items() if at not in program.standing and cover.rendezvous}
-    if not added or any(cover.is_split for cover in program.standing.values()):
+    added = {at: sync for at, sync in placement.items() if at not in program.existing and sync.rendezvous}
+    if not added or any(sync.is_split for sync in program.existing.values()):
         return None
-    waits = {at: cover._replace(rendezvous=False) for at, cover in added.items() if cover.lands}
-    others = {at: cover for at, cover in placement.items() if at not in added}
-    fixed = replace(program, standing=others | waits)
+    waits = {at: sync._replace(rendezvous=False) for at, sync in added.items() if sync.completes}
+    others = {at: sync for at, sync in placement.items() if at not in added}
+    fixed = replace(program, existing=others | waits)
     free = frozenset(_places_that_matter(program, exposure, _free_places(program, set(others))))
     times = [flow.frequency(at) for at in free]
     if len(free) > MOST_PLACES or max(times) > FARTHEST * min(times):
@@ -85,7 +85,7 @@ def _find_pairs(
     model = HalvesModel(flow, free, barriers, exposure)
     model.build(sum(flow.frequency(at) for at in added))
     backwards, maker = Backwards(fixed), RowMaker(fixed, {})
-    split: Placement = dict(fixed.standing)
+    split: Placement = dict(fixed.existing)
     known: list[tuple[Position, ...]] = []
     values: Values = {}
     while True:
@@ -107,10 +107,10 @@ def _find_pairs(
     return _told(program, fixed, split, model, values)
 
 
-def _free_places(program: Program, standing: set[Position]) -> list[Position]:
+def _free_places(program: Program, existing: set[Position]) -> list[Position]:
     """Everywhere where half of a barrier can stand."""
     found: list[Position] = []
-    for origin in program.siblings:
+    for origin in program.instances_of:
         if origin in program.flow.sealed:
             continue
         here = program.flow.blocks[origin].ops
@@ -119,7 +119,7 @@ def _free_places(program: Program, standing: set[Position]) -> list[Position]:
             if inside and here[gap].owner is here[gap - 1].owner:
                 continue
             position = Position(origin, gap)
-            if position not in standing and position not in program.held:
+            if position not in existing and position not in program.held:
                 found.append(position)
     return found
 
@@ -135,15 +135,15 @@ def _places_that_matter(program: Program, exposure: Exposure, free: list[Positio
         return
     accesses = {
         Position(origin, step.gap)
-        for origin, phases in program.siblings.items()
-        for phase in phases
-        for step in program.steps[phase]
+        for origin, instances in program.instances_of.items()
+        for instance in instances
+        for step in program.steps[instance]
     }
     stretch: list[Position] = []
     for place, position in enumerate(free):
         stretch.append(position)
         last = place + 1 == len(free) or free[place + 1].block != position.block
-        if last or position in accesses or Position(position.block, position.gap + 1) in program.standing:
+        if last or position in accesses or Position(position.block, position.gap + 1) in program.existing:
             yield next((at for at in stretch if not exposure.at(at)), position)
             yield position
             stretch = []
@@ -171,10 +171,10 @@ def _open_ways(
     """The places on ways that are still open."""
     found: list[tuple[Position, ...]] = []
     sync = Synchronization.of(split)
-    for phase, index, pending, flying in conflicts_of(program, split):
-        wanted = (program.transfer.classes(pending), flying)
+    for instance, index, pending, in_flight in conflicts_of(program, split):
+        wanted = (program.transfer.classes(pending), in_flight)
         for _ in range(MOST_EACH):
-            way = None if wanted == (0, 0) else backwards.find(phase, index, wanted, sync)
+            way = None if wanted == (0, 0) else backwards.find(instance, index, wanted, sync)
             if way is None:
                 break
             places = _places(program, maker, way, free)
@@ -187,33 +187,33 @@ def _open_ways(
 def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Position]) -> tuple[Position, ...]:
     """The free places on a way, from where the producer's access is complete."""
     found: list[Position] = []
-    producer = program.steps[way.start.phase][way.first]
+    producer = program.steps[way.start.instance][way.first]
     landed = not producer.by_engine
-    flying = producer.adds
+    in_flight = producer.adds
     first, lower = way.first + 1, producer.gap
     for segment in way.segments():
-        steps, block = program.steps[segment.phase], program.places[segment.phase]
-        standing, number = maker.standing.get(block, {}), first
+        steps, block = program.steps[segment.instance], program.places[segment.instance]
+        existing, number = maker.existing.get(block, {}), first
         for gap in range(lower + 1, segment.end + 1):
             while number < segment.last and steps[number].gap < gap:
-                _, flying = program.followed(steps[number], 0, flying)
+                _, in_flight = program.followed(steps[number], 0, in_flight)
                 number += 1
-            cover = standing.get(gap)
-            if not landed and cover is not None and flying & cover.lands:
+            sync = existing.get(gap)
+            if not landed and sync is not None and in_flight & sync.completes:
                 landed = True
             position = Position(block, gap)
             if landed and position in free:
                 found.append(position)
         for step in steps[number : segment.last]:
-            _, flying = program.followed(step, 0, flying)
+            _, in_flight = program.followed(step, 0, in_flight)
         first, lower = 0, -1
     return tuple(found)
 
 
 def _as_placement(program: Program, values: Values) -> Placement:
     """What the solver has chosen, with what stands."""
-    split = dict(program.standing)
-    nothing = Cover(0, False)
+    split = dict(program.existing)
+    nothing = Sync(0, False)
     for _, position in taken(values, "whole"):
         split[position] = split.get(position, nothing)._replace(rendezvous=True)
     for _, position, number in taken(values, "wait"):
@@ -225,7 +225,7 @@ def _as_placement(program: Program, values: Values) -> Placement:
 
 def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values) -> Apart:
     """The result, with each signal told with the first wait that it leads to."""
-    whole = dict(fixed.standing)
+    whole = dict(fixed.existing)
     halves: dict[Position, Halves] = {}
     for _, position in taken(values, "whole"):
         whole[position] = split[position]._replace(wait=0, signal=0)
@@ -235,7 +235,7 @@ def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel
         listed |= signals
         halves[position] = Halves(tuple(sorted(signals)), (position,), number)
         stands = split[position]
-        whole[position] = Cover(stands.lands, True, stands.counts)
+        whole[position] = Sync(stands.completes, True, stands.counts)
     exposed = sum(model.linear.cost[place] * values[name] for name, place in model.linear.number.items())
     return Apart(whole, split, halves, exposed, len(model.free), model.ids)
 
@@ -244,8 +244,8 @@ def _signals_of(program: Program, split: Placement, wait: Position, number: int)
     """The signals that a wait can be the next one after."""
     flow = program.flow
     gaps: dict[int, list[int]] = {}
-    for position, cover in split.items():
-        if cover.signal == number:
+    for position, sync in split.items():
+        if sync.signal == number:
             gaps.setdefault(position.block, []).append(position.gap)
     found: set[Position] = set()
     todo = [(block.index, wait.gap) for block in flow.blocks if block.origin == wait.block]

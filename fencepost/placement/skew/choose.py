@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.strategy import Strategy
@@ -21,15 +21,15 @@ FENCE_COST = 0.1
 """What a fence costs where waves meet anyway, in barriers."""
 
 
-def choose_apart(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
+def choose_skewed(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
     """Where a strategy puts barriers and waits, and which standing barriers get a fence."""
-    fenced = {at: cover._replace(raw=False) for at, cover in program.standing.items()}
-    return without_idle_fences(program, choose(replace(program, standing=fenced), strategy, widest))
+    fenced = {at: sync._replace(raw=False) for at, sync in program.existing.items()}
+    return without_idle_fences(program, choose(replace(program, existing=fenced), strategy, widest))
 
 
 def without_idle_fences(program: Program, placement: Placement) -> Placement:
     """`placement` without fences, and without repeated barriers, that nothing needs; the most frequent first."""
-    more = [at for at in placement if at.block in program.siblings and _weaker(program, placement, at)]
+    more = [at for at in placement if at.block in program.instances_of and _weaker(program, placement, at)]
     if not more:
         return placement
     pruning, kept = Pruning(program, placement), dict(placement)
@@ -37,35 +37,33 @@ def without_idle_fences(program: Program, placement: Placement) -> Placement:
         for weaker in _weaker(program, kept, position):
             if not pruning.weaken(position, weaker):
                 break
-            kept[position] = pruning.cover[position]
+            kept[position] = pruning.sync[position]
     return kept
 
 
-def _weaker(program: Program, placement: Placement, position: Position) -> list[Cover]:
-    cover, standing = placement[position], program.standing.get(position)
-    if standing is not None:
-        return [standing] if standing.raw and standing != cover else []
-    return (
-        [cover._replace(times=times) for times in range(cover.times - 1, 0, -1)] if cover.rendezvous else []
-    )
+def _weaker(program: Program, placement: Placement, position: Position) -> list[Sync]:
+    sync, existing = placement[position], program.existing.get(position)
+    if existing is not None:
+        return [existing] if existing.raw and existing != sync else []
+    return [sync._replace(times=times) for times in range(sync.times - 1, 0, -1)] if sync.rendezvous else []
 
 
 def upgrades(program: Program, placement: Placement) -> list[Position]:
     """The standing barriers that a placement gives a fence; not those that get a barrier in front of them."""
     return [
         at
-        for at, cover in program.standing.items()
-        if cover.raw and at in placement and not placement[at].raw and placement[at].times == 1
+        for at, sync in program.existing.items()
+        if sync.raw and at in placement and not placement[at].raw and placement[at].times == 1
     ]
 
 
-def cost_apart(program: Program, placement: Placement) -> float:
+def cost_skewed(program: Program, placement: Placement) -> float:
     """How often the new barriers run, and fences where there was none, weighed."""
-    flow, standing = program.flow, program.standing
+    flow, existing = program.flow, program.existing
     paid = sum(flow.frequency(at) * FENCE_COST for at in upgrades(program, placement))
-    for at, cover in placement.items():
-        if at not in standing:
-            paid += flow.frequency(at) * (cover.times if cover.is_barrier else FENCE_COST)
+    for at, sync in placement.items():
+        if at not in existing:
+            paid += flow.frequency(at) * (sync.times if sync.is_barrier else FENCE_COST)
         else:
-            paid += flow.frequency(at) * (cover.times - 1)
+            paid += flow.frequency(at) * (sync.times - 1)
     return paid

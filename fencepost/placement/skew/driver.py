@@ -12,7 +12,7 @@ from fencepost.placement.decision import Decision
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal import Optimal
 from fencepost.placement.options import PlacementOptions
-from fencepost.placement.skew.choose import choose_apart
+from fencepost.placement.skew.choose import choose_skewed
 from fencepost.placement.skew.optimal import find_fewest
 from fencepost.placement.skew.spacing import spaced
 from fencepost.placement.skew.step_compaction import without_repeats
@@ -38,18 +38,18 @@ def decide_skewed(
         )
     strategy = asked if asked.keeps_positions else Minimize()
     # What stands for an algorithm of someone else may put barriers anywhere.
-    lean = program if strategy.keeps_positions else without_repeats(program)
-    placement = choose_apart(lean, strategy, config.widest_waits())
+    compact = program if strategy.keeps_positions else without_repeats(program)
+    placement = choose_skewed(compact, strategy, config.widest_waits())
     if not isinstance(asked, Optimal) or (isinstance(asked, Auto) and not is_quick(program)):
         return Decision(strategy.name, placement if strategy.keeps_positions else spaced(program, placement))
-    if in_step and placement == program.standing:
+    if in_step and placement == program.existing:
         return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
     if program.table.engines and not program.waits_fixed:
         apart = "completion matters" if in_step else "waves run apart"
         reason = f"how long to wait for copies is not part of the optimum where {apart}"
         return Decision(strategy.name, spaced(program, placement), f"not proven to be optimal ({reason})")
     limit = asked.seconds if options.seconds is None else options.seconds
-    fewest = find_fewest(lean, placement, limit, 0.0 if options.exact else options.near)
+    fewest = find_fewest(compact, placement, limit, 0.0 if options.exact else options.near)
     if in_step:
         fewest = replace(fewest, apart="")
     best = fewest.cost if fewest.proven else None

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST
 from fencepost.placement.optimal.open_hazards import Openings
-from fencepost.placement.skew.choose import FENCE_COST, cost_apart
+from fencepost.placement.skew.choose import FENCE_COST, cost_skewed
 from fencepost.placement.skew.multiplicities import Choice, Heights, Rung
 
 MOST_TRIES = 20_000
@@ -36,12 +36,12 @@ UNKNOWN = 1 << 62
 class Grade(NamedTuple):
     """What stands at a position at some height, and what it costs."""
 
-    cover: Cover
+    sync: Sync
     price: int
 
 
 @dataclass(frozen=True, slots=True)
-class FewestApart:
+class FewestSkewed:
     """The best placement that was found."""
 
     placement: Placement
@@ -59,7 +59,7 @@ class FewestApart:
         return f"not proven to be optimal ({how}; {self.reason})"
 
 
-def find_fewest(program: Program, known: Placement, seconds: float, enough: float = 0.0) -> FewestApart:
+def find_fewest(program: Program, known: Placement, seconds: float, enough: float = 0.0) -> FewestSkewed:
     """The cheapest placement without waits of its own; `known` is one that leaves nothing open.
 
     If that is shown to cost at most `enough` more than the cheapest (0.02 is 2 %), it will do.
@@ -80,33 +80,33 @@ class Search:
     rows: list[frozenset[Rung]] = field(default_factory=list)
     openings: Openings | None = None
 
-    def run(self, known: Placement) -> FewestApart:
+    def run(self, known: Placement) -> FewestSkewed:
         """Make rows and satisfy them, until that leaves nothing open."""
         self.places()
         self.openings = Openings(
-            self.program, {at: [g.cover for g in grades] for at, grades in self.grades.items()}
+            self.program, {at: [g.sync for g in grades] for at, grades in self.grades.items()}
         )
         least = self.price_of(known)
-        paid = cost_apart(self.program, known)
+        paid = cost_skewed(self.program, known)
         if not least:
-            return FewestApart(known, paid, True, 0)
+            return FewestSkewed(known, paid, True, 0)
         if len(self.grades) > MOST_PLACES:
-            return FewestApart(known, paid, False, 0, "the kernel is too large")
+            return FewestSkewed(known, paid, False, 0, "the kernel is too large")
         if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
-            return FewestApart(known, paid, False, 0, "not every place was looked at")
+            return FewestSkewed(known, paid, False, 0, "not every place was looked at")
         while True:
             chosen, exact = self.cheapest(int(least / (1 + Fraction(self.enough))))
             if chosen is None:
                 proven = exact and not self.enough
                 reason = "near enough" if exact and self.enough else self.why_not(exact)
-                return FewestApart(known, paid, proven, len(self.rows), reason)
+                return FewestSkewed(known, paid, proven, len(self.rows), reason)
             if not self.is_open(chosen):
                 found = self.placement(chosen)
-                price = cost_apart(self.program, found)
-                return FewestApart(found, price, exact, len(self.rows), self.why_not(exact))
+                price = cost_skewed(self.program, found)
+                return FewestSkewed(found, price, exact, len(self.rows), self.why_not(exact))
             row = self.row(chosen) if len(self.rows) < MOST_ROWS else None
             if row is None:
-                return FewestApart(known, paid, False, len(self.rows), self.why_not(False))
+                return FewestSkewed(known, paid, False, len(self.rows), self.why_not(False))
             self.rows.append(row)
 
     def why_not(self, exact: bool) -> str:
@@ -124,19 +124,19 @@ class Search:
         program, skew = self.program, self.program.transfer
         assert isinstance(skew, Skewed)
         most = 1 - min(skew.least)
-        for at, cover in program.standing.items():
-            if cover.rendezvous and not (cover.counts or cover.lands) and at.block in program.siblings:
-                own = [Grade(Cover(), self.price(at, FENCE_COST))] if cover.raw else []
-                more = [Grade(Cover(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
+        for at, sync in program.existing.items():
+            if sync.rendezvous and not (sync.counts or sync.completes) and at.block in program.instances_of:
+                own = [Grade(Sync(), self.price(at, FENCE_COST))] if sync.raw else []
+                more = [Grade(Sync(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
                 self.grades[at] = own + more
         fences = skew.everything | skew.overdue(None, skew.most_owed)
-        for phase in program.order:
-            block = program.places[phase]
+        for instance in program.order:
+            block = program.places[instance]
             if block in program.flow.sealed:
                 continue
-            end = len(program.flow.blocks[program.phases.nodes[phase].block].ops)
+            end = len(program.flow.blocks[program.instances.nodes[instance].block].ops)
             asked: dict[int, bool] = {end: False}
-            for step in program.steps[phase]:
+            for step in program.steps[instance]:
                 if step.number >= 0 or step.conflicts:
                     asked[step.gap] = asked.get(step.gap, False) or bool(step.conflicts & fences)
             for gap, fence in asked.items():
@@ -144,18 +144,18 @@ class Search:
 
     def add_place(self, position: Position, fence: bool, most: int) -> None:
         """One place for up to so many barriers."""
-        if position in self.program.standing:
+        if position in self.program.existing:
             return
-        barriers = [Grade(Cover(times=n), self.price(position, n)) for n in range(1, most + 1)]
+        barriers = [Grade(Sync(times=n), self.price(position, n)) for n in range(1, most + 1)]
         alone = self.grades.get(position, [])[:1]
         if fence:
             alone = [Grade(FENCE, self.price(position, FENCE_COST))]
-        self.grades[position] = [*(grade for grade in alone if not grade.cover.rendezvous), *barriers]
+        self.grades[position] = [*(grade for grade in alone if not grade.sync.rendezvous), *barriers]
 
     def placement(self, heights: Heights) -> Placement:
         """What stands in the kernel at these heights."""
-        chosen = {at: self.grades[at][height - 1].cover for at, height in heights.items() if height}
-        return self.program.standing | chosen
+        chosen = {at: self.grades[at][height - 1].sync for at, height in heights.items() if height}
+        return self.program.existing | chosen
 
     def is_open(self, heights: Heights) -> bool:
         """Whether a hazard is open."""
@@ -221,13 +221,13 @@ class Search:
 
     def price_of(self, placement: Placement) -> int:
         """What a placement costs on top of what stands in the kernel."""
-        standing, paid = self.program.standing, 0
-        for position, cover in placement.items():
-            if position not in standing:
-                paid += self.price(position, cover.times if cover.rendezvous else FENCE_COST)
-            elif cover.times > 1:
-                paid += self.price(position, cover.times - 1)
-            elif standing[position].raw and not cover.raw:
+        existing, paid = self.program.existing, 0
+        for position, sync in placement.items():
+            if position not in existing:
+                paid += self.price(position, sync.times if sync.rendezvous else FENCE_COST)
+            elif sync.times > 1:
+                paid += self.price(position, sync.times - 1)
+            elif existing[position].raw and not sync.raw:
                 paid += self.price(position, FENCE_COST)
         return paid
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Cover, Placement
+from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 
@@ -19,21 +19,21 @@ def spaced(program: Program, placement: Placement) -> Placement:
     """`placement` with new barriers apart from each other and from those that stand, where that changes nothing."""
     found = dict(placement)
     for position in sorted(placement):
-        cover, standing = placement[position], program.standing.get(position)
-        if not cover.rendezvous or cover.counts or cover.lands or position.block not in program.siblings:
+        sync, existing = placement[position], program.existing.get(position)
+        if not sync.rendezvous or sync.counts or sync.completes or position.block not in program.instances_of:
             continue
-        new = cover.times - (standing is not None)
+        new = sync.times - (existing is not None)
         start = _start(program, position)
         away = Position(position.block, start)
         if not new or away in found or start == position.gap:
             continue
         around = program.flow.blocks[position.block].ops
-        crowded = cover.times > 1 or _is_barrier(around[position.gap : position.gap + 1])
+        crowded = sync.times > 1 or _is_barrier(around[position.gap : position.gap + 1])
         if crowded and not _is_barrier(around[:start][-1:]):
-            found[away] = Cover()
-            if cover.times > 1:
-                left = cover._replace(times=cover.times - 1)
-                found[position] = standing if standing is not None and left.times == 1 else left
+            found[away] = Sync()
+            if sync.times > 1:
+                left = sync._replace(times=sync.times - 1)
+                found[position] = existing if existing is not None and left.times == 1 else left
             else:
                 del found[position]
     if found == placement:

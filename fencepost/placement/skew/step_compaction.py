@@ -21,23 +21,23 @@ from fencepost.analysis.transfer import Turn
 
 def without_repeats(program: Program) -> Program:
     """The program with one step for those in a row that do the same."""
-    standing: dict[int, set[int]] = {}
-    for at in program.standing:
-        standing.setdefault(at.block, set()).add(at.gap)
+    existing: dict[int, set[int]] = {}
+    for at in program.existing:
+        existing.setdefault(at.block, set()).add(at.gap)
     steps = list(program.steps)
-    for block, phases in program.siblings.items():
-        repeated, sites = _repeated([steps[phase] for phase in phases], standing.get(block, set()))
-        for phase in phases:
-            kept = [step for step in steps[phase] if step.gap not in repeated]
-            steps[phase] = _joined(kept, sites)
+    for block, instances in program.instances_of.items():
+        repeated, sites = _repeated([steps[instance] for instance in instances], existing.get(block, set()))
+        for instance in instances:
+            kept = [step for step in steps[instance] if step.gap not in repeated]
+            steps[instance] = _joined(kept, sites)
     return replace(program, steps=steps, runs={})
 
 
-def _repeated(lines: list[list[Step]], standing: Iterable[int]) -> tuple[set[int], list[int]]:
+def _repeated(lines: list[list[Step]], existing: Iterable[int]) -> tuple[set[int], list[int]]:
     """The gaps whose steps repeat those before them, in all phases of a block, and those where a barrier can be."""
     repeats: dict[int, int] = {}
     """Gaps of steps that repeat another one, and where the farthest of these stands."""
-    kept = set(standing)
+    kept = set(existing)
     for line in lines:
         before: Step | None = None
         for step in line:
@@ -57,11 +57,11 @@ def _repeated(lines: list[list[Step]], standing: Iterable[int]) -> tuple[set[int
 
 def _is_steady(step: Step) -> bool:
     """Whether nothing is different if it happens once more."""
-    _, adds, conflicts, _, by_engine, _, clears, lands, counts, may_land, may_count, settles, turn = step
-    if by_engine or lands or counts or may_land or may_count or settles:
+    if step.by_engine or step.moves_copies or step.settles:
         return False
+    adds, conflicts, turn = step.adds, step.conflicts, step.turn
     if turn is None:
-        return not clears and not adds & conflicts
+        return not step.clears and not adds & conflicts
     if turn.meets is not None or turn.drops or (turn.completes and (adds or conflicts)):
         return False
     return not adds & conflicts and not any(adds & mask for mask, _ in turn.owes)

@@ -46,19 +46,19 @@ class Summary:
         for op, frame in self.first:
             need = need.joined(committed.needs(op, frame, ignore))
         for counter, accesses in self.unordered.items():
-            flying = {
+            in_flight = {
                 access: later for access, later in info.in_flight.items() if counter_of(access) == counter
             }
             for op, frame in accesses:
-                need = need.joined(BlockInfo(in_flight=flying).needs(op, frame, ignore))
+                need = need.joined(BlockInfo(in_flight=in_flight).needs(op, frame, ignore))
         return need
 
     def pass_through(self, info: BlockInfo) -> None:
         """Turn what is pending in front of the call into what is pending behind it."""
         if self.clears:
             info.barrier()
-        flying, info.in_flight = info.in_flight, {}
-        for access, later in flying.items():
+        in_flight, info.in_flight = info.in_flight, {}
+        for access, later in in_flight.items():
             counter = counter_of(access)
             if counter in self.issued:
                 info.in_flight[access] = later + self.issued[counter]

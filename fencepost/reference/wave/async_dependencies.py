@@ -51,17 +51,17 @@ def _in_flight_at(flow: Flow) -> dict[Waiting, list[ops.AsyncOperation]]:
         index = todo.pop()
         queued.discard(index)
         block = flow.blocks[index]
-        flying = starts[index]
+        in_flight = starts[index]
         for op in block.ops:
             if isinstance(op, ops.AsyncOperation):
-                flying |= bit.get(op, 0)
+                in_flight |= bit.get(op, 0)
             elif isinstance(op, Waiting) and op.drains:
                 if not op.uses and not block.calls:
-                    found[op] = found.get(op, 0) | flying
-                flying = 0
+                    found[op] = found.get(op, 0) | in_flight
+                in_flight = 0
         for target in block.successors:
-            if flying & ~starts[target]:
-                starts[target] |= flying
+            if in_flight & ~starts[target]:
+                starts[target] |= in_flight
                 if target not in queued:
                     queued.add(target)
                     todo.append(target)
@@ -107,13 +107,13 @@ class _Threading:
                 if isinstance(here, Waiting) and here.drains:
                     return self.null()
                 if isinstance(here, ops.Iterate | ops.Conditional) and self.is_around(here, copy):
-                    return self.handed_on(copy, here)
+                    return self.forwarded(copy, here)
                 here = here.prev
             owner = region.owner
             if owner is None:
                 return self.null()
             if isinstance(owner, ops.Iterate) and self.is_around(owner, copy):
-                return self.handed_on(copy, owner)
+                return self.forwarded(copy, owner)
             assert owner.graph is not None
             here, region = owner.prev, owner.graph
 
@@ -127,7 +127,7 @@ class _Threading:
             self.around[copy] = found
         return any(graph.owner is op for graph in self.around[copy])
 
-    def handed_on(self, copy: ops.AsyncOperation, owner: ops.Iterate | ops.Conditional) -> ops.ValueOperation:
+    def forwarded(self, copy: ops.AsyncOperation, owner: ops.Iterate | ops.Conditional) -> ops.ValueOperation:
         """The name under which a loop or conditional hands `copy` on."""
         known = self.carried.get((copy, owner))
         if known is not None:
@@ -137,7 +137,7 @@ class _Threading:
             # Known before the body is looked at: it may be what the body hands on.
             self.carried[copy, owner] = name
             owner.carried = (*owner.carried, name)
-            _hand_on(owner.body, ops.Next(), self.value_from(copy, _last(owner.body), owner.body))
+            _forward(owner.body, ops.Next(), self.value_from(copy, _last(owner.body), owner.body))
             return name
         name = ops.Carried(name=self.fresh("dep"))
         self.carried[copy, owner] = name
@@ -145,7 +145,7 @@ class _Threading:
         stands_for(name, values[0])
         owner.gives = (*owner.gives, name)
         for side, value in zip((owner.then, owner.orelse), values, strict=True):
-            _hand_on(side, ops.Give(), value)
+            _forward(side, ops.Give(), value)
         return name
 
     def named(self, copy: ops.AsyncOperation) -> ops.AsyncOperation:
@@ -182,7 +182,7 @@ def _last(graph: Graph) -> ops.Operation | None:
     return last.prev if isinstance(last, ops.Next | ops.Give) else last
 
 
-def _hand_on(graph: Graph, end: ops.Next | ops.Give, value: ops.ValueOperation) -> None:
+def _forward(graph: Graph, end: ops.Next | ops.Give, value: ops.ValueOperation) -> None:
     """Let a region hand on one value more."""
     last = graph.last
     if not isinstance(last, ops.Next | ops.Give):

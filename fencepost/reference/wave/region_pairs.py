@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fencepost.analysis.block_instances import find_phases
+from fencepost.analysis.block_instances import find_instances
 from fencepost.analysis.split_pairs import verify_splits
 from fencepost.flow import build_flow
 from fencepost.ir import ops
@@ -51,7 +51,7 @@ def add_signal_wait_to_subgraph(
     graph.insert_after(op, wait)
     try:
         flow = build_flow(trace)
-        verify_splits(flow, find_phases(flow))
+        verify_splits(flow, find_instances(flow))
     except FencepostError:
         graph.remove(signal)
         graph.remove(wait)

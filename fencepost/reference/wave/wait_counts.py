@@ -120,7 +120,7 @@ class _Counting:
                 block = flow.blocks[index]
                 end = self.through(block, starts[index])
                 for target in block.successors:
-                    if self.arrive(starts[target], self.handed_on(index, target, end)):
+                    if self.arrive(starts[target], self.forwarded(index, target, end)):
                         dirty[target] = True
                         if place[target] <= number:
                             again = min(again, place[target])
@@ -179,7 +179,7 @@ class _Counting:
                 elif distance < counts.get(counter, distance + 1):
                     counts[counter] = distance
 
-    def handed_on(self, source: int, target: int, end: Distances) -> Distances:
+    def forwarded(self, source: int, target: int, end: Distances) -> Distances:
         """What arrives at a block."""
         handed = self.handed[source]
         after: Distances = {}

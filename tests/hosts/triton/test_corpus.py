@@ -49,7 +49,7 @@ KERNELS = (
     *(("gluon_transpose_ring", "gfx942"), ("gluon_store_ring", "sm_90"), ("gluon_tree_sum", "gfx1201")),
 )
 
-OBJECTS = (
+MBARRIERS = (
     # Engines and waves that arrive at barrier objects in memory.
     *(("copy_descriptor", "sm_90"), ("matmul_device_descriptor", "sm_90")),
     *(("matmul_host_descriptor", "sm_90"), ("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90")),
@@ -102,7 +102,7 @@ def assert_clean(kernels: list[Translation], *, local: bool = False) -> None:
         assert report.explored.complete is not objects, report.explored
 
 
-@pytest.mark.parametrize(("entry", "target"), (*KERNELS, *OBJECTS))
+@pytest.mark.parametrize(("entry", "target"), (*KERNELS, *MBARRIERS))
 def test_fencepost_needs_no_more_barriers_than_triton(entry: str, target: str) -> None:
     before, after = around_membar(entry, target)
     stock = translations(after)
@@ -115,7 +115,7 @@ def test_fencepost_needs_no_more_barriers_than_triton(entry: str, target: str) -
     assert executed(ours) <= executed(stock)
 
 
-@pytest.mark.parametrize(("entry", "target"), (*KERNELS[:4], *OBJECTS[-3:]))
+@pytest.mark.parametrize(("entry", "target"), (*KERNELS[:4], *MBARRIERS[-3:]))
 def test_the_module_with_fenceposts_barriers_is_one_that_triton_reads(entry: str, target: str) -> None:
     before, _ = around_membar(entry, target)
     ours = translations(before)
