@@ -76,7 +76,7 @@ class MbarrierWriter:
             return False
         if op.name in WAIT:
             phase = writer.views.number(op.operands[1])
-            with asked():
+            with asked(), writer.only_main():
                 writer.note(op, kernel.mbarrier_wait(target, phase=phase))
         elif op.name in INIT:
             with self.leader():
@@ -99,12 +99,14 @@ class MbarrierWriter:
                 writer.note(op, kernel.mbarrier_arrive(target, count=op.integer("count") or 1))
         elif op.name == "amdg.arrive_barrier":
             count = writer.lanes * (op.integer("count") or 1)
-            writer.note(op, kernel.mbarrier_arrive(target, count=count))
+            with writer.only_main():
+                writer.note(op, kernel.mbarrier_arrive(target, count=count))
         elif op.name in ENGINE_ARRIVES:
             if op.name.startswith("ttng") and not op.flag("noIncrement"):
                 # It asks for one more arrival before it brings it: not followed.
                 return False
-            writer.note(op, kernel.mbarrier_arrive(target, count=writer.lanes, counter=COPY))
+            with writer.only_main():
+                writer.note(op, kernel.mbarrier_arrive(target, count=writer.lanes, counter=COPY))
         elif len(places) != 2 or places[1] is None:
             return False
         else:
@@ -162,7 +164,8 @@ class MbarrierWriter:
         """What one wave does for all."""
         first, end = self.writer.waves
         if end - first == 1:
-            yield
+            with self.writer.only_main():
+                yield
             return
         with self.writer.kernel.cond(Compare("==", Wave(), Const(first))):
             yield
@@ -175,7 +178,8 @@ class MbarrierWriter:
             with self.leader():
                 yield
         elif count >= end - first:
-            yield
+            with self.writer.only_main():
+                yield
         else:
             with self.writer.kernel.cond(Compare("<", Wave(), Const(first + count))):
                 yield

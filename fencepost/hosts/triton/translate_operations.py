@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.slot_views import Views
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
-from fencepost.hosts.triton.warps import threads_of
+from fencepost.hosts.triton.warps import threads_of, warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
-from fencepost.ir.expr import Select, is_divergent
+from fencepost.ir.expr import Compare, Const, Select, Wave, is_divergent
 from fencepost.ir.trace import CapturedTrace
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait
 """Waits for copies that count instructions, by their counter."""
 HOLDS_BACK = "amdg.cond_barrier"
 """A barrier for part of the waves."""
+COMMIT, GROUP_WAIT = "ttg.async_commit_group", "ttg.async_wait"
 OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
 """Where copies are given what elements are that a mask leaves out, among the groups of their operands."""
 WHOLE = ("gpu.barrier", "rocdl.barrier")
@@ -81,6 +82,8 @@ class OperationWriter:
         self.objects = MbarrierWriter(self)
         self.some: tuple[int, int] | None = None
         """Where only some waves run what is being put in: the first, and the one behind the last."""
+        self.main = warps_of(views.module, views.function) if views.follow else translation.trace.waves
+        """The waves that run what stands outside of partitions; the others only come to meet them there."""
         # Waits for copies count instructions in functions that have such a wait, and groups or copies in all others.
         self.counts_instructions = {
             counter
@@ -88,13 +91,15 @@ class OperationWriter:
             if translation.module.mentions(name)
             and any(op.name == name for op in translation.function.walk())
         }
+        # A wait for groups waits for none where there is none: a copy that no group has is not waited for.
+        self.has_groups = any(op.name == COMMIT for op in translation.own)
         self.shifts_phase = translation.module.mentions(HOLDS_BACK)
         self.groups = 0
 
     @property
     def waves(self) -> tuple[int, int]:
         """The waves that run what is being put in."""
-        return self.some or (0, self.translation.trace.waves)
+        return self.some or (0, min(self.main, self.translation.trace.waves))
 
     @property
     def is_single(self) -> bool:
@@ -116,6 +121,12 @@ class OperationWriter:
     def barrier(self) -> ops.SharedMemoryBarrier:
         """A barrier of the waves that run it."""
         return self.kernel.barrier() if self.some is None else self.kernel.barrier_of(*self.some)
+
+    def only_main(self) -> AbstractContextManager[object]:
+        """What waves of partitions do not do where they come along: start copies, end groups, wait, arrive."""
+        if self.some is not None or self.main >= self.translation.trace.waves:
+            return nullcontext()
+        return self.kernel.cond(Compare("<", Wave(), Const(self.main)))
 
     def stretch_of(self, value: Value) -> list[View]:
         """The bytes of a view."""
@@ -179,7 +190,7 @@ class OperationWriter:
 
     def first_uses(self, op: Operation) -> None:
         """Memory that threads of the first wave write and read; if there is no other, they run apart."""
-        with nullcontext() if self.is_single else self.objects.leader():
+        with self.only_main() if self.is_single else self.objects.leader():
             for view in self.memory_of(op):
                 self.apart(op, view)
 
@@ -201,25 +212,9 @@ class OperationWriter:
             self.each(op, plain[does], self.stretches(self.views.shared(op)))
         elif does is Does.UPDATES:
             self.update(op)
-        elif does is Does.COPIES_IN:
-            if row.counter == TENSOR and self.objects.tdm(op):
-                return
-            self.count(op, row.counter)
-            self.copy_in(op, row.counter)
-        elif does is Does.COPIES_OUT:
-            if row.counter == TENSOR and self.objects.tdm(op):
-                return
-            self.count(op, row.counter)
-            found = self.stretches(self.views.shared(op))
-            if len(found) > 1:
-                self.note(op, kernel.async_mma(*found, counter=row.counter))
-            else:
-                self.each(op, kernel.tensor_store_from_lds, found, row.counter)
-        elif does is Does.MULTIPLIES:
-            self.multiply(op, row.counter)
-        elif does is Does.COMMITS:
-            if row.counter not in self.counts_instructions:
-                self.note(op, kernel.commit(row.counter))
+        elif does in (Does.COPIES_IN, Does.COPIES_OUT, Does.MULTIPLIES, Does.COMMITS):
+            with self.only_main():
+                self.issue(op, row)
         elif does is Does.WAITS:
             self.wait(op, row)
         elif does is Does.MEETS:
@@ -253,6 +248,27 @@ class OperationWriter:
             self.note(op, kernel.mma())
         elif does is Does.MBARRIERS and not self.objects.put(op):
             self.translation.beyond.append(op)
+
+    def issue(self, op: Operation, row: Row) -> None:
+        """What an engine is given to do, and the ends of its groups."""
+        if row.does is Does.MULTIPLIES:
+            self.multiply(op, row.counter)
+        elif row.does is Does.COMMITS:
+            if row.counter not in self.counts_instructions:
+                self.note(op, self.kernel.commit(row.counter))
+        elif row.counter == TENSOR and self.objects.tdm(op):
+            return
+        else:
+            self.count(op, row.counter)
+            (self.copy_in if row.does is Does.COPIES_IN else self.copy_out)(op, row.counter)
+
+    def copy_out(self, op: Operation, counter: str) -> None:
+        """A copy to global memory, which reads until its counter was waited for."""
+        found = self.stretches(self.views.shared(op))
+        if len(found) > 1:
+            self.note(op, self.kernel.async_mma(*found, counter=counter))
+        else:
+            self.each(op, self.kernel.tensor_store_from_lds, found, counter)
 
     def copy_in(self, op: Operation, counter: str) -> None:
         """A copy from global memory; on AMD, threads that a mask leaves out may store another value themselves."""
@@ -292,11 +308,13 @@ class OperationWriter:
         """A wait, and the barrier that some of them end in."""
         count = op.integer(row.attribute)
         others = row.counter in self.counts_instructions and op.name != COUNTED_WAITS[row.counter]
-        if count is None or (others and count):
-            # It does not say how many, or counts groups or copies where instructions are counted: taken to wait for
-            # nothing.
+        grouped = op.name == GROUP_WAIT and row.counter not in self.counts_instructions
+        if count is None or (others and count) or (grouped and not self.has_groups):
+            # It does not say how many, or counts groups or copies where instructions are counted, or groups where
+            # there are none: taken to wait for nothing.
             return
-        self.note(op, self.kernel.wait_count(**{row.counter: count}))  # type: ignore[arg-type]
+        with self.only_main():
+            self.note(op, self.kernel.wait_count(**{row.counter: count}))  # type: ignore[arg-type]
         first, end = self.waves
         several = end - first > WARP_GROUP
         if (
