@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fencepost.check import check
 from fencepost.flow import build_flow
+from fencepost.hosts.common.audits import KernelAudit
 from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.joint_kernel import trace_to_check
 from fencepost.hosts.triton.membar_marks import SYNCED
@@ -17,7 +18,6 @@ from fencepost.hosts.triton.write_back import removable
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.passes.prune import prune_barriers
-from fencepost.report.diagnostics import Diagnostic, render
 from fencepost.report.findings import diagnostics
 
 MARKS = {SYNCED: False, "warpGroupLocal": True}
@@ -25,32 +25,19 @@ MARKS = {SYNCED: False, "warpGroupLocal": True}
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(KernelAudit):
     """One function of a module, with the barriers that Triton gives it."""
 
-    kernel: str
-    target: str
-    barriers: int
-    """Barriers for shared memory, whoever put them in."""
-    executed: float
-    """How often they run, estimated."""
-    redundant: tuple[str, ...]
-    """Those that nothing needs, by where they stand in the user's source."""
-    races: tuple[Diagnostic, ...]
     beyond: tuple[str, ...] = ()
     """What is not judged, operations or clusters: then nothing is said about races."""
     cached: bool = False
     """Whether the kernel comes from Triton's cache: this is what was found when it was compiled."""
 
     def __str__(self) -> str:
-        head = f"fencepost: @{self.kernel} ({self.target})" + (", from Triton's cache" if self.cached else "")
+        head = self.title + (", from Triton's cache" if self.cached else "")
         if self.beyond:
             return f"{head}: not judged, it uses {', '.join(self.beyond)}"
-        lines = [
-            f"{head}: {self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races)} races"
-        ]
-        lines += [f"  redundant: {place}" for place in self.redundant]
-        return "\n".join([*lines, *(render(race).plain for race in self.races)])
+        return "\n".join([f"{head}: {self.counts}", *self.lines()])
 
 
 def audit(after: Module) -> Audit:

@@ -18,18 +18,19 @@ it comes from there; a kernel that was compiled past fencepost is named.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 from fencepost.gc_pause import collection_paused
+from fencepost.hosts.common.audits import print_audit
+from fencepost.hosts.common.installations import Installations
+from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, parse_live
@@ -48,7 +49,6 @@ from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_TRITON"
-MODES = ("audit", "replace")
 NOTED = "fencepost"
 """The entry of a kernel's metadata that says what fencepost did: `left` with the reason, `judged` with what of the
 module that was handed on is proven, and `audits`."""
@@ -238,9 +238,6 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
     return edits + synced_marks(before)
 
 
-_installed: list[Installation] = []
-
-
 def install(
     mode: str | None = None,
     *,
@@ -254,18 +251,14 @@ def install(
     With `thorough`, what `replace` hands on is judged in full also where it has mbarriers: that takes from a tenth of
     the compilation to several times as long.
     """
-    mode = mode or os.environ.get(VARIABLE) or "audit"
-    if mode == "off":
+    mode = mode_of(mode, VARIABLE, AUDIT, "FP411")
+    if mode is None:
         return None
-    if mode not in MODES:
-        raise FencepostError(
-            f"unknown mode {mode!r}", code="FP411", notes=[("known modes", ", ".join([*MODES, "off"]))]
-        )
     require_triton()
     uninstall()
     knobs = import_module("triton.knobs")
-    if show is None and mode == "audit":
-        show = _print
+    if show is None and mode == AUDIT:
+        show = print_audit
     made = Installation(
         mode,
         show,
@@ -276,35 +269,30 @@ def install(
     )
     knobs.runtime.add_stages_inspection_hook = made.hook
     knobs.compilation.listener = made.compiled
-    _installed.append(made)
+    _installations.put(made)
     return made
 
 
 def uninstall() -> None:
     """Let Triton alone again; a hook or listener that someone has set since stays."""
-    while _installed:
-        made = _installed.pop()
-        made.active = False
-        knobs = import_module("triton.knobs")
-        if knobs.runtime.add_stages_inspection_hook == made.hook:
-            knobs.runtime.add_stages_inspection_hook = made.before
-        if knobs.compilation.listener == made.compiled:
-            knobs.compilation.listener = made.listener
+    _installations.clear()
 
 
-@contextmanager
-def installed(mode: str | None = None, **options: Any) -> Iterator[Installation | None]:
+def installed(mode: str | None = None, **options: Any) -> AbstractContextManager[Installation | None]:
     """`install` for the body of a `with` statement."""
-    outer = _installed[-1] if _installed else None
-    made = install(mode, **options)
-    try:
-        yield made
-    finally:
-        if made is not None:
-            uninstall()
-            if outer is not None:
-                install(outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough)
+    return _installations.nested(
+        lambda: install(mode, **options),
+        lambda outer: install(outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough),
+    )
 
 
-def _print(found: Audit) -> None:
-    sys.stderr.write(f"{found}\n")
+def _take_out(made: Installation) -> None:
+    made.active = False
+    knobs = import_module("triton.knobs")
+    if knobs.runtime.add_stages_inspection_hook == made.hook:
+        knobs.runtime.add_stages_inspection_hook = made.before
+    if knobs.compilation.listener == made.compiled:
+        knobs.compilation.listener = made.listener
+
+
+_installations = Installations(_take_out)

@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+from fencepost.hosts.common.releases import is_accepted
 from fencepost.ir.source import FencepostError
 
 ACCEPTED = ("3.9",)
@@ -29,7 +30,7 @@ def require_triton() -> str:
             code="FP404",
             notes=[("help", INSTALL)],
         )
-    if ".".join(found.split("+")[0].split(".")[:2]) not in ACCEPTED:
+    if not is_accepted(found, ACCEPTED):
         raise FencepostError(
             f"triton {found} is installed; this version of fencepost works with triton {' or '.join(ACCEPTED)}",
             code="FP405",

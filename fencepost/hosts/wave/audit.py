@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from fencepost.check import check
 from fencepost.flow import build_flow
+from fencepost.hosts.common.audits import HANGS, KernelAudit
 from fencepost.hosts.wave.barrier_pass import config_for, read
 from fencepost.hosts.wave.python_lines import name_origins, where
 from fencepost.hosts.wave.translate import name_of
@@ -15,13 +16,11 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.prune import prune_barriers
-from fencepost.report.diagnostics import Diagnostic, from_error, render
+from fencepost.report.diagnostics import Diagnostic, from_error
 from fencepost.report.findings import diagnostics
 
 MEETINGS = (ops.SharedMemoryBarrier, ops.SharedMemoryBarrierSignal)
 """What counts as a barrier: of one in two halves the first."""
-HANGS = ("FP002", "FP003", "FP006")
-"""The codes of what lets a wave wait for ever."""
 INTERNAL = "FP424"
 """The code of what should not have happened."""
 
@@ -29,18 +28,9 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(KernelAudit):
     """One kernel, with the barriers that its trace has."""
 
-    kernel: str
-    target: str
-    barriers: int
-    executed: float
-    """How often they run, estimated."""
-    redundant: tuple[str, ...]
-    """Those that nothing needs, by where they stand in the user's source."""
-    races: tuple[Diagnostic, ...]
-    """Everything that is wrong: races, and hangs."""
     unknown: tuple[str, ...] = ()
     """Operations that were taken to touch all of the memory that they are given, or all of shared memory."""
     not_judged: tuple[Diagnostic, ...] = ()
@@ -54,19 +44,10 @@ class Audit:
         return not (self.races or self.not_judged or self.limits)
 
     def __str__(self) -> str:
-        title = f"fencepost: @{self.kernel} ({self.target}): "
-        if self.not_judged and not self.races:
-            title += "not judged"
-        else:
-            hangs = sum(race.code in HANGS for race in self.races)
-            title += (
-                f"{self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races) - hangs} races"
-            )
-            title += f", {hangs} hang{'s' if hangs > 1 else ''}" if hangs else ""
-        lines = [title, *(f"  redundant: {place}" for place in self.redundant)]
-        lines += [f"  not known, taken to change the memory it can reach: {name}" for name in self.unknown]
-        lines += [f"  not a proof: {limit}" for limit in self.limits]
-        return "\n".join([*lines, *(render(each).plain for each in (*self.races, *self.not_judged))])
+        counts = "not judged" if self.not_judged and not self.races else self.counts
+        notes = [f"not known, taken to change the memory it can reach: {name}" for name in self.unknown]
+        notes += [f"not a proof: {limit}" for limit in self.limits]
+        return "\n".join([f"{self.title}: {counts}", *self.lines(notes, self.not_judged)])
 
 
 def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None) -> Audit:

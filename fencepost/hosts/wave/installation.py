@@ -19,17 +19,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from fencepost.emit.write import Inserted
+from fencepost.hosts.common.audits import print_audit
+from fencepost.hosts.common.installations import Installations
+from fencepost.hosts.common.modes import AUDIT, REPLACE, mode_of
 from fencepost.hosts.wave.audit import Audit, audit
 from fencepost.hosts.wave.barrier_pass import (
     Compilation,
@@ -46,7 +47,6 @@ from fencepost.schedule import Scheduled
 from fencepost.version import __version__
 
 VARIABLE = "FENCEPOST_WAVE"
-MODES = ("replace", "audit")
 PIPELINE = "wave_lang.kernel.wave.wave"
 """The module whose names Wave looks its passes up under."""
 CACHE = "wave_lang.kernel.wave.cache"
@@ -89,7 +89,7 @@ class Installation:
 
         def add_barriers(trace: Any, target: str = "") -> None:
             began = time.perf_counter()
-            if self.mode == "replace":
+            if self.mode == REPLACE:
                 try:
                     found = add_shared_memory_barriers(trace, target)
                 except Exception as error:  # whatever it is, the user's kernel has to compile
@@ -102,7 +102,7 @@ class Installation:
             else:
                 before(trace, target)
             self.seconds.append(time.perf_counter() - began)
-            if self.mode == "audit" or self.show is not None:
+            if self.mode == AUDIT or self.show is not None:
                 self.look_at(trace, target)
 
         return add_barriers
@@ -166,9 +166,6 @@ class Installation:
         return get_hash
 
 
-_installed: list[Installation] = []
-
-
 def install(
     mode: str | None = None, *, schedule: bool = False, show: Callable[[Audit], None] | None = None
 ) -> Installation | None:
@@ -177,26 +174,22 @@ def install(
     With `schedule`, fencepost's ping-pong reordering is put in the place of Wave's, too. `show` is called with what
     was found about each kernel; by default it is printed to standard error in audit mode.
     """
-    mode = mode or os.environ.get(VARIABLE) or "replace"
-    if mode == "off":
+    mode = mode_of(mode, VARIABLE, REPLACE, "FP425")
+    if mode is None:
         return None
-    if mode not in MODES:
-        raise FencepostError(
-            f"unknown mode {mode!r}", code="FP425", notes=[("known modes", ", ".join([*MODES, "off"]))]
-        )
     require_wave()
     require_layout()
     uninstall()
-    if show is None and mode == "audit":
-        show = _print
+    if show is None and mode == AUDIT:
+        show = print_audit
     made = Installation(mode, show, schedule)
-    _installed.append(made)
+    _installations.put(made)
     try:
         pipeline, cache = import_module(PIPELINE), import_module(CACHE)
         made.put(pipeline, WITH_CONSTRAINTS, made.constraints)
         made.put(pipeline, PACKING, made.packing)
         made.put(pipeline, BARRIERS, made.barriers)
-        if schedule and mode == "replace":
+        if schedule and mode == REPLACE:
             made.put(pipeline, SCHEDULE, made.reordering)
         made.put(cache.WaveCacheManager, "get_hash", made.keys)
     except (ImportError, AttributeError) as error:
@@ -210,24 +203,24 @@ def install(
 
 def uninstall() -> None:
     """Let Wave alone again; what someone has put in since stays."""
-    while _installed:
-        for owner, name, before, now in reversed(_installed.pop().replaced):
-            if getattr(owner, name) is now:
-                setattr(owner, name, before)
+    _installations.clear()
 
 
-@contextmanager
-def installed(mode: str | None = None, **options: Any) -> Iterator[Installation | None]:
+def installed(mode: str | None = None, **options: Any) -> AbstractContextManager[Installation | None]:
     """`install` for the body of a `with` statement."""
-    outer = _installed[-1] if _installed else None
-    made = install(mode, **options)
-    try:
-        yield made
-    finally:
-        if made is not None:
-            uninstall()
-            if outer is not None:
-                install(outer.mode, schedule=outer.schedule, show=outer.show)
+    return _installations.nested(
+        lambda: install(mode, **options),
+        lambda outer: install(outer.mode, schedule=outer.schedule, show=outer.show),
+    )
+
+
+def _take_out(made: Installation) -> None:
+    for owner, name, before, now in reversed(made.replaced):
+        if getattr(owner, name) is now:
+            setattr(owner, name, before)
+
+
+_installations = Installations(_take_out)
 
 
 def _warn(error: Exception, what: str) -> None:
@@ -237,7 +230,3 @@ def _warn(error: Exception, what: str) -> None:
 def warn(what: str) -> None:
     """Tell the user something that he should know."""
     warnings.warn(what, RuntimeWarning, stacklevel=4)
-
-
-def _print(found: Audit) -> None:
-    sys.stderr.write(f"{found}\n")

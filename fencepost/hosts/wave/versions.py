@@ -11,6 +11,7 @@ from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+from fencepost.hosts.common.releases import is_accepted
 from fencepost.ir.source import FencepostError
 
 ACCEPTED = ("3.9",)
@@ -78,7 +79,7 @@ def require_wave() -> str:
             code="FP420",
             notes=[("help", INSTALL)],
         )
-    if ".".join(found.split("+")[0].split(".")[:2]) not in ACCEPTED:
+    if not is_accepted(found, ACCEPTED):
         raise MissingWave(
             f"wave-lang {found} is installed; this version of fencepost works with wave-lang "
             f"{' or '.join(ACCEPTED)}: {INSTALL}",

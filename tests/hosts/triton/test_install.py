@@ -107,7 +107,7 @@ def stock(build: Compile) -> Compile:
 
     def assembly_of(*arguments: Any) -> str:
         if arguments not in made:
-            assert not host._installed, "with fencepost installed it would not be Triton's alone"
+            assert not host._installations.current, "with fencepost installed it would not be Triton's alone"
             made[arguments] = assembly(build(*arguments))
         return made[arguments]
 

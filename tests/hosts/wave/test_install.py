@@ -43,7 +43,7 @@ def test_inner_installation_ends_where_its_block_ends() -> None:
     with host.installed("audit", show=lambda _: None):
         with host.installed("replace"):
             pass
-        (outer,) = installation._installed
+        (outer,) = installation._installations.current
         assert outer.mode == "audit"
 
 

@@ -1,0 +1,51 @@
+"""What fencepost says about a kernel as its compiler would ship it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fencepost.report.diagnostics import Diagnostic, render
+
+HANGS = ("FP002", "FP003", "FP006")
+"""The codes of what lets a wave wait for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAudit:
+    """One kernel, with the barriers that its compiler gives it."""
+
+    kernel: str
+    target: str
+    barriers: int
+    """Barriers for shared memory, whoever put them in."""
+    executed: float
+    """How often they run, estimated."""
+    redundant: tuple[str, ...]
+    """Those that nothing needs, by where they stand in the user's source."""
+    races: tuple[Diagnostic, ...]
+    """Everything that is wrong: races, and hangs."""
+
+    @property
+    def title(self) -> str:
+        """The kernel, as every line about it begins."""
+        return f"fencepost: @{self.kernel} ({self.target})"
+
+    @property
+    def counts(self) -> str:
+        """How many barriers there are, and what is wrong."""
+        hangs = sum(race.code in HANGS for race in self.races)
+        found = f"{self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races) - hangs} races"
+        return found + (f", {hangs} hang{'s' if hangs > 1 else ''}" if hangs else "")
+
+    def lines(self, notes: Iterable[str] = (), more: Iterable[Diagnostic] = ()) -> list[str]:
+        """What follows the title: redundant barriers, notes, and what is wrong."""
+        lines = [f"  redundant: {place}" for place in self.redundant]
+        lines += [f"  {note}" for note in notes]
+        return lines + [render(each).plain for each in (*self.races, *more)]
+
+
+def print_audit(found: KernelAudit) -> None:
+    """What is done with an audit unless somebody else wants it."""
+    sys.stderr.write(f"{found}\n")

@@ -1,0 +1,22 @@
+"""What an installed host does: audit what its compiler makes, or put its own barriers in their place."""
+
+from __future__ import annotations
+
+import os
+
+from fencepost.ir.source import FencepostError
+
+AUDIT, REPLACE, OFF = "audit", "replace", "off"
+MODES = (AUDIT, REPLACE)
+
+
+def mode_of(asked: str | None, variable: str, default: str, code: str) -> str | None:
+    """The mode that was asked for, or else the one that an environment variable names; None if it is `off`."""
+    mode = asked or os.environ.get(variable) or default
+    if mode == OFF:
+        return None
+    if mode not in MODES:
+        raise FencepostError(
+            f"unknown mode {mode!r}", code=code, notes=[("known modes", ", ".join([*MODES, OFF]))]
+        )
+    return mode
