@@ -124,3 +124,22 @@ def test_the_ring_of_the_docs_is_accepted_as_it_stands_and_refused_without_its_w
     with pytest.raises(FencepostError) as refused:
         insert_barriers(without)
     assert refused.value.code == "FP203"
+
+
+def test_the_smallest_host_works() -> None:
+    ((_, _, body),) = (block for block in blocks("adding-a-host.md") if block[1] == "python")
+    exec(compile(body, "adding-a-host.md", "exec"), {})
+
+
+def test_the_architecture_page_names_files_that_exist() -> None:
+    """Every room has a row, and every file that a question is answered with is there."""
+    package = DOCS.parent / "fencepost"
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    where = text.partition("## Where is")[2]
+    room = ""
+    for entry in re.findall(r"`([\w/]+(?:\.py|\.lark|/))`", where):
+        path = package / entry if "/" in entry else package / room / entry
+        assert path.exists(), entry
+        room = str(path.parent.relative_to(package))
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")} - {"kernels"}
+    assert rooms <= set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)) | {"api"}
