@@ -80,7 +80,7 @@ def _used(flow: Flow) -> set[int]:
     return used
 
 
-class _ArrivedOn(NamedTuple):
+class _Uses(NamedTuple):
     """An operation as far as it matters here."""
 
     gap: int
@@ -90,7 +90,7 @@ class _ArrivedOn(NamedTuple):
     reads: bool
 
 
-def _told(block: Block, used: set[int]) -> list[_ArrivedOn]:
+def _told(block: Block, used: set[int]) -> list[_Uses]:
     """The operations of a block that use, make or read anything."""
     found = []
     for gap, op in enumerate(block.ops):
@@ -99,7 +99,7 @@ def _told(block: Block, used: set[int]) -> list[_ArrivedOn]:
         result = id(op.owner or op)
         uses, made = tuple(id(value) for value in op.uses), result if result in used else None
         if uses or made is not None or isinstance(op, ops.MemoryOperation):
-            found.append(_ArrivedOn(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
+            found.append(_Uses(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
     return found
 
 
@@ -120,7 +120,7 @@ class _Issued:
 
 
 def _through(
-    block: Block, told: list[_ArrivedOn], issued: dict[int, int], reads: int, elsewhere: int, since: Since
+    block: Block, told: list[_Uses], issued: dict[int, int], reads: int, elsewhere: int, since: Since
 ) -> tuple[dict[int, int], Since]:
     """`elsewhere`: reads of waves that may not come by here."""
     done: dict[int, int] = {}
