@@ -8,7 +8,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -44,8 +44,11 @@ def _terminated(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    parser = _parser()
-    if "_ARGCOMPLETE" in os.environ:
+    completing = "_ARGCOMPLETE" in os.environ
+    given = sys.argv[1:] if arguments is None else arguments
+    # Of the other commands nothing but their names is asked for: what they work with need not be loaded.
+    parser = _parser(COMMANDS if completing else [name for name in COMMANDS if name in given])
+    if completing:
         import argcomplete
 
         argcomplete.autocomplete(parser)
@@ -62,7 +65,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return error.exit_code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
+    """The parser, with the arguments of the commands that are wanted."""
     parser = argparse.ArgumentParser(
         prog="fencepost",
         description="Puts the synchronization into GPU kernels: exactly the barriers they need, "
@@ -74,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     for name in COMMANDS:
         module = importlib.import_module(f"fencepost.commands.{name}")
         command = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        if name not in wanted:
+            continue
         module.add_arguments(command)
         if name not in ("completion",):
             command.add_argument("--json", action="store_true", help="print JSON")

@@ -41,7 +41,6 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.ir.printer import locate
     from fencepost.passes.insert import Insert
     from fencepost.report.assumptions import assumed_json, assumed_words
-    from fencepost.report.stalls import estimate_json
     from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
@@ -51,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
         return 1
     put_kernels(options, kernels)
     if options.json:
+        from fencepost.report.stalls import estimate_json
+
         found: list[dict[str, Any]] = []
         for kernel, result in zip(kernels, results, strict=True):
             _, spans = locate(kernel)
