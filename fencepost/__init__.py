@@ -43,8 +43,10 @@ from fencepost.ir.ops import NullAsyncDep
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError, Span, UsageError
 from fencepost.ir.trace import CapturedTrace, Function
-from fencepost.passes.explain import Explanation
-from fencepost.passes.prune import Pruned
+from fencepost.passes.explain import Explain, Explanation
+from fencepost.passes.insert import Insert
+from fencepost.passes.prune import Prune, Pruned
+from fencepost.passes.schedule import Schedule
 from fencepost.reference.membar.analysis import BlockInfo, filter_async_write_dependencies
 from fencepost.reference.wave.region_pairs import should_insert_split_barrier_for_nested_region_op
 from fencepost.reference.wave.window_placement import (
@@ -71,6 +73,7 @@ __all__ = [
     "Deadlock",
     "Edit",
     "Estimates",
+    "Explain",
     "Explanation",
     "Explored",
     "Expr",
@@ -79,6 +82,7 @@ __all__ = [
     "Function",
     "FunctionBuilder",
     "Hazard",
+    "Insert",
     "Inserted",
     "Kernel",
     "LegacyBarrierEmitter",
@@ -86,10 +90,12 @@ __all__ = [
     "NullAsyncDep",
     "OutOfRange",
     "Position",
+    "Prune",
     "Pruned",
     "Race",
     "Report",
     "SchedReorderStrategy",
+    "Schedule",
     "Scheduled",
     "Span",
     "SplitPlacement",
