@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fencepost.ir.ops import Iterate
 from fencepost.ir.parser import parse
@@ -22,7 +23,9 @@ from fencepost.schedule.constraints import Constraints, SchedulingType, Tile, co
 from fencepost.schedule.ping_pong import Scheduled, schedule_reordering
 from fencepost.schedule.strategies import STRATEGIES, SchedReorderStrategy
 from fencepost.targets.table import DEFAULT_TARGET, TARGETS
-from fencepost.timing import Timing, time_kernel
+
+if TYPE_CHECKING:
+    from fencepost.timing import Timing
 
 AUTOMATIC = "auto"
 ITERATIONS = 16
@@ -144,6 +147,8 @@ def _refusal(
 
 def estimate(trace: CapturedTrace, target: str) -> Estimate:
     """A kernel with a loop that multiplies, on the units of a target."""
+    from fencepost.timing import time_kernel
+
     return Estimate(time_kernel(trace, target, iterations=ITERATIONS), find_loop(trace))
 
 
