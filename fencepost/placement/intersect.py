@@ -126,10 +126,9 @@ def _find_halves(
     rotated: set[Position] = set()
     shared: set[Position] = set()
     for rotation in rotations:
-        both = rotation.first.barrier, rotation.last.barrier
-        rotated.update(both)
+        rotated.update((rotation.first.barrier, rotation.last.barrier))
         shared.add(rotation.last.barrier)
-        waits.update(dict.fromkeys(both, [rotation.top, rotation.behind]))
+        waits[rotation.first.barrier] = waits[rotation.last.barrier] = [rotation.top, rotation.behind]
     existing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
     everywhere = Waits(existing)
     stops = _stops(program, everywhere)
