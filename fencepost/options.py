@@ -96,6 +96,17 @@ def _add(parser: argparse.ArgumentParser, each: Field[Any], argument: Argument) 
     )
 
 
+def positive(text: str) -> int:
+    """Reads a whole number from 1 on."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
 def at_least(least: float, what: str) -> Callable[[str], float]:
     """Reads a number that is not smaller than `least`."""
 

@@ -159,7 +159,7 @@ def test_what_means_nothing_is_refused_by_name(attempt: Attempt, words: str) -> 
 def test_a_check_of_nothing_is_no_check(option: str) -> None:
     k, _, _ = in_a_loop()
     with pytest.raises(fp.FencepostError, match=f"'{option}' is a number from 1"):
-        fp.check(k, **{option: 0})  # type: ignore[arg-type]
+        fp.check(k, **{option: 0})
 
 
 # ---------------------------------------------------------------- regions that nobody opens

@@ -27,7 +27,7 @@ from fencepost.analysis.access import (
     regions_of,
     update_of,
 )
-from fencepost.analysis.block_instances import BlockInstances, values_in
+from fencepost.analysis.block_instances import BlockInstance, BlockInstances, values_in
 from fencepost.analysis.footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
 from fencepost.flow import Block, Flow
@@ -46,6 +46,8 @@ MOST_GRANULE = 1 << 44
 """and when they are whole buffers, wherever these lie."""
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
 """Whether a pair of accesses, the earlier one first, is to be left alone."""
+Values = tuple[int | None, ...]
+"""What is known of the numbers that decide which bytes an access touches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,77 +296,119 @@ def classify(
     Raises TooMuch if that would take too long with these phases, and so many bytes told apart.
     """
     table = ClassTable(solver=Solver(flow.trace.waves), granule=granule)
-    numbers: dict[AccessClass, int] = {}
-    waves: dict[tuple[object, ...], int] = {}
-    everyone = (1 << flow.trace.waves) - 1
-    known: dict[tuple[tuple[View, ...], int, int, tuple[int | None, ...]], Places] = {}
-    names: dict[ops.MemoryOperation, tuple[str, ...]] = {}
-    classified: dict[tuple[ops.MemoryOperation, int, int, tuple[int | None, ...]], int] = {}
-    for instance in instances.nodes:
-        block = flow.blocks[instance.block]
-        env = values_in(instance, flow) if instance.env else {}
-        admitted = everyone
-        if block.guards:
-            key = (*block.guards, *instance.env)
-            if key not in waves:
-                waves[key] = _admitted(flow, instances, block, env)
-            admitted = waves[key]
-        found: list[tuple[int, int]] = []
-        for gap, op in enumerate(block.ops):
-            if not isinstance(op, ops.MemoryOperation):
-                continue
-            if op not in names:
-                names[op] = _names_in(op.views)
-            seen = instances.parameters.seen(op, env)
-            # What else is known there says nothing about this access.
-            values = tuple([seen.get(name) for name in names[op]])
-            number = classified.get((op, instance.block, admitted, values))
-            if number is not None:
-                found.append((gap, number))
-                continue
-            place = known.get((op.views, block.loop, block.frame, values))
-            if place is None:
-                place = _places(flow, block, op.views, seen, slots and granule == 1)
-                if granule > 1:
-                    place = Places(_widened(place.regions, granule))
-                known[op.views, block.loop, block.frame, values] = place
-            loops = tuple(range_.loop for range_ in place.ranges)
-            if op.group:
-                loops = tuple(loop.index for loop in flow.loops_around(block.index))[::-1]
-            # Two calls are two instances.
-            distinguished = op.group and granule < MOST_GRANULE
-            group = f"{op.group} {[id(call) for call in block.calls]}" if distinguished else ""
-            made = AccessClass(
-                access_type(op),
-                op.counter if isinstance(op, ops.AsyncOperation) else "",
-                place.regions,
-                admitted,
-                isinstance(op, ops.AtomicOp),
-                update_of(op),
-                group,
-                loops,
-                place.by_wave,
-                place.footprints,
-                place.ranges,
-                tells := _told(op),
-                () if tells is None else regions_of(tells.whole(), seen, block.frame),
-                op if ignore is not None else None,
-                *(_sharers(flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)),
-            )
-            number = numbers.setdefault(made, len(numbers))
-            if number > MOST_CLASSES and granule < MOST_GRANULE and ignore is None:
-                raise TooMuch
-            classified[op, instance.block, admitted, values] = number
-            found.append((gap, number))
-        table.accesses.append(found)
-    table.classes = list(numbers)
-    _assign_bits(table)
     bounded = granule < MOST_GRANULE and ignore is None
+    classes = _Classes(
+        flow, instances, slots, granule, MOST_CLASSES if bounded else math.inf, named=ignore is not None
+    )
+    table.accesses = [classes.accesses_of(instance) for instance in instances.nodes]
+    table.classes = list(classes.numbers)
+    _assign_bits(table)
     _find_pairs(table, MOST_PAIRS if bounded else math.inf)
     if bounded and _comparisons(table) > MOST_COMPARED:
         raise TooMuch
     _find_conflicts(table, ignore, instances.coarsest)
     return table
+
+
+@dataclass(slots=True)
+class _Classes:
+    """The classes that have been found so far, and what was worked out on the way."""
+
+    flow: Flow
+    instances: BlockInstances
+    slots: bool
+    granule: int
+    most: float
+    """How many there may be."""
+    named: bool
+    """Whether a class has to say which operation it stands for."""
+    numbers: dict[AccessClass, int] = field(default_factory=dict)
+    waves: dict[tuple[object, ...], int] = field(default_factory=dict)
+    known: dict[tuple[tuple[View, ...], int, int, Values], Places] = field(default_factory=dict)
+    names: dict[ops.MemoryOperation, tuple[str, ...]] = field(default_factory=dict)
+    classified: dict[tuple[ops.MemoryOperation, int, int, Values], int] = field(default_factory=dict)
+
+    def accesses_of(self, instance: BlockInstance) -> list[tuple[int, int]]:
+        """The accesses of a phase: where each stands in its block, and its class."""
+        block = self.flow.blocks[instance.block]
+        env = values_in(instance, self.flow) if instance.env else {}
+        admitted = self.admitted(block, instance, env)
+        found: list[tuple[int, int]] = []
+        for gap, op in enumerate(block.ops):
+            if not isinstance(op, ops.MemoryOperation):
+                continue
+            if op not in self.names:
+                self.names[op] = _names_in(op.views)
+            seen = self.instances.parameters.seen(op, env)
+            # What else is known there says nothing about this access.
+            values = tuple([seen.get(name) for name in self.names[op]])
+            key = op, instance.block, admitted, values
+            number = self.classified.get(key)
+            if number is None:
+                place = self.places(block, op, seen, values)
+                sharers = (
+                    _sharers(self.flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)
+                )
+                made = self.access_class(op, block, place, seen, admitted, sharers)
+                number = self.classified[key] = self.numbers.setdefault(made, len(self.numbers))
+                if number > self.most:
+                    raise TooMuch
+            found.append((gap, number))
+        return found
+
+    def admitted(self, block: Block, instance: BlockInstance, env: dict[str, int]) -> int:
+        """The waves that can take part in a phase."""
+        if not block.guards:
+            return (1 << self.flow.trace.waves) - 1
+        key = (*block.guards, *instance.env)
+        if key not in self.waves:
+            self.waves[key] = _admitted(self.flow, self.instances, block, env)
+        return self.waves[key]
+
+    def places(self, block: Block, op: ops.MemoryOperation, seen: dict[str, int], values: Values) -> Places:
+        """The bytes of an access."""
+        key = op.views, block.loop, block.frame, values
+        place = self.known.get(key)
+        if place is None:
+            place = _places(self.flow, block, op.views, seen, self.slots and self.granule == 1)
+            if self.granule > 1:
+                place = Places(_widened(place.regions, self.granule))
+            self.known[key] = place
+        return place
+
+    def access_class(
+        self,
+        op: ops.MemoryOperation,
+        block: Block,
+        place: Places,
+        seen: dict[str, int],
+        admitted: int,
+        sharers: tuple[int, int],
+    ) -> AccessClass:
+        """The class of an access."""
+        loops = tuple(range_.loop for range_ in place.ranges)
+        if op.group:
+            loops = tuple(loop.index for loop in self.flow.loops_around(block.index))[::-1]
+        # Two calls are two instances.
+        distinguished = op.group and self.granule < MOST_GRANULE
+        tells = _told(op)
+        return AccessClass(
+            access_type(op),
+            op.counter if isinstance(op, ops.AsyncOperation) else "",
+            place.regions,
+            admitted,
+            isinstance(op, ops.AtomicOp),
+            update_of(op),
+            f"{op.group} {[id(call) for call in block.calls]}" if distinguished else "",
+            loops,
+            place.by_wave,
+            place.footprints,
+            place.ranges,
+            tells,
+            () if tells is None else regions_of(tells.whole(), seen, block.frame),
+            op if self.named else None,
+            *sharers,
+        )
 
 
 def _widened(regions: tuple[Region, ...], granule: int) -> tuple[Region, ...]:
@@ -448,19 +492,18 @@ def _footprints(
     )
     if len(footprints) != len(found):
         return (), ()
-    used = {
-        leaf.name
-        for f in footprints
-        for part in (f.lo, f.hi)
-        for leaf in leaves(part)
-        if isinstance(leaf, Var)
-    }
+    used = _names_used(footprints)
     if not used:
         return (), ()
     last = max(place for place, r in enumerate(chain) if r.name in used and by_name.get(r.name) is r)
     return footprints, tuple(
         r if by_name.get(r.name) is r else r._replace(name="") for r in chain[: last + 1]
     )
+
+
+def _names_used(footprints: tuple[Footprint, ...]) -> set[str]:
+    parts = (part for footprint in footprints for part in (footprint.lo, footprint.hi))
+    return {leaf.name for part in parts for leaf in leaves(part) if isinstance(leaf, Var)}
 
 
 def _depth_of(flow: Flow, loop: int) -> int:

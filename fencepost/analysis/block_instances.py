@@ -220,13 +220,7 @@ class _Names:
                     outside.setdefault(name, []).append(op.graph)
             if isinstance(op, ops.Iterate):
                 loops.append(op)
-            if isinstance(op, ops.Iterate | ops.Conditional):
-                for number, carried in enumerate(names_of(op)):
-                    sources[carried.name] = list(_handed_on(op, carried, number))
-            elif isinstance(op, ops.Branch):
-                assert op.graph is not None
-                for carried, value in zip(op.names, op.args, strict=True):
-                    sources.setdefault(carried.name, []).append((value, op.graph))
+            _add_sources(sources, op)
         issuing = self.loops_that_issue(body, loops) if asynchronous else set()
         if not (wanted or issuing):
             return
@@ -237,19 +231,17 @@ class _Names:
             self.modulus[function, name] = modulus
         numbered = {loop.var for loop in loops}
         self.followed |= {(function, name) for name in wanted if name not in numbered}
-        for op in body.preorder_walk():
-            if isinstance(op, ops.Iterate):
-                self.home[function, op.var] = op.body
-                for carried in op.carried:
-                    used = outside.get(carried.name, [])
-                    assert op.graph is not None
-                    self.home[function, carried.name] = (
-                        op.body if all(_is_inside(graph, op.body) for graph in used) else op.graph
-                    )
-            elif isinstance(op, ops.Conditional):
-                for given in op.gives:
-                    assert op.graph is not None
-                    self.home[function, given.name] = op.graph
+        self.find_homes(function, body, outside)
+        self.find_rounds(function, loops, issuing, wanted)
+
+    def find_rounds(
+        self,
+        function: str,
+        loops: list[ops.Iterate],
+        issuing: set[ops.Iterate],
+        wanted: dict[str, list[Expr | Condition]],
+    ) -> None:
+        """The loops whose iterations are told apart, and how."""
         for loop in loops:
             counted = loop in issuing or any(name.name in wanted for name in loop.carried)
             if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
@@ -261,6 +253,33 @@ class _Names:
                 self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
                 if self.rounds[loop] is not None:
                     self.followed.add((function, loop.var))
+
+    def find_homes(self, function: str, body: Body, used: dict[str, list[Graph]]) -> None:
+        """The regions that the names of loops and conditionals belong to; `used` says where each is asked for."""
+        for op in body.preorder_walk():
+            if isinstance(op, ops.Iterate):
+                self.home[function, op.var] = op.body
+                for carried in op.carried:
+                    graphs = used.get(carried.name, [])
+                    assert op.graph is not None
+                    self.home[function, carried.name] = (
+                        op.body if all(_is_inside(graph, op.body) for graph in graphs) else op.graph
+                    )
+            elif isinstance(op, ops.Conditional):
+                for given in op.gives:
+                    assert op.graph is not None
+                    self.home[function, given.name] = op.graph
+
+
+def _add_sources(sources: dict[str, list[tuple[ops.Handed, Graph]]], op: ops.Operation) -> None:
+    """Note what names are given by an operation, and where."""
+    if isinstance(op, ops.Iterate | ops.Conditional):
+        for number, carried in enumerate(names_of(op)):
+            sources[carried.name] = list(_handed_on(op, carried, number))
+    elif isinstance(op, ops.Branch):
+        assert op.graph is not None
+        for carried, value in zip(op.names, op.args, strict=True):
+            sources.setdefault(carried.name, []).append((value, op.graph))
 
 
 def _close_over(
@@ -424,16 +443,7 @@ class _Exploration:
         """What the names stand for behind an edge."""
         function = _function(block.calls, len(block.calls))
         anchor = block.anchor
-        if isinstance(anchor, ops.Branch):
-            # What only some waves hand on is not the same for all.
-            args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
-            self.give(function, anchor, anchor.names, args, env)
-        elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
-            owner = anchor.graph.owner
-            assert isinstance(owner, ops.Iterate | ops.Conditional)
-            second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
-            merge = second and _is_divergent(owner)
-            self.give(function, anchor, names_of(owner), anchor.values, env, merge)
+        self.hand_on(function, block, env)
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
         if loop is not None and (function, loop.var) in self.names.followed:
             rounds = self.names.rounds[loop]
@@ -452,6 +462,20 @@ class _Exploration:
             if target.graph is anchor.body and (function, anchor.var) in self.names.followed:
                 env[anchor.var] = anchor.start
         yield env
+
+    def hand_on(self, function: str, block: Block, env: dict[str, int]) -> None:
+        """Give the values that the end of a block hands on."""
+        anchor = block.anchor
+        if isinstance(anchor, ops.Branch):
+            # What only some waves hand on is not the same for all.
+            args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
+            self.give(function, anchor, anchor.names, args, env)
+        elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
+            owner = anchor.graph.owner
+            assert isinstance(owner, ops.Iterate | ops.Conditional)
+            second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
+            merge = second and _is_divergent(owner)
+            self.give(function, anchor, names_of(owner), anchor.values, env, merge)
 
     def left_loop(self, block: Block, target: Block) -> ops.Iterate | None:
         """The loop that an edge leaves; structured loops are left one at a time."""

@@ -66,13 +66,21 @@ def read_program(
         transfer = skewed(skewed_groups, table, ignore)
         bits = transfer.width * transfer.layers
     program = Program(flow, table, instances, bits, levels, transfer, groups, ids, held)
+    _add_steps(program)
+    add_entries(program)
+    return program
+
+
+def _add_steps(program: Program) -> None:
+    """What each phase does, and where it leads."""
+    flow, instances, table = program.flow, program.instances, program.table
     returned: list[dict[int, int]] = []
     by_group: SkewedSteps | None = None
-    if isinstance(transfer, Skewed):
+    if isinstance(program.transfer, Skewed):
         returned = completed_by_use(
             flow, instances, table, lambda instance: certain_classes(program, instance)
         )
-        by_group = SkewedSteps(program, transfer)
+        by_group = SkewedSteps(program, program.transfer)
     program.objects = settled_by(flow, instances, table) if table.engines else {}
     _find_existing(program)
     for instance, node in enumerate(instances.nodes):
@@ -86,8 +94,6 @@ def read_program(
         program.edges.append([edge_to(program, target, loop) for target, loop in instances.edges[instance]])
     for instance in instances.order:
         program.instances_of.setdefault(program.places[instance], []).append(instance)
-    add_entries(program)
-    return program
 
 
 def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[BlockInstances, ClassTable]:
@@ -147,37 +153,46 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
 
 def _find_existing(program: Program) -> None:
     """Barriers and waits that can be taken away or changed: not those under divergence, not parts of operations."""
-    alone, fences_count = program.flow.trace.waves == 1, program.transfer.counts_rendezvous
     reachable = {program.instances.nodes[instance].block for instance in program.order}
     for block in program.flow.blocks:
         if block.origin != block.index or block.origin in program.flow.sealed:
             continue
         for gap, op in enumerate(block.ops):
-            if op.owner is not None:
+            if op.owner is not None or not isinstance(op, ops.SyncOperation):
                 continue
-            if isinstance(op, ops.SharedMemoryBarrierSignal):
-                sync = Sync(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
-            elif isinstance(op, ops.SharedMemoryBarrierWait):
-                sync = Sync(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
-            elif isinstance(op, ops.SharedMemoryBarrier):
-                sync = Sync(ALL) if op.drains else program.waiting(op.counts)
-            elif isinstance(op, ops.WorkgroupBarrier):
-                # A rendezvous without a fence is a barrier if nothing is outstanding.
-                if not fences_count and not _fenced_before(block, gap):
-                    continue
-                sync = Sync(raw=fences_count)
-            elif isinstance(op, ops.MemoryCounterWait):
-                # For a single wave, nothing outstanding is as good as a barrier.
-                fence = alone and not fences_count and op.counts.get(ops.LDS_COUNTER) == 0
-                sync = Sync(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
-                does = sync.completes or fence or (fences_count and sync.fences)
-                if not does and block.index in reachable:
-                    continue
+            if isinstance(op, ops.MemoryCounterWait):
+                sync = _existing_wait(program, op, reachable=block.index in reachable)
             else:
-                continue
-            position = Position(block.index, gap)
-            program.existing[position] = sync
-            program.existing_ops[position] = op
+                sync = _existing_barrier(program, block, gap, op)
+            if sync is not None:
+                position = Position(block.index, gap)
+                program.existing[position] = sync
+                program.existing_ops[position] = op
+
+
+def _existing_barrier(program: Program, block: Block, gap: int, op: ops.SyncOperation) -> Sync | None:
+    """What a barrier, or half of one, does."""
+    if isinstance(op, ops.SharedMemoryBarrierSignal):
+        return Sync(0, False, signal=1 + program.barrier_ids.index(op.bar_id))
+    if isinstance(op, ops.SharedMemoryBarrierWait):
+        return Sync(0, False, wait=1 + program.barrier_ids.index(op.bar_id))
+    if isinstance(op, ops.SharedMemoryBarrier):
+        return Sync(ALL) if op.drains else program.waiting(op.counts)
+    # A rendezvous without a fence is a barrier if nothing is outstanding.
+    fences_count = program.transfer.counts_rendezvous
+    if isinstance(op, ops.WorkgroupBarrier) and (fences_count or _fenced_before(block, gap)):
+        return Sync(raw=fences_count)
+    return None
+
+
+def _existing_wait(program: Program, op: ops.MemoryCounterWait, *, reachable: bool) -> Sync | None:
+    """What a wait does; None if that is nothing, and it can be reached."""
+    alone, fences_count = program.flow.trace.waves == 1, program.transfer.counts_rendezvous
+    # For a single wave, nothing outstanding is as good as a barrier.
+    fence = alone and not fences_count and op.counts.get(ops.LDS_COUNTER) == 0
+    sync = Sync(ALL, False) if op.drains else program.waiting(op.counts, rendezvous=fence)
+    does = sync.completes or fence or (fences_count and sync.fences)
+    return sync if does or not reachable else None
 
 
 def completion_matters(flow: Flow, instances: BlockInstances, table: ClassTable) -> bool:

@@ -122,6 +122,7 @@ def _interval(expr: Expr, ranges: Mapping[str, Range], waves: int) -> Interval:
     return None, None
 
 
+# many branches because each bound may be missing: a table by operator would say the same less plainly
 def _of_arithmetic(op: str, left: Interval, right: Interval) -> Interval:
     (a, b), (c, d) = left, right
     if op == "+":

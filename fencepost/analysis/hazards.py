@@ -154,24 +154,30 @@ def hazards(
                 return
 
 
+class ExposedLimits(NamedTuple):
+    """How far `exposed_without` looks."""
+
+    hazards: int
+    """How many are listed at most."""
+    visits: float
+    """The phases that producers are looked for in, the nearest first; farther away only if none is among these."""
+    effort: Effort
+
+
 def exposed_without(
     program: Program,
     barriers: Barriers,
     position: Position,
     before: dict[Spot, State],
-    limit: int = 64,
-    visits: float = math.inf,
-    effort: Effort | None = None,
+    limits: ExposedLimits,
 ) -> list[Hazard]:
-    """The hazards that would be uncovered if the barrier at `position` were not there, nearest first, up to `limit`.
+    """The hazards that would be uncovered if the barrier at `position` were not there, nearest first.
 
-    `before` tells what is pending and in flight right before it, in each phase. Producers are looked for in `visits`
-    phases, the nearest first, and farther away only if there is none among these.
+    `before` tells what is pending and in flight right before it, in each phase.
     """
-    effort = effort or Effort()
-    found = _exposed_without(program, barriers, position, before, limit, visits, effort)
-    if not found and visits < math.inf:
-        found = _exposed_without(program, barriers, position, before, limit, math.inf, effort)
+    found = _exposed_without(program, barriers, position, before, limits)
+    if not found and limits.visits < math.inf:
+        found = _exposed_without(program, barriers, position, before, limits._replace(visits=math.inf))
     return found
 
 
@@ -180,9 +186,7 @@ def _exposed_without(
     barriers: Barriers,
     position: Position,
     before: dict[Spot, State],
-    limit: int,
-    visits: float,
-    effort: Effort,
+    limits: ExposedLimits,
 ) -> list[Hazard]:
     sync = barriers.syncs[position]
     barriers.absent = position
@@ -193,9 +197,9 @@ def _exposed_without(
             classes = program.transfer.classes(pending) | program.transfer.classes(
                 program.of_any_level(in_flight)
             )
-            producers = _producers_before(program, barriers, (instance, position.gap), classes, visits)
+            producers = _producers_before(program, barriers, (instance, position.gap), classes, limits.visits)
             start = _Walk(instance, position.gap, pending, in_flight, ())
-            ways = _meetings(program, barriers, start, stop_at_first=False, effort=effort)
+            ways = _meetings(program, barriers, start, stop_at_first=False, effort=limits.effort)
             for consumer, hit, rounds, was_in_flight in ways:
                 later = _operation(program, consumer)
                 for bit in _bits(hit):
@@ -207,7 +211,7 @@ def _exposed_without(
                             found[pair] = _hazard(
                                 program, producer, consumer, earlier + rounds, was_in_flight, bit
                             )
-                            if len(found) >= limit:
+                            if len(found) >= limits.hazards:
                                 return list(found.values())
         return list(found.values())
     finally:
@@ -260,6 +264,7 @@ def _bits(mask: int) -> Iterator[int]:
         mask ^= bit
 
 
+# many branches because this is the innermost loop of the search for hazards: calls would dominate it
 def _meetings(
     program: Program, barriers: Barriers, start: _Walk, *, stop_at_first: bool, effort: Effort
 ) -> Iterator[tuple[_Access, int, Rounds, bool]]:

@@ -122,6 +122,7 @@ class _Kept:
         return found
 
 
+# many branches and many parameters because this is the innermost loop of the dataflow: calls would dominate it
 def run_instance(
     program: Program,
     instance: int,

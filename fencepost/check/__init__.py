@@ -16,7 +16,8 @@ bytes, and its own ways of looking.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, replace
+from typing import Any
 
 from fencepost.check.fix_places import with_fixes
 from fencepost.check.lockstep import has_mbarriers, in_step
@@ -30,13 +31,14 @@ from fencepost.check.split_alternation import split_errors, too_many_barriers
 from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
 from fencepost.check.trusted_mbarriers import TRUSTED, TrustingTracker
-from fencepost.flow import build_flow
+from fencepost.flow import Flow, build_flow
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.limits import check_count
 from fencepost.ir.trace import CapturedTrace
+from fencepost.options import option, positive
 
-__all__ = ["Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
+__all__ = ["Check", "Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
 
 
 BUDGET = 500_000
@@ -45,74 +47,86 @@ WORK = 8
 """For each of them, what may be looked at and compared on the way."""
 
 
-def check(
-    trace: CapturedTrace | Kernel,
-    *,
-    method: str = "",
-    budget: int = BUDGET,
-    paths: int = 100,
-    seed: int = 0,
-    named_barriers: int | None = None,
-    simulated: bool = True,
-    trusting: bool = False,
-) -> Report:
-    """Look for races and deadlocks in a kernel.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Look for races and deadlocks in a kernel."""
 
-    `method` is `track` or `simulate`; by default the first that fits. `budget` bounds the steps of `track`,
-    `paths` the paths of `simulate` (as many again are sampled if there are more); without `simulated`, none is run:
-    waves a phase apart are followed on all paths at once, and what that does not prove is not proven.
-    `named_barriers` is how many barriers with a number the hardware has; more are reported. With `trusting`,
-    mbarriers are taken to be used as they should, and only barriers and waits are judged, on all paths: that takes a
-    fraction of the time, and works for a part of a kernel whose other parts arrive on the same mbarriers.
-    """
-    check_count("budget", budget), check_count("paths", paths)
-    kernel = trace_of(trace)
-    flow = build_flow(kernel)
-    named = method
-    trusting = trusting and has_mbarriers(flow)
-    method = method or ("track" if in_step(flow, trusting=trusting) else "simulate")
-    # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
-    explored = Explored(method, most_work=WORK * max(budget, BUDGET))
-    if method == "track":
-        if not in_step(flow, trusting=trusting):
-            raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
-        like, tracker = explored, TrustingTracker if trusting else Tracker
+    method: str = option("", "`track` or `simulate`; by default the first that fits")
+    budget: int = option(
+        BUDGET, "how many steps to follow accesses for", "--budget", metavar="STEPS", parse=positive
+    )
+    paths: int = option(
+        100, "how many paths to simulate where waves run apart", "--paths", metavar="N", parse=positive
+    )
+    """As many again are sampled if there are more."""
+    seed: int = option(0, "what the samples are chosen by")
+    named_barriers: int | None = option(
+        None, "how many barriers with a number the hardware has: more are reported"
+    )
+    simulated: bool = option(
+        True,
+        "simulate paths; without, waves a phase apart are followed on all paths at once, and what that does not "
+        "prove is not proven",
+    )
+    trusting: bool = option(
+        False,
+        "take mbarriers to be used as they should, and judge only barriers and waits, on all paths: that takes a "
+        "fraction of the time, and works for a part of a kernel whose other parts arrive on the same mbarriers",
+    )
+
+    def apply(self, kernel: CapturedTrace | Kernel) -> Report:
+        """What is found in a kernel."""
+        check_count("budget", self.budget), check_count("paths", self.paths)
+        trace = trace_of(kernel)
+        flow = build_flow(trace)
+        options = replace(self, trusting=self.trusting and has_mbarriers(flow))
+        lockstep = in_step(flow, trusting=options.trusting)
+        method = self.method or ("track" if lockstep else "simulate")
+        # Less work than by default is no use: what there is to do is bounded by `budget` and `paths` as well.
+        explored = Explored(method, most_work=WORK * max(self.budget, BUDGET))
+        if method == "track":
+            if not lockstep:
+                raise ValueError("`track` needs all waves to meet the same barriers: use `simulate`")
+            found = options.track(flow, explored)
+        elif method == "simulate":
+            found = options.simulate(flow, explored)
+        else:
+            raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
+        if self.named_barriers is not None:
+            found.deadlocks = [*found.deadlocks, *too_many_barriers(flow, self.named_barriers)]
+        found.explored.unjudged = trace.unjudged
+        races = with_fixes(flow, found.races)
+        # The same question about the kernel with a change; a change may make another method the one that fits.
+        return Report(races, found.deadlocks, found.out_of_range, found.explored, trace, options.apply)
+
+    def track(self, flow: Flow, explored: Explored) -> Report:
+        """All accesses, where all waves meet the same barriers."""
+        tracker = TrustingTracker if self.trusting else Tracker
+        return _fewest_limits(
+            Context.of(flow, parameters=True, phases=False),
+            lambda context: _track(context, tracker, explored, self.budget),
+        )
+
+    def simulate(self, flow: Flow, explored: Explored) -> Report:
+        """One path after the other; then all accesses, unless that covered everything or another method was named."""
+        most = self.paths if self.simulated else 0
+        races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, most, self.seed)
+        if self.method or explored.complete or deadlocks or has_mbarriers(flow):
+            return Report(races, deadlocks, out_of_range, explored)
         found = _fewest_limits(
             Context.of(flow, parameters=True, phases=False),
-            lambda context: _track(context, tracker, like, budget),
+            lambda context: _follow(context, explored, self.budget),
         )
-        races, deadlocks, out_of_range = found.races, found.deadlocks, found.out_of_range
-        explored = found.explored
-    elif method == "simulate":
-        most = paths if simulated else 0
-        races, deadlocks, out_of_range = _simulate(Context.of(flow), explored, most, seed)
-        if not named and not explored.complete and not deadlocks and not has_mbarriers(flow):
-            few = explored
-            found = _fewest_limits(
-                Context.of(flow, parameters=True, phases=False), lambda context: _follow(context, few, budget)
-            )
-            known = {(id(race.first.op), id(race.second.op)) for race in races}
-            races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
-            outside = {id(finding.op) for finding in out_of_range}
-            out_of_range += [finding for finding in found.out_of_range if id(finding.op) not in outside]
-            explored, deadlocks = found.explored, found.deadlocks
-    else:
-        raise ValueError(f"unknown method {method!r}: there are 'track' and 'simulate'")
-    if named_barriers is not None:
-        deadlocks = [*deadlocks, *too_many_barriers(flow, named_barriers)]
-    explored.unjudged = kernel.unjudged
-    # The same question about the kernel with a change; a change may make another method the one that fits.
-    again = partial(
-        check,
-        method=named,
-        budget=budget,
-        paths=paths,
-        seed=seed,
-        named_barriers=named_barriers,
-        simulated=simulated,
-        trusting=trusting,
-    )
-    return Report(with_fixes(flow, races), deadlocks, out_of_range, explored, kernel, again)
+        known = {(id(race.first.op), id(race.second.op)) for race in races}
+        races += [r for r in found.races if (id(r.first.op), id(r.second.op)) not in known]
+        outside = {id(finding.op) for finding in out_of_range}
+        out_of_range += [finding for finding in found.out_of_range if id(finding.op) not in outside]
+        return Report(races, found.deadlocks, out_of_range, found.explored)
+
+
+def check(trace: CapturedTrace | Kernel, **options: Any) -> Report:
+    """Look for races and deadlocks in a kernel; `options` are the fields of `Check`."""
+    return Check(**options).apply(trace)
 
 
 def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Report:

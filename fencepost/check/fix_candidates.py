@@ -102,19 +102,12 @@ def _around(op: ops.Operation) -> Iterator[ops.Operation]:
 def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator[Edits]:
     """A wait for what an engine does: stronger where one stands, else before a barrier that stands, else with one."""
     counter = first.counter
-    grouped = any(
-        isinstance(op, ops.CommitGroup) and op.counter == counter for block in flow.blocks for op in block.ops
-    )
-    weak = race.weak
-    if isinstance(weak, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and not (weak.owner or weak.name):
-        for count in _descending(weak.counts.get(counter, 0) - 1):
-            stronger = replace(weak, counts={**weak.counts, counter: count})
-            yield (Edit(weak, stronger, INSTEAD),)
+    grouped = any(_closes_group(op, counter) for block in flow.blocks for op in block.ops)
+    yield from _stronger_waits(race.weak, counter)
     closing: list[ops.Operation] = []
     wait: list[ops.Operation]
-    if grouped and not any(isinstance(op, ops.CommitGroup) and op.counter == counter for op in race.path):
+    if grouped and not any(_closes_group(op, counter) for op in race.path):
         closing.append(ops.CommitGroup(counter))
-    if closing:
         # A wait that stands there may be right, and only the group be open.
         for op in dict.fromkeys(race.path):
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and counter in op.counts:
@@ -126,12 +119,7 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
             yield tuple(Edit(shown(race.second.op), op) for op in wait)
     if flow.trace.waves == 1:
         return
-    standing = [
-        op
-        for op in race.path
-        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and op.owner is None
-    ]
-    for barrier in dict.fromkeys(reversed(standing)):
+    for barrier in _barriers_on(race.path):
         for count in _descending(_later(race.path, barrier, counter, grouped)):
             wait = [*closing, ops.MemoryCounterWait({counter: count})]
             yield tuple(Edit(barrier, op) for op in wait)
@@ -139,6 +127,28 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
         for count in _descending(_later(race.path, shown(race.second.op), counter, grouped)):
             wait = [*closing, ops.MemoryCounterWait({counter: count}), ops.SharedMemoryBarrier()]
             yield tuple(Edit(place, op, how) for op in wait)
+
+
+def _closes_group(op: ops.Operation, counter: str) -> bool:
+    return isinstance(op, ops.CommitGroup) and op.counter == counter
+
+
+def _stronger_waits(weak: ops.Operation | None, counter: str) -> Iterator[Edits]:
+    """A wait that leaves too much outstanding, with smaller counts."""
+    if isinstance(weak, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and not (weak.owner or weak.name):
+        for count in _descending(weak.counts.get(counter, 0) - 1):
+            stronger = replace(weak, counts={**weak.counts, counter: count})
+            yield (Edit(weak, stronger, INSTEAD),)
+
+
+def _barriers_on(path: Sequence[ops.Operation]) -> list[ops.Operation]:
+    """The barriers of the kernel on a path, each once, the last one first."""
+    standing = [
+        op
+        for op in path
+        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and op.owner is None
+    ]
+    return list(dict.fromkeys(reversed(standing)))
 
 
 def _later(path: Sequence[ops.Operation], end: ops.Operation, counter: str, grouped: bool) -> int:
@@ -149,7 +159,7 @@ def _later(path: Sequence[ops.Operation], end: ops.Operation, counter: str, grou
         if shown(op) is end:
             break
         if grouped:
-            closes = isinstance(op, ops.CommitGroup) and op.counter == counter
+            closes = _closes_group(op, counter)
             found += closes and closed
             closed = closed or closes
         elif isinstance(op, ops.ValueOperation):

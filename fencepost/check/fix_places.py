@@ -25,6 +25,11 @@ def with_fixes(flow: Flow, races: list[Race]) -> list[Race]:
 
 
 def _fix(flow: Flow, race: Race) -> Fix:
+    return _other_fix(race) or _barrier_fix(flow, race)
+
+
+def _other_fix(race: Race) -> Fix | None:
+    """What helps where neither a barrier nor a wait for a counter can."""
     if race.kind == "wrong order":
         return Fix("one more barrier on the way from the first to the second, for both groups of waves")
     arrives = race.first.op.arrives if isinstance(race.first.op, ops.AsyncOperation) else None
@@ -40,6 +45,10 @@ def _fix(flow: Flow, race: Race) -> Fix:
             "no barrier can: it would have to stand inside of this operation, whose own barrier meets another one "
             "where waves run a phase apart. Let the waves that are held back catch up in front of it"
         )
+    return None
+
+
+def _barrier_fix(flow: Flow, race: Race) -> Fix:
     wait, put = _wait(flow, race)
     if flow.trace.waves == 1:
         put = put or (ops.MemoryCounterWait({ops.LDS_COUNTER: 0}),)

@@ -258,21 +258,9 @@ class Paths:
                     if self._trip(flow.loops[around]) is None:
                         self._stop(around)
                     continue
-            if any(
-                self._trip(loop) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
-                for loop in flow.loops_around(block.index)
-                if loop.index not in inside
-            ):
+            if self._leaves_too_early(place, inside) or self._is_ruled_out(place, target):
                 continue
-            if isinstance(block.anchor, ops.Iterate) and block.anchor.upto:
-                # Its number tells whether it runs at all.
-                entered = next(loop for loop in flow.loops if loop.op is block.anchor)
-                if (target == entered.header) is not bool(self.bound[entered.index]):
-                    continue
-            if ruled_out(block, target, place.frames[-1]):
-                continue
-            # A loop of labelled blocks may ask at its beginning whether to go on: it gets there once more.
-            if around >= 0 and flow.loops[around].op is None and rounds[around] > self.bound[around]:
+            if self._is_over(around, rounds):
                 over[len(ways)] = around
             for loop in inside:
                 rounds.setdefault(loop, 0)
@@ -283,22 +271,50 @@ class Paths:
             ways = [way for number, way in enumerate(ways) if number not in over]
             for loop in over.values():
                 self._stop(loop)
-        spent = {
-            loop.index
-            for loop in flow.loops_around(block.index)
-            if loop.op is None and place.rounds[loop.index] >= self.bound[loop.index]
-        }
-        if spent:
-            leaving = [way for way in ways if spent - way[1].rounds.keys()]
-            if leaving and len(leaving) < len(ways):
-                for loop in spent:
-                    self._stop(loop)
-            ways = leaving or ways
-        if not ways:
-            # Only the way round is left, in a loop without exit: the path ends here.
-            return []
+        ways = self._out_of_spent(place, ways)
+        # If only the way round is left, in a loop without exit, there is none: the path ends here.
         ways.sort(key=lambda way: way[0])
         return [way for _, way in ways]
+
+    def _out_of_spent(self, place: _Place, ways: list[tuple[int, _Place]]) -> list[tuple[int, _Place]]:
+        """Those that leave a loop of labelled blocks that has reached its bound, if there are any."""
+        spent = {
+            loop.index
+            for loop in self.flow.loops_around(place.block)
+            if loop.op is None and place.rounds[loop.index] >= self.bound[loop.index]
+        }
+        if not spent:
+            return ways
+        leaving = [way for way in ways if spent - way[1].rounds.keys()]
+        if leaving and len(leaving) < len(ways):
+            for loop in spent:
+                self._stop(loop)
+        return leaving or ways
+
+    def _is_over(self, loop: int, rounds: dict[int, int]) -> bool:
+        """Whether a loop of labelled blocks has gone round once too often.
+
+        It may ask at its beginning whether to go on: it gets there once more.
+        """
+        return loop >= 0 and self.flow.loops[loop].op is None and rounds[loop] > self.bound[loop]
+
+    def _leaves_too_early(self, place: _Place, inside: set[int]) -> bool:
+        """Whether a loop whose length is known would be left before its end; `inside` are those around the target."""
+        return any(
+            self._trip(loop) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
+            for loop in self.flow.loops_around(place.block)
+            if loop.index not in inside
+        )
+
+    def _is_ruled_out(self, place: _Place, target: int) -> bool:
+        """Whether numbers that are known lead elsewhere."""
+        block = self.flow.blocks[place.block]
+        if isinstance(block.anchor, ops.Iterate) and block.anchor.upto:
+            # Its number tells whether it runs at all.
+            entered = next(loop for loop in self.flow.loops if loop.op is block.anchor)
+            if (target == entered.header) is not bool(self.bound[entered.index]):
+                return True
+        return ruled_out(block, target, place.frames[-1])
 
     def _can_be_left(self, loop: int) -> bool:
         """Whether a loop has a way out."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fencepost.check.concrete_access import Bytes, Effect, effect_of, shown
 from fencepost.check.environments import Env
@@ -54,6 +54,17 @@ class Walked:
     def last_round(self, loops: set[int]) -> Walked | None:
         """This state, if it was reached by one of these loops going round; else the last one before it that was."""
         return self if self.around in loops else self.went_round
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """An access that meets the tracked one."""
+
+    op: ops.MemoryOperation
+    wave: int
+    place: Bytes
+    step: Walked = field(compare=False, repr=False)
+    """Where it is made."""
 
 
 class Tracker:
@@ -155,6 +166,7 @@ class Tracker:
             return replace(status, rounds=status.rounds | {around})
         return status
 
+    # many branches because this is the innermost loop of the walk: each kind of operation is told apart right here
     def pass_block(self, tracked: Tracked, block: Block, step: Walked) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status
@@ -221,17 +233,15 @@ class Tracker:
         taking_part: bool,
     ) -> bool:
         """Whether `op` races with the tracked access; if so, the race is recorded."""
-        effect = effect_of(op)
-        if effect is None or not tracked.effect.conflicts(effect):
-            return False
-        if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
+        effect = self.conflict(tracked, op, block, status)
+        if effect is None:
             return False
         ordered = tracked.effect.kept_in_order(effect)
         by_engine = not ordered and (tracked.effect.engine or effect.engine)
         if taking_part and not status.complete and by_engine:
             place = self.overlap(tracked, op, block, step.env, tracked.wave)
             if place is not None:
-                self.record(tracked, op, effect, tracked.wave, place, step, status)
+                self.record(tracked, Second(op, tracked.wave, place, step), status)
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
@@ -243,9 +253,20 @@ class Tracker:
                 continue
             place = self.overlap(tracked, op, block, step.env, wave)
             if place is not None:
-                self.record(tracked, op, effect, wave, place, step, status)
+                self.record(tracked, Second(op, wave, place, step), status)
                 return True
         return False
+
+    def conflict(
+        self, tracked: Tracked, op: ops.MemoryOperation, block: Block, status: Status
+    ) -> Effect | None:
+        """What `op` does, if it conflicts with the tracked access and is not part of the same act."""
+        effect = effect_of(op)
+        if effect is None or not tracked.effect.conflicts(effect):
+            return None
+        if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
+            return None
+        return effect
 
     def cooperate(
         self, tracked: Tracked, op: ops.MemoryOperation, block: Block, step: Walked, wave: int
@@ -281,17 +302,10 @@ class Tracker:
                 return place
         return None
 
-    def record(
-        self,
-        tracked: Tracked,
-        op: ops.MemoryOperation,
-        effect: Effect,
-        wave: int,
-        place: Bytes,
-        step: Walked,
-        status: Status,
-    ) -> None:
+    def record(self, tracked: Tracked, met: Second, status: Status) -> None:
         """Keep the first race that was found between two operations at each distance."""
+        op, step, effect = met.op, met.step, effect_of(met.op)
+        assert effect is not None
         hazard = tracked.effect.hazard_with(effect)
         around = {loop.index for loop in self.context.flow.loops_around(step.block)}
         rounds = tuple(loop for loop in self.rounds(tracked, step) if loop in around)
@@ -303,9 +317,10 @@ class Tracker:
             return
         path = self.path_to(tracked, step, op)
         self.explored.work += len(path)
-        mine = next(mine for mine in tracked.bytes if mine.meets(place))
+        mine = next(mine for mine in tracked.bytes if mine.meets(met.place))
         first = self.context.touch(tracked.op, tracked.block, tracked.wave, tracked.env[-1], mine)
-        second = self.context.touch(op, self.context.flow.blocks[step.block], wave, step.env[-1], place)
+        block = self.context.flow.blocks[step.block]
+        second = self.context.touch(op, block, met.wave, step.env[-1], met.place)
         why = why_racing(first, second, path, status.complete, bool(status.signalled), status.later < 0)
         # What no group takes in yet, no count waits for.
         weak = too_weak(first, path) if not status.complete and status.later >= 0 else None

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from fencepost.check import Report
+from fencepost.check import Check, Report
 from fencepost.commands.files import read_kernels
 from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import add_as_is_argument, error_json, print_error, print_json, print_styled
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
+from fencepost.options import add_options, positive, read_options
 
 SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 
@@ -25,20 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="kernels in text form (.fp) or Triton modules (.ttgir, .mlir), or - for standard input",
     )
-    parser.add_argument(
-        "--budget",
-        type=_positive,
-        default=500_000,
-        metavar="STEPS",
-        help="how many steps to follow accesses for (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--paths",
-        type=_positive,
-        default=100,
-        metavar="N",
-        help="how many paths to simulate where waves run apart (default: %(default)s)",
-    )
+    add_options(parser, Check)
     parser.add_argument(
         "-t",
         "--target",
@@ -67,18 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_as_is_argument(parser)
 
 
-def _positive(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
-
-
 def _from_zero(text: str) -> int:
-    return 0 if text == "0" else _positive(text)
+    return 0 if text == "0" else positive(text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,8 +95,7 @@ Judged: TypeAlias = "tuple[Kernels, CapturedTrace, Report] | FencepostError"
 
 def _judgements(name: str, options: argparse.Namespace, named_barriers: int | None) -> Iterator[Judged]:
     """The kernels of a file, one after the other."""
-    from fencepost.check import check
-
+    check = read_options(Check, options, named_barriers=named_barriers)
     try:
         kernels = read_kernels(name, compiled=not options.as_is)
         found = kernels.to_check()
@@ -127,8 +104,7 @@ def _judgements(name: str, options: argparse.Namespace, named_barriers: int | No
         return
     for kernel in found:
         try:
-            report = check(kernel, budget=options.budget, paths=options.paths, named_barriers=named_barriers)
-            yield kernels, kernel, report
+            yield kernels, kernel, check.apply(kernel)
         except FencepostError as error:
             error.source = error.source or kernel.source
             yield error

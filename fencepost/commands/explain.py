@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
@@ -14,6 +15,12 @@ from fencepost.commands.output import (
     print_styled,
 )
 from fencepost.options import add_options, read_options
+
+if TYPE_CHECKING:
+    from fencepost.ir.ops import Operation
+    from fencepost.ir.source import Span
+    from fencepost.ir.trace import CapturedTrace
+    from fencepost.passes.explain import Explained, Explanation
 
 SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
@@ -34,92 +41,120 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Explain the barriers of every kernel of the file."""
-    from fencepost.ir.ops import SharedMemoryBarrierSignal
     from fencepost.passes.explain import Explain
-    from fencepost.report.diagnostics import Diagnostic, render
-    from fencepost.report.findings import op_json, spans_of
-    from fencepost.report.hazard_json import hazard_json
-    from fencepost.report.slot_words import apart_sentence
-    from fencepost.report.stalls import stall_json, stall_sentence, stalls_of
-    from fencepost.report.words import NAMES, consequence, plural
 
     found: list[dict[str, Any]] = []
     kernels = read_kernels(options.file, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
-        source, spans = spans_of(kernel)
         explained = read_options(Explain, options, target=target).apply(kernel)
-        stalls = stalls_of(kernel, target)
         if options.json:
-            barriers = [
-                op_json(entry.op, spans)
-                | {
-                    "redundant": entry.redundant or None,
-                    "note": entry.note or None,
-                    "stall": stall_json(stalls.get(entry.op)),
-                    "hazards": [hazard_json(hazard, spans) for hazard in entry.hazards],
-                }
-                for entry in explained.barriers
-            ]
-            uncovered = [hazard_json(hazard, spans) for hazard in explained.uncovered]
-            apart = [
-                {
-                    "first": op_json(pair.first, spans),
-                    "second": op_json(pair.second, spans),
-                    "loop": pair.loop.var,
-                    "distances": list(pair.distances),
-                    "barrier": op_json(pair.barrier, spans) if pair.barrier else None,
-                    "why": apart_sentence(pair, spans),
-                }
-                for pair in explained.apart
-            ]
-            solver = {"questions": explained.questions, "solved": explained.solved}
             found.append(
-                {
-                    "kernel": kernel.name,
-                    **kernels.judged_json(),
-                    "barriers": barriers,
-                    "uncovered": uncovered,
-                    "apart": apart,
-                    "solver": solver,
-                    "limits": list(explained.limits),
-                }
+                {"kernel": kernel.name, **kernels.judged_json(), **_as_json(kernel, explained, target)}
             )
-            continue
-        if not explained.barriers:
-            sys.stdout.write(f"{source.name}: @{kernel.name} has no barriers\n")
-        for entry in explained.barriers:
-            where = f"{source.name}:{spans[entry.op]}"
-            if entry.redundant:
-                sys.stdout.write(f"{where}: redundant: {entry.redundant}\n")
-                continue
-            if isinstance(entry.op, SharedMemoryBarrierSignal):
-                sys.stdout.write(f"{where}: {entry.note}{stall_sentence(stalls.get(entry.op))}\n")
-                continue
-            sys.stdout.write(f"{where}: needed{stall_sentence(stalls.get(entry.op))}\n")
-            if entry.note:
-                sys.stdout.write(f"  {entry.note}\n")
-            shown = entry.hazards if options.all else entry.hazards[:SHOWN]
-            for hazard in shown:
-                sys.stdout.write(f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}\n")
-            if len(entry.hazards) > len(shown):
-                sys.stdout.write(f"  and {len(entry.hazards) - len(shown)} more (--all shows them)\n")
-        if explained.apart:
-            sys.stdout.write("accesses to different slots:\n")
-            shown_pairs = explained.apart if options.all else explained.apart[:SHOWN]
-            for pair in shown_pairs:
-                sys.stdout.write(f"  {apart_sentence(pair, spans)}\n")
-            if len(explained.apart) > len(shown_pairs):
-                sys.stdout.write(f"  and {len(explained.apart) - len(shown_pairs)} more (--all shows them)\n")
-        for limit in explained.limits:
-            sys.stdout.write(f"not exact: {limit}\n")
-        if explained.uncovered:
-            count = "more than " * explained.more + plural(len(explained.uncovered), "hazard")
-            text = f"{count} of @{kernel.name} that no barrier covers"
-            note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
-            print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))
+        else:
+            for line in _as_text(kernel, explained, target, None if options.all else SHOWN):
+                sys.stdout.write(f"{line}\n")
+            _warn_of_uncovered(kernel, explained)
     if options.json:
         print_json(found)
     elif kernels.judged:
         sys.stdout.write(f"{options.file}: {kernels.judged}\n")
     return 0
+
+
+def _as_json(kernel: CapturedTrace, explained: Explanation, target: str) -> dict[str, Any]:
+    from fencepost.report.findings import op_json, spans_of
+    from fencepost.report.hazard_json import hazard_json
+    from fencepost.report.slot_words import apart_sentence
+    from fencepost.report.stalls import stall_json, stalls_of
+
+    _, spans = spans_of(kernel)
+    stalls = stalls_of(kernel, target)
+    return {
+        "barriers": [
+            op_json(entry.op, spans)
+            | {
+                "redundant": entry.redundant or None,
+                "note": entry.note or None,
+                "stall": stall_json(stalls.get(entry.op)),
+                "hazards": [hazard_json(hazard, spans) for hazard in entry.hazards],
+            }
+            for entry in explained.barriers
+        ],
+        "uncovered": [hazard_json(hazard, spans) for hazard in explained.uncovered],
+        "apart": [
+            {
+                "first": op_json(pair.first, spans),
+                "second": op_json(pair.second, spans),
+                "loop": pair.loop.var,
+                "distances": list(pair.distances),
+                "barrier": op_json(pair.barrier, spans) if pair.barrier else None,
+                "why": apart_sentence(pair, spans),
+            }
+            for pair in explained.apart
+        ],
+        "solver": {"questions": explained.questions, "solved": explained.solved},
+        "limits": list(explained.limits),
+    }
+
+
+def _as_text(kernel: CapturedTrace, explained: Explanation, target: str, most: int | None) -> Iterator[str]:
+    """Line by line; at most so many reasons of a barrier, and pairs of accesses to different slots."""
+    from fencepost.report.findings import spans_of
+    from fencepost.report.slot_words import apart_sentence
+    from fencepost.report.stalls import stall_sentence, stalls_of
+
+    source, spans = spans_of(kernel)
+    stalls = stalls_of(kernel, target)
+    if not explained.barriers:
+        yield f"{source.name}: @{kernel.name} has no barriers"
+    for entry in explained.barriers:
+        yield from _entry(
+            entry, f"{source.name}:{spans[entry.op]}", stall_sentence(stalls.get(entry.op)), spans, most
+        )
+    if explained.apart:
+        yield "accesses to different slots:"
+        for pair in explained.apart[:most]:
+            yield f"  {apart_sentence(pair, spans)}"
+        yield from _more(len(explained.apart), most)
+    for limit in explained.limits:
+        yield f"not exact: {limit}"
+
+
+def _entry(
+    entry: Explained, where: str, stall: str, spans: dict[Operation, Span], most: int | None
+) -> Iterator[str]:
+    from fencepost.ir.ops import SharedMemoryBarrierSignal
+    from fencepost.report.words import NAMES, consequence
+
+    if entry.redundant:
+        yield f"{where}: redundant: {entry.redundant}"
+        return
+    if isinstance(entry.op, SharedMemoryBarrierSignal):
+        yield f"{where}: {entry.note}{stall}"
+        return
+    yield f"{where}: needed{stall}"
+    if entry.note:
+        yield f"  {entry.note}"
+    for hazard in entry.hazards[:most]:
+        yield f"  {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}"
+    yield from _more(len(entry.hazards), most)
+
+
+def _more(count: int, most: int | None) -> Iterator[str]:
+    if most is not None and count > most:
+        yield f"  and {count - most} more (--all shows them)"
+
+
+def _warn_of_uncovered(kernel: CapturedTrace, explained: Explanation) -> None:
+    from fencepost.report.diagnostics import Diagnostic, render
+    from fencepost.report.findings import spans_of
+    from fencepost.report.words import plural
+
+    if explained.uncovered:
+        source, _ = spans_of(kernel)
+        count = "more than " * explained.more + plural(len(explained.uncovered), "hazard")
+        text = f"{count} of @{kernel.name} that no barrier covers"
+        note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
+        print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
@@ -17,9 +18,10 @@ from fencepost.commands.output import (
 from fencepost.options import add_options, read_options
 
 if TYPE_CHECKING:
-    from fencepost.emit.write import Barrier
+    from fencepost.emit.write import Barrier, Inserted
     from fencepost.ir.ops import Operation
     from fencepost.ir.source import Span
+    from fencepost.ir.trace import CapturedTrace
 
 SUMMARY = "add the barriers that a kernel lacks"
 
@@ -36,69 +38,77 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
-    from fencepost.emit.write import Inserted
-    from fencepost.ir.ops import MemoryCounterWait
-    from fencepost.ir.printer import locate
     from fencepost.passes.insert import Insert
-    from fencepost.report.assumptions import assumed_json, assumed_words
-    from fencepost.report.words import plural, times
 
     kernels = read_kernels(options.file)
     insert = read_options(Insert, options, target=kernels.target(options.target))
-    results: list[Inserted] = [*kernels.apply(insert)]
+    results = [*kernels.apply(insert)]
     if _mbarriers_fail(kernels):
         return 1
     put_kernels(options, kernels)
     if options.json:
-        from fencepost.report.stalls import estimate_json
-
-        found: list[dict[str, Any]] = []
-        for kernel, result in zip(kernels, results, strict=True):
-            _, spans = locate(kernel)
-            found.append(
-                {
-                    "kernel": kernel.name,
-                    "target": result.target,
-                    "instruction": result.instruction,
-                    "strategy": result.strategy,
-                    "executed": result.executed,
-                    "proof": result.proof or None,
-                    "limits": list(result.limits),
-                    "assumed": assumed_json(result.assumed, spans),
-                    "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
-                    "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
-                    "fenced": [_barrier_json(barrier, spans) for barrier in result.fenced],
-                    "estimate": estimate_json(kernel, result.target),
-                    "solver": {"questions": result.questions, "solved": result.solved},
-                    "text": str(kernel),
-                }
-            )
-        print_json(found)
+        print_json([_as_json(kernel, result) for kernel, result in zip(kernels, results, strict=True)])
         return 0
     for kernel, result in zip(kernels, results, strict=True):
-        many = plural(len(result.barriers), "barrier")
-        if any(isinstance(barrier.op, MemoryCounterWait) for barrier in result.barriers):
-            many = plural(len(result.barriers), "barrier or wait", "barriers and waits")
-        say(f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}")
-        if result.proof:
-            say(f"  {result.proof}")
-        for limit in result.limits:
-            say(f"  not exact: {limit}")
-        if result.barriers and result.assumed:
-            say(f"  assumed: {assumed_words(result.assumed)}")
-        if result.upgraded:
-            _, spans = locate(kernel)
-            lines = ", ".join(str(spans[barrier.op].line) for barrier in result.upgraded)
-            waits = "now waits" if len(result.upgraded) == 1 else "now wait"
-            many = plural(len(result.upgraded), "barrier")
-            say(f"  {many} of the kernel {waits} for async operations (line {lines})")
-        if result.fenced:
-            _, spans = locate(kernel)
-            lines = ", ".join(str(spans[barrier.op].line) for barrier in result.fenced)
-            many = plural(len(result.fenced), "workgroup barrier")
-            has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"
-            say(f"  {many} of the kernel {has} (line {lines})")
+        for line in _as_text(kernel, result):
+            say(line)
     return 0
+
+
+def _as_json(kernel: CapturedTrace, result: Inserted) -> dict[str, Any]:
+    from fencepost.ir.printer import locate
+    from fencepost.report.assumptions import assumed_json
+    from fencepost.report.stalls import estimate_json
+
+    _, spans = locate(kernel)
+    return {
+        "kernel": kernel.name,
+        "target": result.target,
+        "instruction": result.instruction,
+        "strategy": result.strategy,
+        "executed": result.executed,
+        "proof": result.proof or None,
+        "limits": list(result.limits),
+        "assumed": assumed_json(result.assumed, spans),
+        "barriers": [_barrier_json(barrier, spans) for barrier in result.barriers],
+        "upgraded": [_barrier_json(barrier, spans) for barrier in result.upgraded],
+        "fenced": [_barrier_json(barrier, spans) for barrier in result.fenced],
+        "estimate": estimate_json(kernel, result.target),
+        "solver": {"questions": result.questions, "solved": result.solved},
+        "text": str(kernel),
+    }
+
+
+def _as_text(kernel: CapturedTrace, result: Inserted) -> Iterator[str]:
+    from fencepost.ir.ops import MemoryCounterWait
+    from fencepost.report.assumptions import assumed_words
+    from fencepost.report.words import plural, times
+
+    many = plural(len(result.barriers), "barrier")
+    if any(isinstance(barrier.op, MemoryCounterWait) for barrier in result.barriers):
+        many = plural(len(result.barriers), "barrier or wait", "barriers and waits")
+    yield f"@{kernel.name}: {many} inserted by {result.strategy}, executed {times(result.executed)}"
+    if result.proof:
+        yield f"  {result.proof}"
+    for limit in result.limits:
+        yield f"  not exact: {limit}"
+    if result.barriers and result.assumed:
+        yield f"  assumed: {assumed_words(result.assumed)}"
+    if result.upgraded:
+        waits = "now waits" if len(result.upgraded) == 1 else "now wait"
+        many = plural(len(result.upgraded), "barrier")
+        yield f"  {many} of the kernel {waits} for async operations (line {_lines(kernel, result.upgraded)})"
+    if result.fenced:
+        many = plural(len(result.fenced), "workgroup barrier")
+        has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"
+        yield f"  {many} of the kernel {has} (line {_lines(kernel, result.fenced)})"
+
+
+def _lines(kernel: CapturedTrace, barriers: Iterable[Barrier]) -> str:
+    from fencepost.ir.printer import locate
+
+    _, spans = locate(kernel)
+    return ", ".join(str(spans[barrier.op].line) for barrier in barriers)
 
 
 def _mbarriers_fail(kernels: Kernels) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
@@ -13,6 +15,12 @@ from fencepost.commands.output import (
     say,
 )
 from fencepost.options import add_options, read_options
+
+if TYPE_CHECKING:
+    from fencepost.ir.ops import Operation
+    from fencepost.ir.source import Span
+    from fencepost.ir.trace import CapturedTrace
+    from fencepost.passes.prune import Pruned
 
 SUMMARY = "remove barriers that no hazard needs"
 
@@ -29,11 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune every kernel of the file."""
-    from fencepost.ir.ops import MemoryCounterWait
-    from fencepost.ir.printer import statement
     from fencepost.passes.prune import Prune
-    from fencepost.report.findings import op_json, spans_of
-    from fencepost.report.words import plural
+    from fencepost.report.findings import spans_of
 
     kernels = read_kernels(options.file)
     found = []
@@ -47,33 +52,41 @@ def run(options: argparse.Namespace) -> int:
         found.append((kernel, spans, pruned))
     put_kernels(options, kernels)
     if options.json:
-        print_json(
-            [
-                {
-                    "kernel": kernel.name,
-                    "removed": [op_json(op, spans) for op in pruned.removed],
-                    "weakened": [
-                        op_json(entry.op, spans) | {"before": entry.before} for entry in pruned.weakened
-                    ],
-                    "kept": [op_json(op, spans) for op in pruned.kept],
-                    "limits": list(pruned.limits),
-                    "text": str(kernel),
-                }
-                for kernel, spans, pruned in found
-            ]
-        )
+        print_json([_as_json(*each) for each in found])
         return 0
-    for kernel, spans, pruned in found:
-        removed, kept = pruned.removed, pruned.kept
-        lines = ", ".join(str(spans[op].line) for op in removed)
-        where = f" (line {lines})" if len(removed) == 1 else f" (lines {lines})" if removed else ""
-        waits = sum(isinstance(op, MemoryCounterWait) for op in (*removed, *kept))
-        what = "barrier or wait" if waits else "barrier"
-        many = "barriers and waits" if waits else "barriers"
-        say(f"@{kernel.name}: {plural(len(removed), what, many)} removed{where}, {len(kept)} kept")
-        for limit in pruned.limits:
-            say(f"  not exact: {limit}")
-        for entry in pruned.weakened:
-            span = spans.get(entry.op) or entry.op.span
-            say(f"  line {span.line if span else '?'}: `{entry.before}` became `{statement(entry.op)}`")
+    for each in found:
+        for line in _as_text(*each):
+            say(line)
     return 0
+
+
+def _as_json(kernel: CapturedTrace, spans: dict[Operation, Span], pruned: Pruned) -> dict[str, Any]:
+    from fencepost.report.findings import op_json
+
+    return {
+        "kernel": kernel.name,
+        "removed": [op_json(op, spans) for op in pruned.removed],
+        "weakened": [op_json(entry.op, spans) | {"before": entry.before} for entry in pruned.weakened],
+        "kept": [op_json(op, spans) for op in pruned.kept],
+        "limits": list(pruned.limits),
+        "text": str(kernel),
+    }
+
+
+def _as_text(kernel: CapturedTrace, spans: dict[Operation, Span], pruned: Pruned) -> Iterator[str]:
+    from fencepost.ir.ops import MemoryCounterWait
+    from fencepost.ir.printer import statement
+    from fencepost.report.words import plural
+
+    removed, kept = pruned.removed, pruned.kept
+    lines = ", ".join(str(spans[op].line) for op in removed)
+    where = f" (line {lines})" if len(removed) == 1 else f" (lines {lines})" if removed else ""
+    waits = sum(isinstance(op, MemoryCounterWait) for op in (*removed, *kept))
+    what = "barrier or wait" if waits else "barrier"
+    many = "barriers and waits" if waits else "barriers"
+    yield f"@{kernel.name}: {plural(len(removed), what, many)} removed{where}, {len(kept)} kept"
+    for limit in pruned.limits:
+        yield f"  not exact: {limit}"
+    for entry in pruned.weakened:
+        span = spans.get(entry.op) or entry.op.span
+        yield f"  line {span.line if span else '?'}: `{entry.before}` became `{statement(entry.op)}`"

@@ -8,12 +8,25 @@ is refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from fencepost.flow.blocks import Flow, Guard
 from fencepost.flow.unstructured import Shape, reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
+
+
+class _Sides(NamedTuple):
+    """A divergent branch of a block, where its sides join, and the blocks of each."""
+
+    number: int
+    branch: ops.CondBranch
+    join: int
+    then: set[int]
+    orelse: set[int]
 
 
 def linearize_divergent_branches(
@@ -29,14 +42,28 @@ def linearize_divergent_branches(
     ]
     if not branches:
         return
+    label = {graph.name: number for number, graph in enumerate(trace.blocks)}
+    # Outer branches first, so that the guards of a block read from the outside in; edges are rewired
+    # from the inside out, so that the last edge of an inner branch is there for the outer one to take.
+    found = sorted(
+        _find_sides(trace, shape, branches, label), key=lambda sides: -len(sides.then | sides.orelse)
+    )
+    for sides in found:
+        _put_guards(flow, sides, starts, ends)
+    for sides in reversed(found):
+        _rewire(flow, sides, label, starts, ends)
+
+
+def _find_sides(
+    trace: CapturedTrace, shape: Shape, branches: list[tuple[int, ops.CondBranch]], label: dict[str, int]
+) -> Iterator[_Sides]:
+    """The sides of each branch that can be reached; refuses those that do not join cleanly."""
     reachable = set(reverse_postorder(shape.successors))
     predecessors: list[list[int]] = [[] for _ in shape.successors]
     for source in reachable:
         for target in shape.successors[source]:
             predecessors[target].append(source)
     joins = _postdominators(shape.successors)
-    label = {graph.name: number for number, graph in enumerate(trace.blocks)}
-    sides = []
     for number, branch in branches:
         if number not in reachable:
             continue
@@ -58,34 +85,37 @@ def linearize_divergent_branches(
                 ],
                 source=trace.source,
             )
-        sides.append((number, branch, join, then, orelse))
-    # Outer branches first, so that the guards of a block read from the outside in; edges are rewired
-    # from the inside out, so that the last edge of an inner branch is there for the outer one to take.
-    sides.sort(key=lambda side: -len(side[3] | side[4]))
-    for _, branch, _, then, orelse in sides:
-        for holds, side in ((True, then), (False, orelse)):
-            for member in side:
-                for index in range(starts[member], ends[member] + 1):
-                    block = flow.blocks[index]
-                    # Guards that are there already belong to structured conditionals inside the block,
-                    # or to outer branches: those came first and stay first.
-                    outer = sum(isinstance(guard.branch, ops.CondBranch) for guard in block.guards)
-                    block.guards = (*block.guards[:outer], Guard(branch, holds), *block.guards[outer:])
-    for number, branch, join, then, orelse in reversed(sides):
-        first, second = label[branch.then], label[branch.orelse]
-        if not then:
-            flow.blocks[ends[number]].successors = [starts[second]]
-            continue
-        flow.blocks[ends[number]].successors = [starts[first]]
-        if not orelse:
-            # The waves that skip the side wait at the join: nothing else for them to run.
-            continue
-        for member in then:
-            last = flow.blocks[ends[member]]
-            if join < 0:
-                last.successors = last.successors or [starts[second]]
-            else:
-                last.successors = [starts[second] if s == starts[join] else s for s in last.successors]
+        yield _Sides(number, branch, join, then, orelse)
+
+
+def _put_guards(flow: Flow, sides: _Sides, starts: list[int], ends: list[int]) -> None:
+    """Note on the blocks of each side which waves run them."""
+    for holds, side in ((True, sides.then), (False, sides.orelse)):
+        for member in side:
+            for index in range(starts[member], ends[member] + 1):
+                block = flow.blocks[index]
+                # Guards that are there already belong to structured conditionals inside the block,
+                # or to outer branches: those came first and stay first.
+                outer = sum(isinstance(guard.branch, ops.CondBranch) for guard in block.guards)
+                block.guards = (*block.guards[:outer], Guard(sides.branch, holds), *block.guards[outer:])
+
+
+def _rewire(flow: Flow, sides: _Sides, label: dict[str, int], starts: list[int], ends: list[int]) -> None:
+    """Lead from the branch to its first side, and from the end of that one to the second."""
+    first, second = label[sides.branch.then], label[sides.branch.orelse]
+    if not sides.then:
+        flow.blocks[ends[sides.number]].successors = [starts[second]]
+        return
+    flow.blocks[ends[sides.number]].successors = [starts[first]]
+    if not sides.orelse:
+        # The waves that skip the side wait at the join: nothing else for them to run.
+        return
+    for member in sides.then:
+        last = flow.blocks[ends[member]]
+        if sides.join < 0:
+            last.successors = last.successors or [starts[second]]
+        else:
+            last.successors = [starts[second] if s == starts[sides.join] else s for s in last.successors]
 
 
 def _ends(successors: list[list[int]], side: set[int], join: int) -> bool:

@@ -62,18 +62,23 @@ def _find_loops(shape: Shape, trace: CapturedTrace, order: list[int]) -> None:
                 continue
             entries = [b for b in component if b == 0 or any(p not in component for p in predecessors[b])]
             header = min(entries, key=place.__getitem__)
-            depth = 1 if parent < 0 else shape.loops[parent].depth + 1
             latches = sorted(block for block in predecessors[header] if block in component)
-            ends = [trace.blocks[latch].last for latch in latches]
-            trips = [end.trip for end in ends if isinstance(end, ops.CondBranch) and end.trip is not None]
-            loop = Loop(len(shape.loops), parent, header, depth, max(trips, default=None), None, latches)
-            shape.loops.append(loop)
+            loop = _new_loop(shape, trace, parent, header, latches)
             inside.append(loop)
             for block in component:
                 shape.loop_of[block] = loop.index
             todo.append((component, headers | {header}, loop.index))
         inside.reverse()  # components come with those first that lead to no other
         shape.inside[parent] = inside
+
+
+def _new_loop(shape: Shape, trace: CapturedTrace, parent: int, header: int, latches: list[int]) -> Loop:
+    depth = 1 if parent < 0 else shape.loops[parent].depth + 1
+    ends = [trace.blocks[latch].last for latch in latches]
+    trips = [end.trip for end in ends if isinstance(end, ops.CondBranch) and end.trip is not None]
+    loop = Loop(len(shape.loops), parent, header, depth, max(trips, default=None), None, latches)
+    shape.loops.append(loop)
+    return loop
 
 
 def reverse_postorder(successors: list[list[int]]) -> list[int]:

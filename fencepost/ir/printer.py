@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import singledispatch
 
 from fencepost.ir import ops
 from fencepost.ir.expect import spelled_expected
@@ -119,48 +120,86 @@ def _comment_line(text: str, depth: int) -> str:
     return f"{INDENT * depth}# {text}".rstrip()
 
 
+@singledispatch
 def statement(op: ops.Operation) -> str:
     """One operation without what is nested in it."""
-    if isinstance(op, ops.SharedMemoryBarrier):
-        some = [f"waves {op.waves[0]}..{op.waves[1]}"] if op.waves is not None else []
-        drains = ["async"] if op.wait_async_ops else []
-        return " ".join([op.mnemonic, *drains, *some, *_waits(op, op.counts)])
-    if isinstance(op, ops.MbarrierOperation):
-        return spelled_mbarrier(op)
-    if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
-        return op.mnemonic if op.bar_id == ops.WORKGROUP else f"{op.mnemonic} {op.bar_id}"
-    if isinstance(op, ops.MemoryCounterWait):
-        result = f"%{op.name} = " if op.name else ""
-        return result + " ".join([op.mnemonic, *_waits(op, op.counts)])
-    if isinstance(op, ops.Iterate):
-        stop = (f"%{op.upto}" if op.upto else "?") if op.stop is None else str(op.stop)
-        step = "" if op.step == 1 else f" step {op.step}"
-        carried = ", ".join(
-            f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
-        )
-        carry = f" carry {carried}" if carried else ""
-        return f"loop %{op.var} in {op.start}..{stop}{step}{spelled_expected(op)}{carry} {{"
-    if isinstance(op, ops.Conditional):
-        names = ", ".join(f"%{name.name}" for name in op.gives)
-        gives = f" gives {names}" if names else ""
-        return f"if {op.condition}{spelled_expected(op)}{gives} {{"
-    if isinstance(op, ops.Next | ops.Give):
-        return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
-    if isinstance(op, ops.CommitGroup):
-        return f"{op.mnemonic} {op.counter}"
-    if isinstance(op, ops.SetWavePrio):
-        return f"{op.mnemonic} {op.priority}"
-    if isinstance(op, ops.Call):
-        frame = f" at {op.frame}" if op.frame else ""
-        return f"{op.mnemonic} @{op.function.name}{frame}"
-    if isinstance(op, ops.Branch):
-        args = ", ".join(str(number) for number in op.args)
-        return f"br ^{op.target}{f'({args})' if args else ''}"
-    if isinstance(op, ops.CondBranch):
-        trip = "" if op.trip is None else f" trip={op.trip}"
-        return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{spelled_expected(op)}"
-    if isinstance(op, ops.ValueOperation) and not isinstance(op, ops.SyncOperation):
-        return _value_statement(op)
+    return op.mnemonic
+
+
+@statement.register
+def _barrier_statement(op: ops.SharedMemoryBarrier) -> str:
+    some = [f"waves {op.waves[0]}..{op.waves[1]}"] if op.waves is not None else []
+    drains = ["async"] if op.wait_async_ops else []
+    return " ".join([op.mnemonic, *drains, *some, *_waits(op, op.counts)])
+
+
+statement.register(ops.MbarrierOperation, spelled_mbarrier)
+
+
+@statement.register
+def _half_statement(op: ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait) -> str:
+    return op.mnemonic if op.bar_id == ops.WORKGROUP else f"{op.mnemonic} {op.bar_id}"
+
+
+@statement.register
+def _wait_statement(op: ops.MemoryCounterWait) -> str:
+    result = f"%{op.name} = " if op.name else ""
+    return result + " ".join([op.mnemonic, *_waits(op, op.counts)])
+
+
+@statement.register
+def _loop_statement(op: ops.Iterate) -> str:
+    stop = (f"%{op.upto}" if op.upto else "?") if op.stop is None else str(op.stop)
+    step = "" if op.step == 1 else f" step {op.step}"
+    carried = ", ".join(
+        f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
+    )
+    carry = f" carry {carried}" if carried else ""
+    return f"loop %{op.var} in {op.start}..{stop}{step}{spelled_expected(op)}{carry} {{"
+
+
+@statement.register
+def _conditional_statement(op: ops.Conditional) -> str:
+    names = ", ".join(f"%{name.name}" for name in op.gives)
+    gives = f" gives {names}" if names else ""
+    return f"if {op.condition}{spelled_expected(op)}{gives} {{"
+
+
+@statement.register
+def _yield_statement(op: ops.Next | ops.Give) -> str:
+    return f"{op.mnemonic} {', '.join(spelled(value) for value in op.values)}"
+
+
+@statement.register
+def _commit_statement(op: ops.CommitGroup) -> str:
+    return f"{op.mnemonic} {op.counter}"
+
+
+@statement.register
+def _priority_statement(op: ops.SetWavePrio) -> str:
+    return f"{op.mnemonic} {op.priority}"
+
+
+@statement.register
+def _call_statement(op: ops.Call) -> str:
+    frame = f" at {op.frame}" if op.frame else ""
+    return f"{op.mnemonic} @{op.function.name}{frame}"
+
+
+@statement.register
+def _branch_statement(op: ops.Branch) -> str:
+    args = ", ".join(str(number) for number in op.args)
+    return f"br ^{op.target}{f'({args})' if args else ''}"
+
+
+@statement.register
+def _conditional_branch_statement(op: ops.CondBranch) -> str:
+    trip = "" if op.trip is None else f" trip={op.trip}"
+    return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{spelled_expected(op)}"
+
+
+@statement.register
+def _sync_statement(op: ops.SyncOperation) -> str:
     return op.mnemonic
 
 
@@ -169,6 +208,7 @@ def _waits(op: ops.SyncOperation, counts: dict[str, int]) -> list[str]:
     return after + [f"{counter}={count}" for counter, count in counts.items()]
 
 
+@statement.register
 def _value_statement(op: ops.ValueOperation) -> str:
     result = f"%{op.name} = " if op.name else ""
     operands = [f"%{used.name}" for used in op.uses]

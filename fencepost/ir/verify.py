@@ -52,14 +52,19 @@ def _verify_body(body: Body) -> None:
     if handing:
         _check_conditions(body)
     if len(body.blocks) > 1:
-        for graph in body.blocks:
-            if not isinstance(graph.last, BRANCHES):
-                name = "the entry block" if graph is body.blocks[0] else f"block ^{graph.name}"
-                raise FencepostError(
-                    f"{name} does not end in br, cond_br or return",
-                    [Mark(graph.last.span if graph.last else graph.span)],
-                    code="FP106",
-                )
+        _check_ends(body)
+
+
+def _check_ends(body: Body) -> None:
+    """Refuse a labelled block that does not say where to go next."""
+    for graph in body.blocks:
+        if not isinstance(graph.last, BRANCHES):
+            name = "the entry block" if graph is body.blocks[0] else f"block ^{graph.name}"
+            raise FencepostError(
+                f"{name} does not end in br, cond_br or return",
+                [Mark(graph.last.span if graph.last else graph.span)],
+                code="FP106",
+            )
 
 
 def _check_waves(op: ops.SharedMemoryBarrier, waves: tuple[int, int], body: Body) -> None:

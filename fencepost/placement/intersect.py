@@ -122,11 +122,13 @@ def _find_halves(
     for pair in pairs:
         pair.wait, pair.signal, pair.first = stretches.down(pair.barrier, pair.pending), pair.barrier, None
     rotations = _rotations(program, stretches, [pair for pair in pairs if pair.barrier not in cramped])
-    rotated = {pair.barrier for rotation in rotations for pair in (rotation.first, rotation.last)}
     waits = {pair.barrier: [pair.wait] for pair in pairs}
+    rotated: set[Position] = set()
+    shared: set[Position] = set()
     for rotation in rotations:
+        rotated.update((rotation.first.barrier, rotation.last.barrier))
+        shared.add(rotation.last.barrier)
         waits[rotation.first.barrier] = waits[rotation.last.barrier] = [rotation.top, rotation.behind]
-    shared = {rotation.last.barrier for rotation in rotations}
     existing = Counter(at for barrier, found in waits.items() if barrier not in shared for at in found)
     everywhere = Waits(existing)
     stops = _stops(program, everywhere)
@@ -138,21 +140,32 @@ def _find_halves(
         # Its own wait, which may stand where the barrier stood, does not hold its signal; another one there does.
         own = None if pair.barrier in rotated or existing[pair.wait] > 1 else pair.wait
         pair.first = stretches.up(pair.barrier, pair.needed, everywhere, own)
-        pair.signal, room = stretches.later(pair.first, pair.barrier, pace)
-        if pair.barrier in shared and not room:
-            pair.signal, room = stretches.later(pair.first, None, pace)
-            more |= set() if room else {pair.barrier}
-        if pair.signal == pair.barrier and own is not None:
-            pair.signal, _ = stretches.later(pair.first, pair.wait, pace)
-    halves: dict[Position, Halves] = {}
-    for pair in pairs:
-        if pair.barrier in rotated or pair.signal != pair.wait:
-            halves[pair.barrier] = Halves((pair.signal,), tuple(waits[pair.barrier]), number)
+        room = _put_signal(pair, pair.first, own, pair.barrier in shared, stretches, pace)
+        if not room:
+            more.add(pair.barrier)
+    halves = {
+        pair.barrier: Halves((pair.signal,), tuple(waits[pair.barrier]), number)
+        for pair in pairs
+        if pair.barrier in rotated or pair.signal != pair.wait
+    }
     for barrier in shared:
         halves[barrier] = halves[barrier]._replace(waits=())
     apart = [pair for pair in pairs if pair.barrier not in rotated]
     _carry_signals(program, stretches, apart, halves, everywhere, pace)
     return halves, more
+
+
+def _put_signal(
+    pair: _Pair, first: Position, own: Position | None, shared: bool, stretches: Stretches, pace: Pace
+) -> bool:
+    """Choose where a barrier is signalled, from `first` on; False if a signal at the end of a body has no room."""
+    enough = True
+    pair.signal, room = stretches.later(first, pair.barrier, pace)
+    if shared and not room:
+        pair.signal, enough = stretches.later(first, None, pace)
+    if pair.signal == pair.barrier and own is not None:
+        pair.signal, _ = stretches.later(first, pair.wait, pace)
+    return enough
 
 
 def _overlapping(
@@ -162,11 +175,10 @@ def _overlapping(
     found = dict(halves)
     # Barriers that the kernel uses itself are not touched.
     authors = {sync.signal or sync.wait for sync in program.existing.values() if sync.is_split}
-    taken = [(min(h.signals), max(h.waits), h.number) for h in halves.values() if h.signals and h.waits]
+    taken = [_Taken(min(h.signals), max(h.waits), h.number) for h in halves.values() if h.signals and h.waits]
     for pair in pairs:
         mine = found.get(pair.barrier)
-        simple = mine is None or (len(mine.signals) == 1 and mine.waits == (pair.wait,))
-        if pair.sync.completes or not simple:
+        if pair.sync.completes or not _is_simple(pair, mine):
             continue
         stops = _stops(program, Waits([pair.wait]))
         needed = _needed(program, pair, [pair.wait], stops)
@@ -174,14 +186,35 @@ def _overlapping(
         signal, _ = stretches.later(first, pair.wait, pace)
         before = mine.signals[0] if mine is not None else pair.wait
         others = [entry for entry in taken if mine is None or entry != (before, pair.wait, mine.number)]
-        busy = {number for begin, end, number in others if begin <= pair.wait and signal <= end}
         places = {at for h in found.values() if h is not mine for at in (*h.signals, *h.waits)}
-        free = [number for number in range(1, 1 + len(program.barrier_ids)) if number not in busy | authors]
+        free = _free_barriers(program, authors, others, (signal, pair.wait))
         # One operation of each kind stands at a place: where another pair's stands already, nothing is moved.
         if signal < before and free and not {signal, pair.wait} & places:
             found[pair.barrier] = Halves((signal,), (pair.wait,), free[0])
-            taken = [*others, (signal, pair.wait, free[0])]
+            taken = [*others, _Taken(signal, pair.wait, free[0])]
     return found
+
+
+def _is_simple(pair: _Pair, halves: Halves | None) -> bool:
+    """Whether a pair shares its halves with no other."""
+    return halves is None or (len(halves.signals) == 1 and halves.waits == (pair.wait,))
+
+
+class _Taken(NamedTuple):
+    """A split barrier that is in use, from a signal to a wait."""
+
+    begin: Position
+    end: Position
+    number: int
+
+
+def _free_barriers(
+    program: Program, authors: set[int], taken: list[_Taken], between: tuple[Position, Position]
+) -> list[int]:
+    """The split barriers that the kernel does not use itself, and nothing else does between two places."""
+    signal, wait = between
+    busy = {entry.number for entry in taken if entry.begin <= wait and signal <= entry.end}
+    return [number for number in range(1, 1 + len(program.barrier_ids)) if number not in busy | authors]
 
 
 def _as_placement(placement: Placement, pairs: list[_Pair], halves: dict[Position, Halves]) -> Placement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fencepost.analysis.hazards import Barriers, Effort, Hazard, exposed_without
+from fencepost.analysis.hazards import Barriers, Effort, ExposedLimits, Hazard, exposed_without
 from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
@@ -29,7 +29,9 @@ def reasons_for(
     visits = max(MOST_VISITS // len(positions), LEAST_VISITS)
     steps = max(MOST_STEPS // len(positions), LEAST_STEPS)
     return {
-        position: exposed_without(program, barriers, position, before, most, visits, Effort(steps))
+        position: exposed_without(
+            program, barriers, position, before, ExposedLimits(most, visits, Effort(steps))
+        )
         for position in positions
     }
 

@@ -122,12 +122,7 @@ def _moves(body: list[ops.Operation], mmas: tuple[ops.MMA, ...], side: int) -> M
             "the loop reads shared memory, multiplies, and moves the next tile in",
             [(mmas[0], f"its {SIDES[side]} operand")],
         )
-    filled = [
-        op
-        for op in body
-        if isinstance(op, ops.Write | ops.AsyncCopy)
-        and any(same_part(mine, theirs) for mine in op.views for read in reads for theirs in read.views)
-    ]
+    filled = [op for op in body if isinstance(op, ops.Write | ops.AsyncCopy) and _fills(op, reads)]
     writes = tuple(op for op in filled if isinstance(op, ops.Write))
     copies = tuple(op for op in filled if isinstance(op, ops.AsyncCopy))
     if not filled:
@@ -147,6 +142,10 @@ def _moves(body: list[ops.Operation], mmas: tuple[ops.MMA, ...], side: int) -> M
             [(writes[0], "stores something else")],
         )
     return Moves(reads, writes, global_reads, copies)
+
+
+def _fills(op: ops.Write | ops.AsyncCopy, reads: tuple[ops.Read, ...]) -> bool:
+    return any(same_part(mine, theirs) for mine in op.views for read in reads for theirs in read.views)
 
 
 def _in_order(body: list[ops.Operation], found: Iterable[AnyValue]) -> tuple[AnyValue, ...]:

@@ -18,6 +18,7 @@ from fencepost.schedule.slicing import reduction_steps, sliced, slices_of, slice
 SLICES = 2
 
 
+# many parameters because Wave's template has these, under these names
 def transform_two_PP_clusters(
     mma_nodes: Sequence[ops.MMA],
     local_load_lhs: Sequence[ops.Read],

@@ -69,6 +69,13 @@ def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.Handed]]:
     return []
 
 
+def _uniform_branch(op: ops.Operation | None) -> ops.Conditional | ops.CondBranch | None:
+    """The operation, if it is a branch that all waves take the same way."""
+    if isinstance(op, ops.Conditional | ops.CondBranch) and not is_divergent(op.condition):
+        return op
+    return None
+
+
 class _Walk:
     """Where a path under construction stands: loops, the values of names, who takes part."""
 
@@ -129,10 +136,8 @@ class _Walk:
         targets = block.successors
         if len(targets) < 2:
             return targets[0] if targets else None
-        branch = block.anchor
-        asks = isinstance(branch, ops.Conditional | ops.CondBranch) and not is_divergent(branch.condition)
-        if asks:
-            assert isinstance(branch, ops.Conditional | ops.CondBranch)
+        branch = _uniform_branch(block.anchor)
+        if branch is not None:
             holds = decide(branch.condition, self.frames[-1])
             if holds is not None:
                 return targets[0 if holds else -1]
@@ -146,8 +151,7 @@ class _Walk:
             if staying and len(staying) < len(targets):
                 leaving = [target for target in targets if target not in staying]
                 targets = staying if self._goes_on(loop, block) else leaving
-        if asks and len(targets) > 1:
-            assert isinstance(branch, ops.Conditional | ops.CondBranch)
+        if branch is not None and len(targets) > 1:
             self._take_to_hold(branch, branch.condition)
         return targets[0]
 

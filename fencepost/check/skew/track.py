@@ -23,7 +23,7 @@ from fencepost.check.environments import Env
 from fencepost.check.loop_context import Context
 from fencepost.check.report import Explored
 from fencepost.check.skew.balance import BARRIERS, Balance, Met
-from fencepost.check.track import COMPARED, VISITED, Tracker, Walked
+from fencepost.check.track import COMPARED, VISITED, Second, Tracker, Walked
 from fencepost.check.visibility import Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
@@ -134,6 +134,7 @@ class SkewTracker(Tracker):
                     todo.append(_Step(target, 0, env, here, step, around, earlier, standing))
         self.explored.steps += steps
 
+    # many branches because this is the innermost loop of the walk: each kind of operation is told apart right here
     def through(self, tracked: Tracked, block: Block, step: _Step) -> tuple[Status, Standing] | None:
         """How the access stands at the end of a block; None once nothing can come before it any more."""
         status, standing = step.status, step.standing
@@ -155,7 +156,7 @@ class SkewTracker(Tracker):
                     status = self.rules.used(tracked, op, status)
                     standing = self.noticed(standing, status)
                 if isinstance(op, ops.MemoryOperation):
-                    compared = self.compare(tracked, op, block, step, status, standing, takes_part)
+                    compared = self.compare(tracked, op, block, step, status, standing)
                     if compared is None:
                         return None
                     standing = compared
@@ -193,7 +194,8 @@ class SkewTracker(Tracker):
             if owed.within:
                 left.add(replace(owed, within=owed.within - 1))
             else:
-                self.report(tracked, owed.op, owed.wave, owed.place, owed.step, status, owed.lead)
+                second = Second(owed.op, owed.wave, owed.place, owed.step)
+                self.report(tracked, second, status, owed.lead)
         return Standing(met, None, frozenset(left))
 
     def compare(
@@ -204,13 +206,10 @@ class SkewTracker(Tracker):
         step: _Step,
         status: Status,
         standing: Standing,
-        takes_part: bool,
     ) -> Standing | None:
         """What an access of any wave is to the followed one; None if they race."""
-        effect = effect_of(op)
-        if effect is None or not tracked.effect.conflicts(effect):
-            return standing
-        if op.group and op.group == tracked.op.group and self.one_instance(tracked, block, status):
+        effect = self.conflict(tracked, op, block, status)
+        if effect is None:
             return standing
         self.explored.work += COMPARED * (1 + len(self.waves) // 4)
         owed = set(standing.owed)
@@ -236,27 +235,16 @@ class SkewTracker(Tracker):
             if not own and self.opposite(tracked, block, step):
                 self.explored.cut("accesses on the two sides of one conditional were only simulated")
                 continue
-            self.report(tracked, op, wave, place, step, status, lead)
+            self.report(tracked, Second(op, wave, place, step), status, lead)
             return None
         return Standing(standing.met, standing.ahead, frozenset(owed))
 
-    def report(
-        self,
-        tracked: Tracked,
-        op: ops.MemoryOperation,
-        wave: int,
-        place: Bytes,
-        step: Walked,
-        status: Status,
-        lead: int,
-    ) -> None:
+    def report(self, tracked: Tracked, met: Second, status: Status, lead: int) -> None:
         """Keep a race; if the waves are apart there, that is why."""
-        effect = effect_of(op)
-        assert effect is not None
         known = set(self.races)
-        self.record(tracked, op, effect, wave, place, step, status)
+        self.record(tracked, met, status)
         for key in self.races.keys() - known if lead else ():
-            self.races[key] = replace(self.races[key], why=_why(tracked.wave, wave, lead))
+            self.races[key] = replace(self.races[key], why=_why(tracked.wave, met.wave, lead))
 
     def opposite(self, tracked: Tracked, block: Block, step: _Step) -> bool:
         """Whether two accesses stand on the two sides of one divergent conditional, in one run of it."""

@@ -89,33 +89,50 @@ def view(module: Module, op: Operation, place: Place, index: Expr | None, *, sli
         return Place(place.allocation, UNKNOWN, place.size)
     size = tile_bytes(after)
     if op.name == "ttg.memdesc_index":
-        stride = slot_stride(before) if alone(module) else None
-        if stride is None or size is None or index is None or isinstance(index, Unknown):
-            return Place(place.allocation, UNKNOWN, size or place.size)
-        by = Const(index.value * stride) if isinstance(index, Const) else Binary("*", index, Const(stride))
-        return place.part(by, size)
+        return _slot(module, before, place, index, size)
     if op.name == "ttg.memdesc_subslice":
-        offsets, stride = op.integers("offsets"), slot_stride(before) if alone(module) else None
-        if (
-            offsets
-            and stride
-            and len(before.shape) > 2
-            and before.shape[1:] == after.shape[1:]
-            and not any(offsets[1:])
-            and _slots_lead(before)
-        ):
-            return place.part(Const(offsets[0] * stride), stride * (after.shape[0] or 1))
-        if before.shape == after.shape:
-            return place
-        part = segments(before, offsets or (), after.shape) if slices and alone(module) else None
-        if part is None or place.cut:
-            return replace(place, cut=True)
-        found = place.part(Const(part.low), part.width)
-        return replace(found, cut=True, count=part.count, stride=part.stride, swizzle=part.swizzle)
+        return _subslice(module, op.integers("offsets"), (before, after), place, slices=slices)
     if op.name == "ttg.memdesc_trans":
         order = op.integers("order")
         return place if order and order[0] == 0 else replace(place, cut=True)
     return place if size is None or size == place.size else replace(place, cut=True)
+
+
+def _slot(module: Module, ring: MemDesc, place: Place, index: Expr | None, size: int | None) -> Place:
+    """A slot of a ring."""
+    stride = slot_stride(ring) if alone(module) else None
+    if stride is None or size is None or index is None or isinstance(index, Unknown):
+        return Place(place.allocation, UNKNOWN, size or place.size)
+    by = Const(index.value * stride) if isinstance(index, Const) else Binary("*", index, Const(stride))
+    return place.part(by, size)
+
+
+def _subslice(
+    module: Module,
+    offsets: tuple[int, ...] | None,
+    types: tuple[MemDesc, MemDesc],
+    place: Place,
+    *,
+    slices: bool,
+) -> Place:
+    """Some slots of a ring, or a part of a tile; `types` are those of what is cut and of the result."""
+    (before, after), stride = types, slot_stride(types[0]) if alone(module) else None
+    if (
+        offsets
+        and stride
+        and len(before.shape) > 2
+        and before.shape[1:] == after.shape[1:]
+        and not any(offsets[1:])
+        and _slots_lead(before)
+    ):
+        return place.part(Const(offsets[0] * stride), stride * (after.shape[0] or 1))
+    if before.shape == after.shape:
+        return place
+    part = segments(before, offsets or (), after.shape) if slices and alone(module) else None
+    if part is None or place.cut:
+        return replace(place, cut=True)
+    found = place.part(Const(part.low), part.width)
+    return replace(found, cut=True, count=part.count, stride=part.stride, swizzle=part.swizzle)
 
 
 def _slots_lead(memory: MemDesc) -> bool:

@@ -97,12 +97,7 @@ class Numbers:
             number = op.attributes.get("value")
             return Const(int(number)) if isinstance(number, bool | int) else UNKNOWN
         if op.name in ("arith.divsi", "arith.divui") and _is_thread(op.operands[0]):
-            # Threads are numbered wave by wave.
-            divisor = self.known[op.operands[1]]
-            if isinstance(divisor, Const) and divisor.value > 0 and divisor.value % self.lanes == 0:
-                waves = divisor.value // self.lanes
-                return Wave() if waves == 1 else Binary("//", Wave(), Const(waves))
-            return UNKNOWN
+            return _wave_of_thread(self.known[op.operands[1]], self.lanes)
         numbers = [self.known[used] for used in _used(op)]
         if op.operands and op.operands[0].type == "i1" and op.name not in OF_BITS:
             return UNKNOWN
@@ -112,6 +107,12 @@ class Numbers:
             both = Compare("!=", numbers[0], Const(0))
             holds = (numbers[1], Const(0)) if op.name == "arith.andi" else (Const(1), numbers[1])
             return Select(both, *holds)
+        if op.name in ("arith.cmpi", "arith.select"):
+            return _chosen(op, numbers)
+        return self.computed(op, numbers)
+
+    def computed(self, op: Operation, numbers: list[Expr]) -> Expr:
+        """The result of arithmetic on numbers."""
         if op.name in ROUNDED and isinstance(numbers[1], Const) and numbers[1].value > 0:
             return _rounded(numbers[0], numbers[1], up=ROUNDED[op.name])
         if op.name in CHOSEN:
@@ -124,16 +125,6 @@ class Numbers:
             return Binary("%", numbers[0], Const(mask + 1)) if mask >= 0 == mask & (mask + 1) else UNKNOWN
         if op.name in SAME:
             return self.resized(op, numbers[0])
-        if op.name == "arith.cmpi":
-            predicate = op.integer("predicate")
-            if predicate is None or predicate >= len(PREDICATES):
-                return UNKNOWN
-            return Select(Compare(PREDICATES[predicate], numbers[0], numbers[1]), Const(1), Const(0))
-        if op.name == "arith.select":
-            condition = numbers[0]
-            if isinstance(condition, Select) and condition.then == Const(1) and condition.orelse == Const(0):
-                return Select(condition.condition, numbers[1], numbers[2])
-            return Select(Compare("!=", condition, Const(0)), numbers[1], numbers[2])
         return UNKNOWN
 
     def resized(self, op: Operation, number: Expr) -> Expr:
@@ -150,6 +141,27 @@ class Numbers:
             # Below zero, it becomes a large number.
             return Select(Compare(">=", number, Const(0)), number, UNKNOWN)
         return number
+
+
+def _wave_of_thread(divisor: Expr, lanes: int) -> Expr:
+    """The number of a thread, divided: threads are numbered wave by wave."""
+    if isinstance(divisor, Const) and divisor.value > 0 and divisor.value % lanes == 0:
+        waves = divisor.value // lanes
+        return Wave() if waves == 1 else Binary("//", Wave(), Const(waves))
+    return UNKNOWN
+
+
+def _chosen(op: Operation, numbers: list[Expr]) -> Expr:
+    """A comparison, which is 1 or 0, or a choice by one."""
+    if op.name == "arith.cmpi":
+        predicate = op.integer("predicate")
+        if predicate is None or predicate >= len(PREDICATES):
+            return UNKNOWN
+        return Select(Compare(PREDICATES[predicate], numbers[0], numbers[1]), Const(1), Const(0))
+    condition = numbers[0]
+    if isinstance(condition, Select) and condition.then == Const(1) and condition.orelse == Const(0):
+        return Select(condition.condition, numbers[1], numbers[2])
+    return Select(Compare("!=", condition, Const(0)), numbers[1], numbers[2])
 
 
 def _used(op: Operation | None) -> tuple[Value, ...]:

@@ -52,12 +52,7 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
     for op in joint.preorder_walk():
         if isinstance(op.host, Operation) and op.host not in first:
             first[op.host] = _outermost(op)
-    existing = {op.host for op in part.trace.preorder_walk() if isinstance(op.host, Operation)}
-    for host in part.own:
-        if removable(host) and host not in existing and host in first:
-            gone = first[host]
-            assert gone.graph is not None
-            gone.graph.remove(gone)
+    _take_out(part, first)
     default = (0, warps_of(part.module, part.function))
     inside = (
         {op for each in specializations(part.module, part.function) for op in each.walk()}
@@ -74,6 +69,16 @@ def _put_barriers(joint: CapturedTrace, part: Translation) -> None:
         before = first[host]
         assert before.graph is not None
         before.graph.insert_before(before, ops.SharedMemoryBarrier(waves=waves))
+
+
+def _take_out(part: Translation, first: dict[Operation, ops.Operation]) -> None:
+    """Take out barriers that were taken out of a part."""
+    existing = {op.host for op in part.trace.preorder_walk() if isinstance(op.host, Operation)}
+    for host in part.own:
+        if removable(host) and host not in existing and host in first:
+            gone = first[host]
+            assert gone.graph is not None
+            gone.graph.remove(gone)
 
 
 def _outermost(op: ops.Operation) -> ops.Operation:

@@ -46,42 +46,60 @@ def wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
     }
 
 
-def _bases(layout: Encoding, text: str) -> list[tuple[int, ...]] | None:
-    kind, parameters = layout.name.removeprefix("ttg."), layout.parameters
+Bases = list[tuple[int, ...]]
+
+
+def _bases(layout: Encoding, text: str) -> Bases | None:
+    kind = layout.name.removeprefix("ttg.")
     inner = re.search(r"parent = (#.*)\}>$", text)
     if inner is not None and kind in ("slice", "dot_op"):
-        text = re.sub(r", kWidth = \d+$", "", inner[1])
-        parent = parse_encoding(text)
-        found = _bases(parent, text) if parent is not None else None
-        at = parameters.get("dim") if kind == "slice" else 1 - int(str(parameters.get("opIdx")))
-        if found is None or not isinstance(at, int):
-            return None
-        rest = () if kind == "slice" else (0,)
-        return [(*basis[:at], *rest, *basis[at + 1 :]) for basis in found]
-    warps, tile = _numbers(parameters.get("warpsPerCTA")), _numbers(parameters.get("instrShape"))
+        return _of_parent(layout, kind, re.sub(r", kWidth = \d+$", "", inner[1]))
     if kind == "linear":
-        written = parameters.get("warp")
+        written = layout.parameters.get("warp")
         read = [_numbers(row) for row in written] if isinstance(written, tuple) else [None]
         return [step for step in read if step is not None] if None not in read else None
     if kind == "amd_wmma":
-        # Its waves are laid out in steps of a whole tile.
-        rows = re.search(r"\bwarp = \[((?:\[[\d, ]+\](?:, )?)*)\]", text)
-        steps = (
-            [tuple(map(int, row.split(", "))) for row in re.findall(r"\[([\d, ]+)\]", rows[1])]
-            if rows
-            else []
-        )
-        if rows is None or any(len(step) != len(WMMA_TILE) for step in steps):
-            return None
-        return [tuple(one * other for one, other in zip(step, WMMA_TILE, strict=True)) for step in steps]
+        return _of_wmma(text)
+    return _of_tiles(_numbers(layout.parameters.get("warpsPerCTA")), _tile(layout, kind))
+
+
+def _of_parent(layout: Encoding, kind: str, text: str) -> Bases | None:
+    """A layout that is another one less a dimension, or with one that waves do not move in."""
+    parent = parse_encoding(text)
+    found = _bases(parent, text) if parent is not None else None
+    parameters = layout.parameters
+    at = parameters.get("dim") if kind == "slice" else 1 - int(str(parameters.get("opIdx")))
+    if found is None or not isinstance(at, int):
+        return None
+    rest = () if kind == "slice" else (0,)
+    return [(*basis[:at], *rest, *basis[at + 1 :]) for basis in found]
+
+
+def _of_wmma(text: str) -> Bases | None:
+    """Waves that are laid out in steps of a whole tile."""
+    rows = re.search(r"\bwarp = \[((?:\[[\d, ]+\](?:, )?)*)\]", text)
+    if rows is None:
+        return None
+    steps = [tuple(map(int, row.split(", "))) for row in re.findall(r"\[([\d, ]+)\]", rows[1])]
+    if any(len(step) != len(WMMA_TILE) for step in steps):
+        return None
+    return [tuple(one * other for one, other in zip(step, WMMA_TILE, strict=True)) for step in steps]
+
+
+def _tile(layout: Encoding, kind: str) -> tuple[int, ...] | None:
+    """What one wave has, where waves are laid out in a grid; None if they are not, or it is not known."""
+    parameters = layout.parameters
+    tile = _numbers(parameters.get("instrShape"))
     if kind == "blocked":
         each, lanes = _numbers(parameters.get("sizePerThread")), _numbers(parameters.get("threadsPerWarp"))
-        tile = tuple(one * other for one, other in zip(each or (), lanes or (), strict=False))
-    elif kind == "amd_mfma" and tile is not None:
+        return tuple(one * other for one, other in zip(each or (), lanes or (), strict=False))
+    if kind == "amd_mfma" and tile is not None:
         several = _numbers(parameters.get("tilesPerWarp")) or (1,) * len(tile)
-        tile = tuple(one * other for one, other in zip(tile, several, strict=False))
-    elif kind != "nvidia_mma":
-        return None
+        return tuple(one * other for one, other in zip(tile, several, strict=False))
+    return tile if kind == "nvidia_mma" else None
+
+
+def _of_tiles(warps: tuple[int, ...] | None, tile: tuple[int, ...] | None) -> Bases | None:
     if warps is None or tile is None or len(tile) < len(warps):
         return None
     return [

@@ -56,6 +56,8 @@ def mbarrier_numbers(op: Operation) -> Iterator[Value]:
 
 
 NEVER = Compare("!=", Const(0), Const(0))
+Asked = Callable[[], AbstractContextManager[object]]
+"""Opens the condition that an operation is run under."""
 
 
 class MbarrierWriter:
@@ -66,58 +68,86 @@ class MbarrierWriter:
 
     def put(self, op: Operation) -> bool:
         """One operation; False if it cannot be expressed."""
-        writer, kernel = self.writer, self.writer.kernel
-        places = [self.place(value) for value in writer.views.shared(op)]
+        places = [self.place(value) for value in self.writer.views.shared(op)]
         if op.name not in MBARRIERS or not places or places[0] is None:
             return False
         target = places[0]
         asked = self.condition(op)
         if asked is None:
             return False
-        if op.name in WAIT:
-            phase = writer.views.number(op.operands[1])
-            with asked(), writer.only_main():
-                writer.note(op, kernel.mbarrier_wait(target, phase=phase))
-        elif op.name in INIT:
-            with self.leader():
-                made = kernel.mbarrier_init(
-                    target, count=op.integer("count") or 1, until_inval=op.name.startswith("ttng")
-                )
-                writer.note(op, made)
-            if op.name.startswith("amdg"):
-                writer.note(op, writer.barrier())
-        elif op.name in INVAL:
-            with self.leader():
-                writer.note(op, kernel.mbarrier_inval(target))
-        elif op.name == "ttng.barrier_expect":
-            self.meet(op)
-            with asked(), self.leader():
-                writer.note(op, kernel.mbarrier_expect(target, bytes=op.integer("size") or 1))
-        elif op.name == "ttng.arrive_barrier":
-            self.meet(op)
-            with asked(), self.leader():
-                writer.note(op, kernel.mbarrier_arrive(target, count=op.integer("count") or 1))
-        elif op.name == "amdg.arrive_barrier":
-            count = writer.lanes * (op.integer("count") or 1)
-            with writer.only_main():
-                writer.note(op, kernel.mbarrier_arrive(target, count=count))
-        elif op.name in ENGINE_ARRIVES:
-            if op.name.startswith("ttng") and not op.flag("noIncrement"):
-                # It asks for one more arrival before it brings it: not followed.
-                return False
-            with writer.only_main():
-                writer.note(op, kernel.mbarrier_arrive(target, count=writer.lanes, counter=COPY))
-        elif len(places) != 2 or places[1] is None:
+        if op.name in TMA_LOADS:
+            return len(places) == 2 and places[1] is not None and self.load(op, target, places[1], asked)
+        return PUT[op.name](self, op, target, asked)
+
+    def wait(self, op: Operation, target: View, asked: Asked) -> bool:
+        """A wait for a phase."""
+        phase = self.writer.views.number(op.operands[1])
+        with asked(), self.writer.only_main():
+            self.writer.note(op, self.writer.kernel.mbarrier_wait(target, phase=phase))
+        return True
+
+    def init(self, op: Operation, target: View, _: Asked) -> bool:
+        """An initialization; on AMD, the waves meet behind it."""
+        writer = self.writer
+        with self.leader():
+            made = writer.kernel.mbarrier_init(
+                target, count=op.integer("count") or 1, until_inval=op.name.startswith("ttng")
+            )
+            writer.note(op, made)
+        if op.name.startswith("amdg"):
+            writer.note(op, writer.barrier())
+        return True
+
+    def inval(self, op: Operation, target: View, _: Asked) -> bool:
+        """The end of an mbarrier."""
+        with self.leader():
+            self.writer.note(op, self.writer.kernel.mbarrier_inval(target))
+        return True
+
+    def expect(self, op: Operation, target: View, asked: Asked) -> bool:
+        """Bytes that copies are to bring."""
+        self.meet(op)
+        with asked(), self.leader():
+            made = self.writer.kernel.mbarrier_expect(target, bytes=op.integer("size") or 1)
+            self.writer.note(op, made)
+        return True
+
+    def arrive(self, op: Operation, target: View, asked: Asked) -> bool:
+        """An arrival of one thread, for all waves, which have met before."""
+        self.meet(op)
+        with asked(), self.leader():
+            made = self.writer.kernel.mbarrier_arrive(target, count=op.integer("count") or 1)
+            self.writer.note(op, made)
+        return True
+
+    def arrive_each(self, op: Operation, target: View, _: Asked) -> bool:
+        """An arrival of every thread."""
+        count = self.writer.lanes * (op.integer("count") or 1)
+        with self.writer.only_main():
+            self.writer.note(op, self.writer.kernel.mbarrier_arrive(target, count=count))
+        return True
+
+    def arrive_by_engine(self, op: Operation, target: View, _: Asked) -> bool:
+        """An arrival once the copies that were issued before are complete."""
+        writer = self.writer
+        if op.name.startswith("ttng") and not op.flag("noIncrement"):
+            # It asks for one more arrival before it brings it: not followed.
             return False
-        else:
-            memory = writer.views.module.type_of(list(writer.views.shared(op))[1])
-            tile = memory if isinstance(memory, MemDesc) else None
-            count = issuing_waves(op.name, tile, writer.warps)
-            with asked(), self.issuers(count):
-                copy = kernel.tensor_load_to_lds(places[1], counter=TMA)
-                # Each brings its part of the tile; parts are equal, as sizes are powers of two.
-                part = max(((tile_bytes(tile) if tile is not None else None) or 1) // count, 1)
-                writer.note(op, kernel.arriving(copy, target, bytes=part))
+        with writer.only_main():
+            writer.note(op, writer.kernel.mbarrier_arrive(target, count=writer.lanes, counter=COPY))
+        return True
+
+    def load(self, op: Operation, target: View, place: View, asked: Asked) -> bool:
+        """A copy by NVIDIA's copy engine."""
+        writer, kernel = self.writer, self.writer.kernel
+        memory = writer.views.module.type_of(list(writer.views.shared(op))[1])
+        tile = memory if isinstance(memory, MemDesc) else None
+        count = issuing_waves(op.name, tile, writer.warps)
+        with asked(), self.issuers(count):
+            copy = kernel.tensor_load_to_lds(place, counter=TMA)
+            # Each brings its part of the tile; parts are equal, as sizes are powers of two.
+            part = max(((tile_bytes(tile) if tile is not None else None) or 1) // count, 1)
+            writer.note(op, kernel.arriving(copy, target, bytes=part))
         return True
 
     def tdm(self, op: Operation) -> bool:
@@ -184,7 +214,7 @@ class MbarrierWriter:
             with self.writer.kernel.cond(Compare("<", Wave(), Const(first + count))):
                 yield
 
-    def condition(self, op: Operation) -> Callable[[], AbstractContextManager[object]] | None:
+    def condition(self, op: Operation) -> Asked | None:
         """Opens what an operation is asked under; None if that cannot be told."""
         place = PREDICATE.get(op.name, len(op.operands) - 1 if op.name in TMA_LOADS else -1)
         if place < 0 or place >= len(op.operands) or op.operands[place].type != "i1":
@@ -198,3 +228,15 @@ class MbarrierWriter:
             return nullcontext if number.value else partial(self.writer.kernel.cond, NEVER)
         asked = condition_of(number)
         return None if asked is None else partial(self.writer.kernel.cond, asked)
+
+
+PUT: dict[str, Callable[[MbarrierWriter, Operation, View, Asked], bool]] = {
+    **dict.fromkeys(WAIT, MbarrierWriter.wait),
+    **dict.fromkeys(INIT, MbarrierWriter.init),
+    **dict.fromkeys(INVAL, MbarrierWriter.inval),
+    **dict.fromkeys(ENGINE_ARRIVES, MbarrierWriter.arrive_by_engine),
+    "ttng.barrier_expect": MbarrierWriter.expect,
+    "ttng.arrive_barrier": MbarrierWriter.arrive,
+    "amdg.arrive_barrier": MbarrierWriter.arrive_each,
+}
+"""How an operation on the mbarrier at `target` is put in; False if it cannot be expressed."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
-from fencepost.hosts.triton.mlir.types import MemDesc, parse_encoding
+from fencepost.hosts.triton.mlir.types import Encoding, MemDesc, parse_encoding
 from fencepost.hosts.triton.table import Does, row_of
 from fencepost.ir.expr import Binary, Const, Expr
 
@@ -84,25 +84,31 @@ def segments(tile: MemDesc, offsets: tuple[int, ...], shape: tuple[int | None, .
         return None
     if len(known) != 4 or tile.shape != tile.alloc_shape[-2:]:
         return None
-    kind, parameters = layout.name.removeprefix("ttg."), layout.parameters
+    parameters = layout.parameters
     fast = 0 if parameters.get("transposed") is True or parameters.get("order") == (0, 1) else 1
     rows, columns = known[1 - fast], known[fast]
     part = _Part(
         range(offsets[1 - fast], offsets[1 - fast] + known[3 - fast]),
         range(offsets[fast], offsets[fast] + known[2 + fast]),
     )
-    found: Segments | None = None
+    found = _in_elements(layout, part, rows, columns, tile.bits)
+    return None if found is None else _in_bytes(found, tile.bits // 8)
+
+
+def _in_elements(layout: Encoding, part: _Part, rows: int, columns: int, bits: int) -> Segments | None:
+    """The elements of a part of a tile of so many rows and columns, by how it is laid out."""
+    kind, parameters = layout.name.removeprefix("ttg."), layout.parameters
     if kind == "swizzled_shared" and parameters.get("order") in ((0, 1), (1, 0)):
         numbers = [parameters.get(name) for name in ("vec", "perPhase", "maxPhase")]
         vector, rows_in_turn, phases = (number if isinstance(number, int) else 0 for number in numbers)
-        found = _swizzled(part, columns, columns, vector, rows_in_turn, phases)
-    elif kind == "nvmma_shared" and parameters.get("fp4Padded") is not True:
+        return _swizzled(part, columns, columns, vector, rows_in_turn, phases)
+    if kind == "nvmma_shared" and parameters.get("fp4Padded") is not True:
         width = parameters.get("swizzlingByteWidth")
         if isinstance(width, int) and width in NVMMA_PHASES:
-            found = _blocks(part, rows, columns, width, tile.bits)
-    elif kind == "padded_shared" and parameters.get("order") in ((0, 1), (1, 0)):
-        found = _padded(layout.leading, columns, part)
-    return None if found is None else _in_bytes(found, tile.bits // 8)
+            return _blocks(part, rows, columns, width, bits)
+    if kind == "padded_shared" and parameters.get("order") in ((0, 1), (1, 0)):
+        return _padded(layout.leading, columns, part)
+    return None
 
 
 class _Part(NamedTuple):

@@ -58,11 +58,16 @@ def differing(module: Module, function: Operation) -> set[Value]:
                 found.update(argument for argument, value in pairs if value in found)
             if any(value in found for value in op.operands):
                 # What a region is handed, and what it hands on, is among its operands and results.
-                blocks = (block for region in op.regions for block in region.blocks)
-                found.update(argument for block in blocks for argument in block.arguments)
+                found.update(_arguments(op))
                 if op.name in ("scf.yield", "scf.condition", "ttg.warp_yield") and op.parent is not None:
                     found.update(op.parent.results)
-                    inside = (block for region in op.parent.regions for block in region.blocks)
-                    found.update(argument for block in inside for argument in block.arguments)
+                    found.update(_arguments(op.parent))
         changed = len(found) > before
     return found
+
+
+def _arguments(op: Operation) -> Iterator[Value]:
+    """The arguments of the blocks of an operation's regions."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.arguments

@@ -61,6 +61,7 @@ WHOLE = ("gpu.barrier", "rocdl.barrier")
 class OperationWriter:
     """Puts operations into a kernel, one behind the other."""
 
+    # many parameters because there is one writer for a translation, and each of them is another part of that
     def __init__(
         self,
         kernel: Kernel,
@@ -201,52 +202,56 @@ class OperationWriter:
 
     def known(self, op: Operation, row: Row) -> None:
         """An operation of the table."""
-        kernel, does = self.kernel, row.does
-        if does is Does.NOTHING and op.name not in MULTIPLICATIONS:
-            return
-        plain = {Does.READS: kernel.read, Does.WRITES: kernel.write}
-        if does is Does.ALLOCATES:
-            if op.operands and op in self.views.allocations.of:
-                self.note(op, kernel.write(View(self.buffers[self.views.allocations.of[op]])))
-        elif does in plain:
-            self.each(op, plain[does], self.stretches(self.views.shared(op)))
-        elif does is Does.UPDATES:
-            self.update(op)
-        elif does in (Does.COPIES_IN, Does.COPIES_OUT, Does.MULTIPLIES, Does.COMMITS):
+        if row.does is Does.NOTHING:
+            if op.name in MULTIPLICATIONS:
+                self.note(op, self.kernel.mma())
+        elif row.does in ISSUED:
             with self.only_main():
                 self.issue(op, row)
-        elif does is Does.WAITS:
+        elif row.does is Does.WAITS:
             self.wait(op, row)
-        elif does is Does.MEETS:
-            space = op.integer("addrSpace")
-            if op.name in WHOLE and self.some is not None:
-                self.translation.beyond.append(op)
-            elif space is None or space & LOCAL:
-                self.note(op, self.barrier())
-            elif self.shifts_phase:
-                # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
-                self.translation.beyond.append(op)
-        elif does is Does.MEETS_BARE:
-            if self.some is not None:
-                self.translation.beyond.append(op)
-                return
-            self.note(op, kernel.workgroup_barrier())
-        elif does is Does.HOLDS_BACK:
-            self.hold_back(op)
-        elif does is Does.PARTS:
-            self.begin(op)
-        elif does is Does.FIRST_USES:
-            self.first_uses(op)
-        elif does is Does.EXCHANGES:
-            if op in self.views.allocations.of:
-                self.scratch(op, self.views.allocations.of[op])
-        elif does is Does.UPDATES_GLOBAL:
-            self.update_global(op)
-        elif does is Does.CALLS:
-            self.call(op)
-        elif op.name in MULTIPLICATIONS:
-            self.note(op, kernel.mma())
-        elif does is Does.MBARRIERS and not self.objects.put(op):
+        elif row.does in PUT:
+            PUT[row.does](self, op)
+
+    def allocate(self, op: Operation) -> None:
+        """An allocation, which may be given what it holds."""
+        if op.operands and op in self.views.allocations.of:
+            self.note(op, self.kernel.write(View(self.buffers[self.views.allocations.of[op]])))
+
+    def read(self, op: Operation) -> None:
+        """A read of all that it is given."""
+        self.each(op, self.kernel.read, self.stretches(self.views.shared(op)))
+
+    def write(self, op: Operation) -> None:
+        """A write to all that it is given."""
+        self.each(op, self.kernel.write, self.stretches(self.views.shared(op)))
+
+    def meet(self, op: Operation) -> None:
+        """A barrier with a fence for some kinds of memory."""
+        space = op.integer("addrSpace")
+        if op.name in WHOLE and self.some is not None:
+            self.translation.beyond.append(op)
+        elif space is None or space & LOCAL:
+            self.note(op, self.barrier())
+        elif self.shifts_phase:
+            # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
+            self.translation.beyond.append(op)
+
+    def meet_bare(self, op: Operation) -> None:
+        """A barrier without a fence."""
+        if self.some is not None:
+            self.translation.beyond.append(op)
+        else:
+            self.note(op, self.kernel.workgroup_barrier())
+
+    def exchange(self, op: Operation) -> None:
+        """Values that waves hand to each other through scratch memory, if they need any."""
+        if op in self.views.allocations.of:
+            self.scratch(op, self.views.allocations.of[op])
+
+    def put_mbarrier(self, op: Operation) -> None:
+        """An operation on mbarriers."""
+        if not self.objects.put(op):
             self.translation.beyond.append(op)
 
     def issue(self, op: Operation, row: Row) -> None:
@@ -394,6 +399,25 @@ class OperationWriter:
             # The line of an operation is long; what it is stands in front.
             last = min(op.span.end_column, op.span.column + SHOWN) if op.span.line == op.span.end_line else 0
             made.span = replace(op.span, end_line=op.span.line, end_column=last or op.span.column + SHOWN)
+
+
+ISSUED = (Does.COPIES_IN, Does.COPIES_OUT, Does.MULTIPLIES, Does.COMMITS)
+PUT: dict[Does, Callable[[OperationWriter, Operation], None]] = {
+    Does.ALLOCATES: OperationWriter.allocate,
+    Does.READS: OperationWriter.read,
+    Does.WRITES: OperationWriter.write,
+    Does.UPDATES: OperationWriter.update,
+    Does.MEETS: OperationWriter.meet,
+    Does.MEETS_BARE: OperationWriter.meet_bare,
+    Does.HOLDS_BACK: OperationWriter.hold_back,
+    Does.PARTS: OperationWriter.begin,
+    Does.FIRST_USES: OperationWriter.first_uses,
+    Does.EXCHANGES: OperationWriter.exchange,
+    Does.UPDATES_GLOBAL: OperationWriter.update_global,
+    Does.CALLS: OperationWriter.call,
+    Does.MBARRIERS: OperationWriter.put_mbarrier,
+}
+"""How an operation is put in, by what the table says that it does."""
 
 
 def _has_other(op: Operation) -> bool:

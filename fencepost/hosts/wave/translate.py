@@ -79,6 +79,7 @@ class Translation:
         return self.wave_trace.get_subgraph(host.args[REGION_OF[kind_of(host)]])
 
 
+# many parameters because each is an option of its own, and callers give one or two
 def translate(
     wave_trace: Any,
     constraints: Sequence[Any] = (),

@@ -65,6 +65,7 @@ class Optimal(Strategy):
         return find_optimum(program, self.seconds).placement
 
 
+# many parameters because each is an option of its own, and callers give a few
 def find_optimum(
     program: Program,
     seconds: float = 2.0,

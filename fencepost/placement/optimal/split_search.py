@@ -84,6 +84,19 @@ def _find_pairs(
         return None
     model = HalvesModel(flow, free, barriers, exposure)
     model.build(sum(flow.frequency(at) for at in added))
+    solved = _close_ways(fixed, model, free, until)
+    if solved is None:
+        return None
+    split, values = solved
+    if len(conflicts_of(program, split)) > len(conflicts_of(program, placement)):
+        return None
+    return _told(program, fixed, split, model, values)
+
+
+def _close_ways(
+    fixed: Program, model: HalvesModel, free: frozenset[Position], until: float
+) -> tuple[Placement, Values] | None:
+    """Ask the solver until no way is left open, each time with those of its last answer; None if it gives up."""
     backwards, maker = Backwards(fixed), RowMaker(fixed, {})
     split: Placement = dict(fixed.existing)
     known: list[tuple[Position, ...]] = []
@@ -91,7 +104,7 @@ def _find_pairs(
     while True:
         new = _not_implied(_open_ways(fixed, backwards, maker, split, free), known)
         if not new:
-            break
+            return split, values
         known += new
         for way in new:
             model.close(list(way))
@@ -102,9 +115,6 @@ def _find_pairs(
             return None
         values = solved
         split = _as_placement(fixed, values)
-    if len(conflicts_of(program, split)) > len(conflicts_of(program, placement)):
-        return None
-    return _told(program, fixed, split, model, values)
 
 
 def _free_places(program: Program, existing: set[Position]) -> list[Position]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.flow import Flow, build_flow
+from fencepost.flow import Block, Flow, build_flow
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.graph import Graph
@@ -51,14 +51,7 @@ def _in_flight_at(flow: Flow) -> dict[Waiting, list[ops.AsyncOperation]]:
         index = todo.pop()
         queued.discard(index)
         block = flow.blocks[index]
-        in_flight = starts[index]
-        for op in block.ops:
-            if isinstance(op, ops.AsyncOperation):
-                in_flight |= bit.get(op, 0)
-            elif isinstance(op, Waiting) and op.drains:
-                if not op.uses and not block.calls:
-                    found[op] = found.get(op, 0) | in_flight
-                in_flight = 0
+        in_flight = _run_block(block, starts[index], bit, found)
         for target in block.successors:
             if in_flight & ~starts[target]:
                 starts[target] |= in_flight
@@ -67,6 +60,20 @@ def _in_flight_at(flow: Flow) -> dict[Waiting, list[ops.AsyncOperation]]:
                     todo.append(target)
     waited = {op: [copy for copy in copies if bits & bit[copy]] for op, bits in found.items()}
     return {op: named for op, named in waited.items() if not unnamed.intersection(named)}
+
+
+def _run_block(
+    block: Block, in_flight: int, bit: dict[ops.AsyncOperation, int], found: dict[Waiting, int]
+) -> int:
+    """What is in flight behind a block; notes what is at each barrier of the kernel in it that drains."""
+    for op in block.ops:
+        if isinstance(op, ops.AsyncOperation):
+            in_flight |= bit.get(op, 0)
+        elif isinstance(op, Waiting) and op.drains:
+            if not op.uses and not block.calls:
+                found[op] = found.get(op, 0) | in_flight
+            in_flight = 0
+    return in_flight
 
 
 @dataclass(slots=True)
