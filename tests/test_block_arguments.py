@@ -22,6 +22,7 @@ from tests.block_reference import find_races
 from tests.campaign import inserted
 from tests.conftest import CommandLine
 from tests.random_kernels import Shape, random_text
+from tests.tiers import sweep
 
 # ---------------------------------------------------------------- the same loop, twice
 
@@ -564,7 +565,7 @@ def _by_wave(text: str) -> bool:
     return any("wave" in line for line in text.splitlines() if "br " in line)
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 @pytest.mark.parametrize("shape", [UNIFORM, ANY], ids=["uniform", "any"])
 def test_random_kernels_agree_with_the_reference(shape: Shape, chunk: int) -> None:
     for seed in range(chunk * 25, (chunk + 1) * 25):

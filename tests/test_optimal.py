@@ -19,6 +19,7 @@ from fencepost.placement import STRATEGIES, cost
 from fencepost.placement.optimal import find_optimum
 from fencepost.placement.wait_search import choose, price
 from tests.random_kernels import Shape, random_kernel
+from tests.tiers import sweep
 
 SMALL = Shape(size=7, depth=2, barriers=0.1, divergent=False)
 COPIES = Shape(size=6, depth=2, barriers=0.1, divergent=False, asynchronous=True, waves=(1, 2), slots=True)
@@ -49,7 +50,7 @@ def least_cost(program: Program) -> float | None:
     return min(paid)
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 def test_it_equals_brute_force(chunk: int) -> None:
     compared = 0
     for seed in range(chunk * 60, (chunk + 1) * 60):
@@ -123,7 +124,7 @@ def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
     assert compared > 15
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 def test_no_strategy_costs_less(chunk: int) -> None:
     for seed in range(chunk * 60, (chunk + 1) * 60):
         kernel = random_kernel(seed, ANY)
@@ -146,7 +147,7 @@ def test_with_copies_no_strategy_costs_less(name: str) -> None:
         assert found.cost <= paid * (1 + 1e-6) + 1e-6, f"seed {seed}"
 
 
-@pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.parametrize("chunk", sweep(range(2), first=1))
 def test_the_result_is_clean(chunk: int) -> None:
     for seed in range(1000 + chunk * 50, 1000 + (chunk + 1) * 50):
         kernel = random_kernel(seed, Shape())
@@ -344,7 +345,7 @@ def test_estimates_can_be_set_and_are_told() -> None:
     assert result.executed < 14
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 def test_near_the_optimum_is_near_enough_only_if_a_bound_shows_it(chunk: int) -> None:
     shown = 0
     for seed in range(chunk * 60, (chunk + 1) * 60):

@@ -28,6 +28,7 @@ from fencepost.passes.insert import insert_barriers
 from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES
 from tests.shifted_kernels import ShiftedKernel
+from tests.tiers import sweep
 
 WHOLE = [name for name in STRATEGIES if name != "intersect"]
 """The strategies that do not split barriers."""
@@ -377,7 +378,7 @@ def random_shifted(
     return ShiftedKernel(source, copies, by_wave, source.choice(barriers)).text()
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_the_proof_agrees_with_the_simulation(chunk: int, copies: bool, by_wave: bool) -> None:
     """Following accesses over states finds a race exactly where running waves along paths does."""
@@ -390,7 +391,7 @@ def test_the_proof_agrees_with_the_simulation(chunk: int, copies: bool, by_wave:
         assert bool(simulated.races) == bool(followed.races), text
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_the_analysis_agrees_with_check(chunk: int, copies: bool, by_wave: bool) -> None:
     """Nothing is missing exactly if `check` finds nothing. Copies by wave may be asked to be waited for too early."""
@@ -404,7 +405,7 @@ def test_the_analysis_agrees_with_check(chunk: int, copies: bool, by_wave: bool)
             assert missing != clean, text
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_insertion_is_clean_and_nothing_is_idle(chunk: int, copies: bool, by_wave: bool) -> None:
     """Whatever the strategy, `check` proves the result. Without copies, all that `auto` puts in is needed."""

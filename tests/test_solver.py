@@ -12,6 +12,7 @@ from fencepost.analysis.footprints import Footprint, Range, narrowed
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
 from fencepost.analysis.loop_periods import MOST_ROUNDS, rounds_of
 from fencepost.ir.expr import Compare, Const, Expr, Select, Unknown, Var, Wave, evaluate
+from tests.tiers import sweep
 
 WITHIN = Region(1, -(10**6), 10**6)
 WAVES = 2
@@ -68,7 +69,7 @@ def meet(one: Side, other: Side, relations: tuple[str, ...], same_wave: bool | N
     return False
 
 
-@pytest.mark.parametrize("chunk", range(6))
+@pytest.mark.parametrize("chunk", sweep(range(6), first=1))
 def test_the_solver_is_exact(chunk: int) -> None:
     """Nothing is called disjoint that meets, and nothing meets that is disjoint."""
     met = 0
@@ -112,7 +113,7 @@ def test_a_question_that_takes_too_long_is_answered_with_yes(monkeypatch: pytest
     assert solver.asked == solver.solved == 1
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 def test_iterations_that_stand_for_others_look_like_them(chunk: int) -> None:
     """Going round the followed iterations gives, step by step, the values of the loop itself."""
     for seed in range(chunk * 150, (chunk + 1) * 150):

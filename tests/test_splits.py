@@ -16,6 +16,7 @@ from fencepost.ir import ops
 from fencepost.placement import driver
 from fencepost.placement.pace import UNHURRIED
 from tests.random_kernels import Shape, random_text
+from tests.tiers import sweep
 
 SPLITS = "gfx1201"
 SIGNAL, WAIT = ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait
@@ -128,7 +129,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "pace_of", lambda target: UNHURRIED)
 
 
-@pytest.mark.parametrize("chunk", range(3))
+@pytest.mark.parametrize("chunk", sweep(range(3), first=1))
 @pytest.mark.parametrize("name", SHAPES)
 def test_random_kernels_are_clean_and_cost_no_more(name: str, chunk: int) -> None:
     assert split_all(name, range(chunk * 50, (chunk + 1) * 50))[0] > 5

@@ -37,6 +37,7 @@ from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import Body
 from fencepost.ir.verify import verify_trace
 from tests.random_kernels import Shape, random_text
+from tests.tiers import sweep
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted([*(ROOT / "tests").rglob("*.fp"), *(ROOT / "fencepost" / "kernels").glob("*.fp")])
@@ -477,7 +478,7 @@ def test_files_round_trip(path: Path) -> None:
     assert_round_trip(text)
 
 
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", sweep(range(10), first=2))
 def test_random_kernels_round_trip(part: int) -> None:
     for seed in range(part * 50, part * 50 + 50):
         text = random_text(seed, EVERYTHING)
@@ -635,7 +636,7 @@ def spanned(text: str, span: Span | None) -> str:
     return text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
 
 
-@pytest.mark.parametrize("seed", range(0, 500, 5))
+@pytest.mark.parametrize("seed", sweep(range(0, 500, 5), first=20))
 def test_spans_underline_exactly_the_statement(seed: int) -> None:
     text = random_text(seed, EVERYTHING)
     trace = parse(text)
