@@ -30,6 +30,8 @@ from fencepost.placement import STRATEGIES
 from tests.shifted_kernels import ShiftedKernel
 from tests.tiers import sweep
 
+pytestmark = pytest.mark.usefixtures("parsed_once")
+
 WHOLE = [name for name in STRATEGIES if name != "intersect"]
 """The strategies that do not split barriers."""
 
