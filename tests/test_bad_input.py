@@ -30,6 +30,7 @@ from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import from_error, render
 from tests.random_kernels import Shape, random_text
+from tests.tiers import sweep
 
 COMMANDS = ("check", "insert", "prune", "explain")
 CLEAN = "kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  barrier\n  read %a\n}\n"
@@ -806,7 +807,7 @@ def mangled(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
+@pytest.mark.parametrize("text", sweep(WHOLE, chosen=(ARGUED, MBARRIERS)), ids=NAMES)
 def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
     for length in range(len(text)):
         part = text[:length]
@@ -819,13 +820,13 @@ def test_every_beginning_of_a_kernel(text: str, file: Path) -> None:
             assert_refused(fencepost("check", str(file)), str(file))
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
+@pytest.mark.parametrize("text", sweep(WHOLE, chosen=(ARGUED, MBARRIERS)), ids=NAMES)
 def test_every_end_of_a_kernel(text: str) -> None:
     for start in range(len(text)):
         assert_sane(text[start:])
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
+@pytest.mark.parametrize("text", sweep(WHOLE, chosen=(ARGUED, MBARRIERS)), ids=NAMES)
 def test_every_line_left_out_or_moved(text: str) -> None:
     lines = text.splitlines(keepends=True)
     for one in range(len(lines)):
@@ -836,7 +837,7 @@ def test_every_line_left_out_or_moved(text: str) -> None:
             )
 
 
-@pytest.mark.parametrize("text", WHOLE, ids=NAMES)
+@pytest.mark.parametrize("text", sweep(WHOLE, chosen=(ARGUED, MBARRIERS)), ids=NAMES)
 def test_mangled_tokens(text: str, file: Path) -> None:
     rng = random.Random(1)
     for number in range(400):
