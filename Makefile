@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 N ?= 10000
 
-QUICK := tests/test_filecheck.py tests/test_check_corpus.py tests/test_golden.py tests/test_package.py
+QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
 .PHONY: demo quick test full lint types unit fuzz bench golden clean
 

@@ -15,7 +15,7 @@ from fencepost.ir.expr import Var
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.ir.verify import verify_trace
-from tests.test_bad_input import (
+from tests.commands.test_bad_input import (
     COMMANDS,
     HANDING,
     Mistake,
@@ -26,7 +26,7 @@ from tests.test_bad_input import (
     kernel,
     message_of,
 )
-from tests.test_text_form import assert_round_trip, structure
+from tests.ir.test_text_form import assert_round_trip, structure
 
 # ---------------------------------------------------------------- what they mean
 

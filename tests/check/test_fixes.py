@@ -16,9 +16,9 @@ import pytest
 
 import fencepost as fp
 from fencepost.report.findings import grouped, report_json
+from tests.check.test_corpus import CORPUS, FILES, expectations
 from tests.conftest import CommandLine
 from tests.random_kernels import Shape, random_text
-from tests.test_check_corpus import CORPUS, FILES, expectations
 from tests.tiers import sweep
 
 WRONG = [path for path in FILES if expectations(path.read_text(encoding="utf-8"))]

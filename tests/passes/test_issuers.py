@@ -9,7 +9,7 @@ import pytest
 import fencepost as fp
 from fencepost.placement import STRATEGIES
 
-CORPUS = Path(__file__).parent / "corpus" / "check" / "issuers"
+CORPUS = Path(__file__).parents[1] / "corpus" / "check" / "issuers"
 WITHOUT_OBJECTS = sorted(path for path in CORPUS.glob("*.fp") if "mbarrier" not in path.read_text())
 
 

@@ -39,7 +39,7 @@ from fencepost.ir.verify import verify_trace
 from tests.random_kernels import Shape, random_text
 from tests.tiers import sweep
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "tests").rglob("*.fp"), *(ROOT / "fencepost" / "kernels").glob("*.fp")])
 EVERYTHING = Shape(size=16, slots=True, asynchronous=True, barriers=0.2, expects=0.3)
 ARGUMENTS = Shape(size=16, slots=True, asynchronous=True, handing=True, arguments=True, expects=0.3)

@@ -10,7 +10,7 @@ from fencepost.check import check
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.passes.insert import insert_barriers
-from tests.test_check_corpus import CORPUS, expectations
+from tests.check.test_corpus import CORPUS, expectations
 
 EXACT = ("parameters", "ranges", "uses", "one_wave")
 """Folders of the corpus in which the analysis is as exact as `check`."""

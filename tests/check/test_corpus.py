@@ -18,7 +18,7 @@ from fencepost.check import Deadlock, OutOfRange, Race, Report, check
 from fencepost.ir import ops
 from fencepost.ir.parser import parse
 
-CORPUS = Path(__file__).parent / "corpus" / "check"
+CORPUS = Path(__file__).parents[1] / "corpus" / "check"
 FILES = sorted(CORPUS.rglob("*.fp"))
 EXPECT = "# EXPECT:"
 WAVES = re.compile(r" waves \d+,\d+$")

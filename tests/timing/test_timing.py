@@ -487,7 +487,7 @@ def test_numbers_for_people() -> None:
 
 
 def test_the_page_shows_what_comes_out() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "timing.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "timing.md").read_text(encoding="utf-8")
     examples = re.findall(r"```fp\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert len(examples) == 2
     for text, shown in examples:

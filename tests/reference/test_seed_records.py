@@ -19,7 +19,7 @@ from fencepost.targets import target_named
 from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 from tests.tiers import sweep
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILECHECK = ROOT / "tests" / "filecheck"
 
 READ, WRITE = fp.MemoryAccessType.READ, fp.MemoryAccessType.WRITE
@@ -570,7 +570,7 @@ def test_what_the_pages_name_exists(page: str) -> None:
     files = re.findall(rf"`((?:{FOLDERS})/[\w/]+\.fp)`", text)
     assert files
     assert [name for name in files if not (FILECHECK / name).is_file()] == []
-    modules = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    modules = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     tests = {
         name for module in modules for name in re.findall(r"^def (test_\w+)", module, flags=re.MULTILINE)
     }
