@@ -35,18 +35,27 @@ class Parser:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             )
         with tempfile.TemporaryDirectory(prefix="fencepost-") as name:
-            folder = Path(name)
-            (folder / "in").write_text(request, encoding="utf-8")
-            assert self.process.stdin is not None and self.process.stdout is not None
-            print(folder, file=self.process.stdin, flush=True)
-            code = int(self.process.stdout.readline())
-            out, err = ((folder / each).read_text(encoding="utf-8") for each in ("out", "err"))
+            try:
+                return self._ask(self.process, request, Path(name))
+            except BaseException:
+                # A test that is interrupted leaves no answer behind for the next one.
+                self.process.kill()
+                self.stop()
+                raise
+
+    def _ask(self, process: subprocess.Popen[str], request: str, folder: Path) -> tuple[str, str, int]:
+        (folder / "in").write_text(request, encoding="utf-8")
+        assert process.stdin is not None and process.stdout is not None
+        print(folder, file=process.stdin, flush=True)
+        code = int(process.stdout.readline())
+        out, err = ((folder / each).read_text(encoding="utf-8") for each in ("out", "err"))
         return out, err, code
 
     def stop(self) -> None:
         """It ends once there is nobody left to ask."""
         if self.process is not None:
             self.process.communicate()
+            self.process = None
 
 
 def main() -> None:
