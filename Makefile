@@ -4,12 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 N ?= 10000
 
-.PHONY: demo test lint types unit fuzz bench golden clean
+QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
+
+.PHONY: demo quick test full lint types unit fuzz bench golden clean
 
 demo: $(VENV)/.ready
 	$(BIN)/fencepost demo
 
+# While one works: kernels with their expected results, and who may import whom.
+quick: lint types
+	$(BIN)/pytest $(QUICK)
+
+# What guards a commit, real hosts included; CI runs it.
 test: lint types unit
+
+# Whole corpora, all seeds, a campaign and what the benches assert.
+full: lint types
+	$(BIN)/pytest
+	$(MAKE) fuzz bench
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
@@ -19,7 +31,7 @@ types: $(VENV)/.ready-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-dev
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not full"
 
 # A campaign of N random kernels; a failure is shrunk and written to out/.
 fuzz: $(VENV)/.ready-dev

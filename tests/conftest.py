@@ -1,4 +1,4 @@
-"""The flag that rewrites golden files, and the command line run in-process."""
+"""The flag that rewrites golden files, the command line run in-process, and kernels that are parsed once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pytest
 
 from fencepost.cli import main
+from fencepost.ir import parser
 
 UPDATE = "--update-golden"
 
@@ -25,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are rewritten instead of compared."""
     return bool(request.config.getoption(UPDATE))
+
+
+@pytest.fixture
+def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets kernels that are parsed again keep their statements: half of a random sweep's time would be parsing."""
+    monkeypatch.setattr(parser, "read_statements", lru_cache(256)(vars(parser)["read_statements"]))
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Small kernels with the expected output beside them, in the manner of LLVM's lit.
 
-A file under `filecheck/` begins with a line on what it shows. Each `# RUN:` line is a command, `%s` the
-file itself; what it prints must match the file's `# CHECK` lines. A RUN line may go on as a pipeline, of
-which the last command can be `filecheck %s --check-prefix=...`; without that, the prefix is CHECK. `2>&1`
-behind a command takes its messages in. A `# EXIT: n` line below a RUN line is the exit code that it ends in.
+A file under `filecheck/` begins with a line on what it shows. Each `# RUN:` line (`// RUN:` in a Triton module) is a
+command, `%s` the file itself; what it prints must match the file's `# CHECK` lines. A RUN line may go on as a
+pipeline, of which the last command can be `filecheck %s --check-prefix=...`; without that, the prefix is CHECK.
+`2>&1` behind a command takes its messages in. A `# EXIT: n` line below a RUN line is the exit code that it ends in.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from filecheck.parser import Parser, pattern_for_opts
 from tests.conftest import CommandLine, Ran
 
 FOLDER = Path(__file__).parent / "filecheck"
-FILES = sorted(FOLDER.rglob("*.fp"))
-DIRECTIVE = re.compile(r"# (RUN|EXIT): *(.*)")
-PREFIX = re.compile(r"# ([A-Z]+)(?:-(?:NEXT|NOT|SAME|DAG|EMPTY|LABEL|COUNT-\d+))?:")
+FILES = sorted([*FOLDER.rglob("*.fp"), *FOLDER.rglob("*.ttgir")])
+DIRECTIVE = re.compile(r"(?:#|//) (RUN|EXIT): *(.*)")
+PREFIX = re.compile(r"^(?:#|//) ([A-Z]+)(?:-(?:NEXT|NOT|SAME|DAG|EMPTY|LABEL|COUNT-\d+))?:", re.MULTILINE)
+COMMENTS = {".fp": re.compile(r"^#.*$", re.MULTILINE), ".ttgir": re.compile(r"^//.*$", re.MULTILINE)}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def test_output_is_as_the_file_says(
 ) -> None:
     text = path.read_text(encoding="utf-8")
     # Commands keep the comments of a file, expectations included, which would then match themselves.
-    bare = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
+    bare = COMMENTS[path.suffix].sub("", text)
     (tmp_path / path.name).write_text(bare, encoding="utf-8")
     for run in runs(text, path.name):
         # Messages then name the file the way a user in its folder would.
@@ -67,15 +68,24 @@ def test_output_is_as_the_file_says(
 def test_every_line_of_the_file_counts(path: Path) -> None:
     """A comment on top, at least one RUN line, and no CHECK line whose prefix nobody asks for."""
     text = path.read_text(encoding="utf-8")
-    assert re.match(r"# (?!RUN:|EXIT:|[A-Z]+(-[A-Z]+)?:)\w", text), "the first line says what the file shows"
+    assert re.match(r"(?:#|//) (?!RUN:|EXIT:|[A-Z]+(-[A-Z]+)?:)\w", text), (
+        "the first line says what the file shows"
+    )
     asked = {"RUN", "EXIT"}
     for run in runs(text, path.name):
         asked.update(parse_argv_options(["filecheck", *run.filecheck]).check_prefixes)
     assert set(PREFIX.findall(text)) <= asked
 
 
-def test_there_are_enough_of_them() -> None:
-    assert len(FILES) >= 45
+def test_no_file_is_left_out() -> None:
+    """Whatever lies in the folder is a test, and every command has some."""
+    assert set(FILES) == {path for path in FOLDER.rglob("*") if path.is_file()}
+    called = {stage.arguments[0] for path in FILES for run in runs_of(path) for stage in run.stages}
+    assert called >= {"insert", "check", "prune", "explain", "schedule"}
+    modules = {
+        run.stages[0].arguments[0] for path in FILES if path.suffix == ".ttgir" for run in runs_of(path)
+    }
+    assert modules == {"insert", "check", "prune", "explain"}
 
 
 def test_a_wrong_expectation_fails(tmp_path: Path) -> None:
@@ -89,6 +99,11 @@ def test_pipelines_and_exit_codes_are_read() -> None:
     text = "# RUN: fencepost insert %s 2>&1 | fencepost check - | filecheck %s --check-prefix=X\n# EXIT: 1\n"
     stages = (Stage(("insert", "a.fp"), with_messages=True), Stage(("check", "-")))
     assert runs(text, "a.fp") == [Run(stages, ("a.fp", "--check-prefix=X"), 1)]
+
+
+def runs_of(path: Path) -> list[Run]:
+    """The RUN lines of a file."""
+    return runs(path.read_text(encoding="utf-8"), path.name)
 
 
 def runs(text: str, name: str) -> list[Run]:

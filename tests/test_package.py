@@ -153,6 +153,15 @@ def test_an_editable_install_is_a_path_that_type_checkers_follow() -> None:
     assert project["tool"]["setuptools"]["package-dir"] == {"": "."}
 
 
+def test_the_changelog_begins_with_this_version_or_what_comes_next() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    titles = [title.split() for title in re.findall(r"^## (.*)", text, re.MULTILINE)]
+    released = [title[0] for title in titles if title[0] != "Unreleased"]
+    assert titles[0][0] in ("Unreleased", fencepost.__version__)
+    assert released[0] == fencepost.__version__
+    assert "Unreleased" not in [title[0] for title in titles[1:]]
+
+
 def test_every_bundled_kernel_is_listed() -> None:
     assert sorted((*KERNELS, *TO_SCHEDULE)) == sorted(
         path.stem for path in (PACKAGE / "kernels").glob("*.fp")

@@ -19,6 +19,7 @@ from fencepost.schedule.gemm import prefetch_gemm
 from fencepost.schedule.iteration_dependencies import broken, dependencies
 from fencepost.schedule.overlap import may_overlap
 from tests.schedule.kernels import BODY, loop_of, small
+from tests.tiers import sweep
 
 
 def body_of(*lines: str, slots: int = 3) -> Graph:
@@ -80,7 +81,7 @@ def test_buffers_that_share_bytes_keep_their_order() -> None:
     assert edges(body) == {(0, 1)}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", sweep(range(20), first=4))
 def test_slots_that_meet_in_some_iteration_are_never_told_apart(seed: int) -> None:
     rng = random.Random(seed)
     buffer = Buffer("a", 64, slots=6)
@@ -193,7 +194,7 @@ def shuffled(rng: random.Random, members: Sequence[ops.Operation], moves: int) -
     return order
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", sweep(range(8), first=2))
 def test_random_orders_are_refused_with_an_edge_or_compute_the_same(seed: int) -> None:
     rng = random.Random(seed)
     refused = kept = 0
@@ -221,7 +222,7 @@ def test_random_orders_are_refused_with_an_edge_or_compute_the_same(seed: int) -
     assert refused and kept
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sweep(range(4), first=1))
 def test_an_order_that_computes_something_else_is_never_accepted(seed: int) -> None:
     rng = random.Random(seed)
     different = 0

@@ -15,6 +15,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.schedule import Tile, constraints_for, schedule_reordering
 from fencepost.schedule.gemm import async_gemm, prefetch_gemm
 from tests.schedule.kernels import small
+from tests.tiers import FULL, sweep
 
 TILES = {"two-pp": Tile(128, 256, 64), "two-pp-async": Tile(128, 256, 64), "four-pp": Tile(256, 256, 128)}
 
@@ -30,8 +31,8 @@ def scheduled(strategy: str, waves: int = 8, trip: int | None = None, ahead: int
     return trace
 
 
-@pytest.mark.parametrize("trip", [None, 0, 1, 2, 3, 4])
-@pytest.mark.parametrize("waves", [2, 4, 8, 16])
+@pytest.mark.parametrize("trip", sweep([None, 0, 1, 2, 3, 4], chosen=(None, 1)))
+@pytest.mark.parametrize("waves", sweep([2, 4, 8, 16], chosen=(2, 8)))
 @pytest.mark.parametrize("strategy", TILES)
 def test_scheduled_kernels_are_clean(strategy: str, waves: int, trip: int | None) -> None:
     report = fp.check(scheduled(strategy, waves, trip))
@@ -64,7 +65,7 @@ def weakened(text: str) -> Iterator[tuple[str, str]]:
             yield f"{number + 1}: no {code}", instead(last=number + 2)
 
 
-@pytest.mark.parametrize("waves", [2, 8])
+@pytest.mark.parametrize("waves", sweep([2, 8], first=1))
 @pytest.mark.parametrize("strategy", TILES)
 def test_whatever_is_dropped_or_weakened_is_reported(strategy: str, waves: int) -> None:
     changes = list(weakened(str(scheduled(strategy, waves))))
@@ -73,7 +74,7 @@ def test_whatever_is_dropped_or_weakened_is_reported(strategy: str, waves: int) 
     assert not unseen
 
 
-@pytest.mark.parametrize("ahead", [1, 3])
+@pytest.mark.parametrize("ahead", sweep([1, 3], first=1))
 def test_so_are_waits_for_other_distances(ahead: int) -> None:
     changes = list(weakened(str(scheduled("two-pp-async", ahead=ahead))))
     assert not [what for what, text in changes if fp.check(parse(text)).ok]
@@ -164,6 +165,12 @@ def test_a_loop_over_tiles_around_the_loop() -> None:
     trace = parse(PERSISTENT)
     result = schedule_reordering(trace, constraints_for(None), strategy="two-pp")
     assert result.report is not None and result.report.ok
+
+
+@FULL
+def test_whatever_is_dropped_in_a_loop_over_tiles_is_reported() -> None:
+    trace = parse(PERSISTENT)
+    schedule_reordering(trace, constraints_for(None), strategy="two-pp")
     assert not [what for what, text in weakened(str(trace)) if fp.check(parse(text)).ok]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fencepost.hosts.triton import processes
+from tests.hosts.triton.started_once import Parser
 
 KERNELS = """
 import triton
@@ -54,6 +57,20 @@ GPUS = {
 }
 
 Compile = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def parser_process() -> Iterator[Parser]:
+    """Triton's parser, started once for all tests that do not ask how it is started."""
+    parser = Parser(processes.WORKER)
+    yield parser
+    parser.stop()
+
+
+@pytest.fixture(autouse=True)
+def started_once(parser_process: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules are parsed by a process that has loaded Triton already."""
+    monkeypatch.setattr(processes, "_run", parser_process.run)
 
 
 @pytest.fixture(scope="session")

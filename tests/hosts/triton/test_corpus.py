@@ -26,6 +26,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Source
 from fencepost.report.diagnostics import render
 from fencepost.report.findings import diagnostics
+from tests.tiers import sweep
 
 FOLDER = Path(__file__).parents[3] / "bench" / "triton"
 
@@ -59,6 +60,18 @@ MBARRIERS = (
     ("matmul_host_descriptor_specialized", "sm_90"),
     *(("gluon_specialized", "sm_90"), ("gluon_pipeline", "sm_90"), ("gluon_tdm_specialized", "gfx1250")),
 )
+
+EVERY_COMMIT = (
+    # every target; pipelined, with a branch, a call, a scan, an atomic, a ring of copies, a store by an engine
+    *(("matmul_3stage", "sm_80"), ("matmul_2stage", "gfx942"), ("attention", "gfx1250")),
+    *(("cumsum_rows", "gfx942"), ("atomic_chain", "gfx950"), ("call_nested", "sm_80")),
+    *(("branch_in_loop", "gfx1250"), ("gluon_buffer_ring", "gfx950"), ("gluon_store_ring", "sm_90")),
+    ("gluon_tree_sum", "gfx1201"),
+    # mbarriers: arrivals of waves, of an engine, through two loops, with warps of their own
+    *(("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90"), ("gluon_persistent", "sm_90")),
+    ("gluon_tdm_specialized", "gfx1250"),
+)
+"""What is compiled for every commit; `make full` compiles the others as well."""
 
 
 @cache
@@ -102,7 +115,7 @@ def assert_clean(kernels: list[Translation], *, local: bool = False) -> None:
         assert report.explored.complete is not objects, report.explored
 
 
-@pytest.mark.parametrize(("entry", "target"), (*KERNELS, *MBARRIERS))
+@pytest.mark.parametrize(("entry", "target"), sweep((*KERNELS, *MBARRIERS), chosen=EVERY_COMMIT))
 def test_fencepost_needs_no_more_barriers_than_triton(entry: str, target: str) -> None:
     before, after = around_membar(entry, target)
     stock = translations(after)
@@ -115,7 +128,10 @@ def test_fencepost_needs_no_more_barriers_than_triton(entry: str, target: str) -
     assert executed(ours) <= executed(stock)
 
 
-@pytest.mark.parametrize(("entry", "target"), (*KERNELS[:4], *MBARRIERS[-3:]))
+@pytest.mark.parametrize(
+    ("entry", "target"),
+    sweep((*KERNELS[:4], *MBARRIERS[-3:]), chosen=(KERNELS[0], MBARRIERS[-1])),
+)
 def test_the_module_with_fenceposts_barriers_is_one_that_triton_reads(entry: str, target: str) -> None:
     before, _ = around_membar(entry, target)
     ours = translations(before)
@@ -165,7 +181,9 @@ MISTAKES = (
 )
 
 
-@pytest.mark.parametrize(("entry", "target"), MISTAKES)
+@pytest.mark.parametrize(
+    ("entry", "target"), sweep(MISTAKES, chosen=(*MISTAKES[:2], MISTAKES[4], MISTAKES[6], MISTAKES[10]))
+)
 def test_planted_mistakes_that_membar_does_not_repair_are_found(entry: str, target: str) -> None:
     kernel = bench("corpus").CORPUS[entry]
     assert not kernel.mistake.repaired_by_membar
@@ -182,17 +200,21 @@ def test_planted_mistakes_that_membar_does_not_repair_are_found(entry: str, targ
 
 
 def test_the_selection_has_every_target() -> None:
-    assert {target for _, target in KERNELS} == set(bench("corpus").TARGETS)
+    for selection in (KERNELS, EVERY_COMMIT):
+        assert {target for _, target in selection} == set(bench("corpus").TARGETS)
 
 
 @pytest.mark.parametrize(
     ("entry", "target", "verified"),
-    [
-        ("gluon_specialized", "sm_90", "trusted"),
-        ("copy_descriptor", "sm_90", "trusted"),
-        ("gluon_tdm_specialized", "gfx1250", "trusted"),
-        ("gluon_pipelined", "gfx950", "proven"),
-    ],
+    sweep(
+        [
+            ("copy_descriptor", "sm_90", "trusted"),
+            ("gluon_pipelined", "gfx950", "proven"),
+            ("gluon_specialized", "sm_90", "trusted"),
+            ("gluon_tdm_specialized", "gfx1250", "trusted"),
+        ],
+        first=2,
+    ),
 )
 def test_what_replace_hands_on_is_clean_in_full(entry: str, target: str, verified: str) -> None:
     """The module that goes on to the lowering, printed there, with its mbarriers simulated."""

@@ -17,6 +17,12 @@ from fencepost.hosts.triton.processes import parse_texts
 from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.ir.source import FencepostError, Source
 
+
+@pytest.fixture(autouse=True)
+def started_once() -> None:
+    """Here it is not: modules are parsed as users have it, in a process of their own."""
+
+
 PLAIN = """// Copies through shared memory.
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>

@@ -22,6 +22,7 @@ from fencepost.hosts.triton.text_edits import Insert
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS
+from tests.tiers import sweep
 
 # The package has a function of that name: the module is looked up by its path.
 host = import_module("fencepost.hosts.triton.installation")
@@ -153,7 +154,7 @@ def in_loop(text: str, gpu: str) -> int:
 # ---------------------------------------------------------------- audit
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize("gpu", sweep(GPUS, chosen=("gfx1250", "sm_80")))
 @pytest.mark.parametrize("kernel", ["matmul", "peak"])
 def test_an_audit_changes_nothing(kernel: str, gpu: str, build: Compile, stock: Compile) -> None:
     found: list[Audit] = []
@@ -190,7 +191,7 @@ def test_a_kernel_without_shared_memory_is_no_trouble(build: Compile, stock: Com
 # ---------------------------------------------------------------- replace
 
 
-@pytest.mark.parametrize("gpu", ["gfx942", "gfx950", "sm_80", "sm_90"])
+@pytest.mark.parametrize("gpu", sweep(["gfx942", "gfx950", "sm_80", "sm_90"], chosen=("gfx950", "sm_90")))
 @pytest.mark.parametrize("kernel", ["matmul", "peak"])
 def test_tritons_own_barriers_give_tritons_own_assembly(
     kernel: str, gpu: str, build: Compile, stock: Compile
@@ -200,8 +201,8 @@ def test_tritons_own_barriers_give_tritons_own_assembly(
     assert made == stock(kernel, gpu)
 
 
-@pytest.mark.parametrize("gpu", GPUS)
-@pytest.mark.parametrize(("kernel", "warps"), [("matmul", 4), ("matmul", 8), ("peak", 4)])
+@pytest.mark.parametrize("gpu", sweep(GPUS, chosen=("gfx942", "gfx1250", "sm_90")))
+@pytest.mark.parametrize(("kernel", "warps"), sweep([("matmul", 4), ("peak", 4), ("matmul", 8)], first=2))
 def test_replaced_barriers_are_never_more(
     kernel: str, warps: int, gpu: str, build: Compile, stock: Compile
 ) -> None:

@@ -14,6 +14,7 @@ from fencepost.hosts.wave import Audit
 from fencepost.hosts.wave import expanded_nodes as acts
 from fencepost.hosts.wave.accesses import Access
 from tests.hosts.wave import kernels
+from tests.tiers import sweep
 
 
 def scatter(memory: Any, value: Any, *places: Any) -> None:
@@ -101,7 +102,10 @@ def test_nodes_of_other_iterations_are_other_acts() -> None:
 
 @pytest.mark.parametrize(
     "schedule",
-    [SchedulingType.NONE, SchedulingType.PREFETCH, SchedulingType.MODULO, SchedulingType.FOUR_STAGE],
+    sweep(
+        [SchedulingType.NONE, SchedulingType.PREFETCH, SchedulingType.MODULO, SchedulingType.FOUR_STAGE],
+        first=1,
+    ),
 )
 def test_where_threads_are_not_known_an_expanded_write_is_one_act_too(schedule: SchedulingType) -> None:
     found: dict[bool, int] = {}

@@ -14,6 +14,7 @@ from fencepost.hosts.wave import Audit, audit
 from fencepost.hosts.wave import audit as auditing
 from fencepost.ir.source import FencepostError
 from tests.hosts.wave import kernels
+from tests.tiers import sweep
 
 
 def judged(source: kernels.Source) -> Audit:
@@ -60,7 +61,7 @@ def test_a_barrier_that_nobody_knows_who_meets_is_never_passed_in_silence() -> N
 
 @pytest.mark.parametrize("step", ["read", "check", "prune_barriers", "_frequencies"])
 @pytest.mark.parametrize(
-    "error", [FencepostError("it does not work", code="FP999"), KeyError("it does not work")]
+    "error", sweep([FencepostError("it does not work", code="FP999"), KeyError("it does not work")], first=1)
 )
 def test_what_goes_wrong_on_the_way_is_recorded(
     monkeypatch: pytest.MonkeyPatch, step: str, error: Exception

@@ -10,6 +10,7 @@ from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 from fencepost.hosts import wave as host
 from fencepost.hosts.wave import Audit
 from tests.hosts.wave import kernels
+from tests.tiers import sweep
 
 NONE, MODULO, PREFETCH, FOUR_STAGE = (
     SchedulingType.NONE,
@@ -32,7 +33,10 @@ def both(make: kernels.Source, again: kernels.Source) -> tuple[Audit, Audit, str
 
 @pytest.mark.parametrize(
     ("schedule", "wave", "ours"),
-    [(NONE, 16, 16), (PREFETCH, 15, 15), (MODULO, 15, 15), (FOUR_STAGE, 13, 8)],
+    sweep(
+        [(NONE, 16, 16), (PREFETCH, 15, 15), (MODULO, 15, 15), (FOUR_STAGE, 13, 8)],
+        chosen=[(NONE, 16, 16), (FOUR_STAGE, 13, 8)],
+    ),
 )
 def test_executed(schedule: SchedulingType, wave: float, ours: float) -> None:
     before, after, _ = both(kernels.gemm(schedule=schedule), kernels.gemm(schedule=schedule))
@@ -69,7 +73,8 @@ def test_engine_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "block", "most"), [("gfx1250", (64, 64, 64), 11), ("gfx1201", (128, 128, 32), 5)]
+    ("target", "block", "most"),
+    sweep([("gfx1250", (64, 64, 64), 11), ("gfx1201", (128, 128, 32), 5)], first=1),
 )
 def test_pairs(target: str, block: tuple[int, int, int], most: int) -> None:
     before, after, text = both(kernels.gemm(target, MODULO, block), kernels.gemm(target, MODULO, block))

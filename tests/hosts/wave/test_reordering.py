@@ -15,6 +15,7 @@ from fencepost.hosts import wave as host
 from fencepost.hosts.wave import Audit, Installation, rearranged
 from fencepost.ir.source import FencepostError
 from tests.hosts.wave import kernels
+from tests.tiers import sweep
 
 SHOWN = {
     "scf.for ": "loop",
@@ -150,11 +151,14 @@ def test_copies() -> None:
 
 @pytest.mark.parametrize(
     ("block", "waves", "mma"),
-    [
-        ((128, 128, 64), (2, 4), None),
-        ((128, 128, 128), (8, 1), None),
-        ((128, 128, 64), (4, 2), MMAType.F32_32x32x8_F16),
-    ],
+    sweep(
+        [
+            ((128, 128, 64), (2, 4), None),
+            ((128, 128, 128), (8, 1), None),
+            ((128, 128, 64), (4, 2), MMAType.F32_32x32x8_F16),
+        ],
+        first=1,
+    ),
 )
 def test_other_tiles(block: tuple[int, int, int], waves: tuple[int, int], mma: MMAType | None) -> None:
     text, made, audit = scheduled(product(block, waves, mma=mma))
@@ -165,16 +169,19 @@ def test_other_tiles(block: tuple[int, int, int], waves: tuple[int, int], mma: M
 
 @pytest.mark.parametrize(
     ("source", "code", "why"),
-    [
-        (lambda: product(waves=(2, 2)), "FP505", "4 waves of 64 lanes"),
-        (lambda: product((64, 128, 64)), "FP506", "a tile of 64 × 128 × 64"),
-        (lambda: product((128, 128, 32)), "FP506", "a tile of 128 × 128 × 32"),
-        (
-            lambda: product((128, 128, 64), use_scheduling_barriers=True),
-            "FP510",
-            "the loop has a SchedulingGroupBarrier",
-        ),
-    ],
+    sweep(
+        [
+            (lambda: product((128, 128, 32)), "FP506", "a tile of 128 × 128 × 32"),
+            (
+                lambda: product((128, 128, 64), use_scheduling_barriers=True),
+                "FP510",
+                "the loop has a SchedulingGroupBarrier",
+            ),
+            (lambda: product(waves=(2, 2)), "FP505", "4 waves of 64 lanes"),
+            (lambda: product((64, 128, 64)), "FP506", "a tile of 64 × 128 × 64"),
+        ],
+        first=2,
+    ),
 )
 def test_what_does_not_fit_stays_as_it_is(source: Any, code: str, why: str) -> None:
     text, made, audit = scheduled(source())
