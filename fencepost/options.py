@@ -2,7 +2,7 @@
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
-    slots: bool = option(True, "tell the slots of rings apart", "--no-slots")
+    slots: bool = option(True, "distinguish the slots of rings", "--no-slots")
 
 A field without a flag is for callers in Python alone. A field that is a dataclass itself has its options among the
 others.

@@ -264,7 +264,7 @@ def check_finds_what_an_interleaving_shows(text: str) -> str | None:
 
 
 def insertion_around_mbarriers_is_clean(text: str, strategies: Sequence[str] = EVERY) -> str | None:
-    """Without its barriers, a kernel that is right gets them back, or is refused; nothing wrong is handed on."""
+    """Without its barriers, a kernel that is right gets them back, or is refused; nothing wrong is forwarded."""
     try:
         if not check(parse(text)).ok:
             return None

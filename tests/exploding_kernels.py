@@ -459,7 +459,7 @@ def diamonds_of_blocks(count: int) -> str:
 
 
 def counters_of_blocks(sizes: list[int]) -> str:
-    """A loop of blocks that hands on one counter for each ring."""
+    """A loop of blocks that forwards one counter for each ring."""
     names = ", ".join(f"%x{size}" for size in sizes)
     onward = ", ".join(f"select(%x{size} + 1 == {size}, 0, %x{size} + 1)" for size in sizes)
     lines = [

@@ -1,4 +1,4 @@
-"""Barrier objects, by brute force: every interleaving of a tiny kernel, one step at a time.
+"""Mbarriers, by brute force: every interleaving of a tiny kernel, one step at a time.
 
 It knows nothing of clocks and of what a wave can rely on. It reads the text by itself, writes out what each wave
 does, and follows the machine. An object is a number of phases that are complete, arrivals that are missing and bytes
@@ -157,7 +157,7 @@ def _step(line: str, instance: Instance, env: dict[str, int], waves: int) -> Ste
 
 
 class Object(NamedTuple):
-    """A barrier object."""
+    """An mbarrier."""
 
     made: Instance
     takes: int

@@ -358,7 +358,7 @@ UNBOUNDED = 1 << 30
 
 
 class _BlockWriter(_Writer):
-    """Loops, diamonds and worse, written with labelled blocks: rings, counters, and what sides hand on."""
+    """Loops, diamonds and worse, written with labelled blocks: rings, counters, and what sides forward."""
 
     def __init__(self, rng: random.Random, shape: Shape, expectations: random.Random) -> None:
         super().__init__(rng, shape, expectations)
@@ -419,7 +419,7 @@ class _BlockWriter(_Writer):
         return [number for number in self.numbers if number[0] not in self.differing]
 
     def number(self, below: int, agreed: bool) -> str:
-        """Something to hand on: 0 or more, and less than `below`."""
+        """Something to forward: 0 or more, and less than `below`."""
         known = self.agreed() if agreed else self.numbers
         roll = self.rng.random()
         if roll < 0.03:
@@ -519,7 +519,7 @@ class _BlockWriter(_Writer):
         return args
 
     def diamond(self, depth: int, guarded: bool) -> None:
-        """Two sides that hand on different numbers, or one that does nothing."""
+        """Two sides that forward different numbers, or one that does nothing."""
         yes, no, join = self.fresh("yes"), self.fresh("no"), self.fresh("join")
         divergent = self.shape.divergent and self.rng.random() < 0.35
         params = [(self.fresh("y"), self.rng.choice([2, 3])) for _ in range(self.rng.choice([0, 1, 1, 2]))]

@@ -1,4 +1,4 @@
-"""Random tiny kernels with barrier objects: correct ones, with a few changes each, and some made of anything."""
+"""Random tiny kernels with mbarriers: correct ones, with a few changes each, and some made of anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random small kernels whose waves run apart: one half is held back around a loop, as in ping-pong schedules."""
+"""Random small kernels whose waves are skewed: one half is delayed around a loop, as in ping-pong schedules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ShiftedKernel:
         return "\n".join([*lines, "}", ""])
 
     def held(self, which: str, times: int) -> list[str]:
-        """The barrier that one half is held back by, or catches up at."""
+        """The barrier that one half is delayed by, or catches up at."""
         barrier = self.random.choice(["workgroup_barrier"] * 3 + ["barrier"])
         return [f"  if wave {which} {self.waves // 2} {{", *[f"    {barrier}"] * times, "  }"]
 

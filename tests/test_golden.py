@@ -21,7 +21,7 @@ COMMANDS = {
     "explain.txt": ("explain",),
     "insert.json": ("insert", "--json"),
 }
-# `insert` refuses a kernel whose waves run apart, and has no JSON to show for it.
+# `insert` refuses a kernel whose waves are skewed, and has no JSON to show for it.
 CASES = [
     (kernel, output)
     for kernel in KERNELS

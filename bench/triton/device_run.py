@@ -421,7 +421,7 @@ def main(argv: list[str] | None = None) -> int:
     if chosen.only:
         kernels = [record for record in kernels if record["name"] in chosen.only]
     else:
-        # A mistake in barrier objects may hang.
+        # A mistake in mbarriers may hang.
         kernels = [record for record in kernels if not record["mistake"]]
     if chosen.mode == "one":
         at = Launch(chosen.folder, kernels[0])

@@ -52,7 +52,7 @@ class Judge:
     ours: str = CLEAN
     proven: bool = True
     verified: str = "no shared memory"
-    """What `replace` itself says of the module that it hands on."""
+    """What `replace` itself says of the module that it passes on."""
     handed: str = ""
     """That module, printed."""
     lines: list[int] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Judge:
         return theirs if mistake is not None else fencepost_barriers(before, after)
 
     def compiled(self, note: dict[str, Any]) -> None:
-        """The kernel is there: judge what was handed on, as far as fencepost has changed it."""
+        """The kernel is there: judge what was passed on, as far as fencepost has changed it."""
         if note["left"]:
             self.ours = self.verified = f"left to Triton: {note['left'].splitlines()[0]}"
         elif touches_shared(self.handed):

@@ -41,7 +41,7 @@ MOST_COMPARED = 300_000
 MOST_PAIRS = 200_000
 """Pairs of classes that are compared."""
 COARSER = 16
-"""By how much the bytes that are not told apart grow at a time,"""
+"""By how much the bytes that are not distinguished grow at a time,"""
 MOST_GRANULE = 1 << 44
 """and when they are whole buffers, wherever these lie."""
 Filter = Callable[[ops.MemoryOperation, ops.MemoryOperation], bool]
@@ -73,11 +73,11 @@ class AccessClass:
     ranges: tuple[Range, ...] = ()
     """What the variables in `footprints` can be, outermost loop first."""
     tells: Buffer | None = None
-    """The buffer of the barrier object that the engine tells when it is done,"""
+    """The buffer of the mbarrier that the engine arrives on when it is done,"""
     told: tuple[Region, ...] = ()
     """and its bytes."""
     op: ops.MemoryOperation | None = None
-    """The one operation of the class, where a filter has to tell operations apart."""
+    """The one operation of the class, where a filter has to distinguish operations."""
     sharers: int = 0
     """For a copy: the waves that are certain to issue it, as bits. They share its work."""
     crew: int = -1
@@ -169,7 +169,7 @@ class AccessClass:
         relations = [SAME] * common
         if 0 < age <= common:
             relations[age - 1 :] = [LATER] + [ANY] * (common - age)
-        # Waves that are listed one by one, or that take part only sometimes, are not told apart here.
+        # Waves that are listed one by one, or that take part only sometimes, are not distinguished here.
         distinguished = None if self.by_wave or later.by_wave else same_wave
         return any(
             one.within.overlaps(other.within)
@@ -293,7 +293,7 @@ def classify(
 ) -> ClassTable:
     """Give every access of a kernel its class. Pairs that `ignore` says so of do not conflict.
 
-    Raises TooMuch if that would take too long with these phases, and so many bytes told apart.
+    Raises TooMuch if that would take too long with these phases, and so many bytes distinguished.
     """
     table = ClassTable(solver=Solver(flow.trace.waves), granule=granule)
     bounded = granule < MOST_GRANULE and ignore is None
@@ -433,7 +433,7 @@ def _names_in(views: tuple[View, ...]) -> tuple[str, ...]:
 
 
 def _told(op: ops.MemoryOperation) -> Buffer | None:
-    """The buffer of the barrier object that an engine tells; one that is not known is taken not to be told."""
+    """The buffer of the mbarrier that an engine arrives on; one that is not known is taken not to be told."""
     arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
     return None if arrives is None or isinstance(arrives.view.buffer, BufferArg) else arrives.view.buffer
 

@@ -241,7 +241,7 @@ class _Names:
         issuing: set[ops.Iterate],
         wanted: dict[str, list[Expr | Condition]],
     ) -> None:
-        """The loops whose iterations are told apart, and how."""
+        """The loops whose iterations are distinguished, and how."""
         for loop in loops:
             counted = loop in issuing or any(name.name in wanted for name in loop.carried)
             if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
@@ -316,7 +316,7 @@ def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
 
 
 def _named(value: ops.Handed | Condition) -> list[str]:
-    """The names in an expression; the name of a buffer that is handed on."""
+    """The names in an expression; the name of a buffer that is forwarded."""
     if isinstance(value, Buffer):
         return [value.name] if isinstance(value, BufferArg) else []
     if isinstance(value, Expr | Compare):
@@ -464,10 +464,10 @@ class _Exploration:
         yield env
 
     def hand_on(self, function: str, block: Block, env: dict[str, int]) -> None:
-        """Give the values that the end of a block hands on."""
+        """Give the values that the end of a block forwards."""
         anchor = block.anchor
         if isinstance(anchor, ops.Branch):
-            # What only some waves hand on is not the same for all.
+            # What only some waves forward is not the same for all.
             args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
             self.give(function, anchor, anchor.names, args, env)
         elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:

@@ -1,4 +1,4 @@
-"""What was not told apart in a kernel because that would take too long. Each of these can only add conflicts."""
+"""What was not distinguished in a kernel because that would take too long. Each of these can only add conflicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHOWN = 4
 
 
 def limits_of(program: Program) -> tuple[str, ...]:
-    """The limits that were met, in words; empty if everything was told apart that can be."""
+    """The limits that were met, in words; empty if everything was distinguished that can be."""
     found: list[str] = []
     names = list(dict.fromkeys(program.instances.dropped))
     if names:
@@ -21,7 +21,7 @@ def limits_of(program: Program) -> tuple[str, ...]:
     granule = program.table.granule
     if granule > 1:
         what = "whole buffers" if granule >= MOST_GRANULE else f"steps of {granule} bytes"
-        found.append(f"too many different byte ranges: only {what} are told apart")
+        found.append(f"too many different byte ranges: only {what} are distinguished")
     if program.table.solver.given_up:
         many = program.table.solver.given_up
         found.append(f"too many questions about byte ranges: {many} of them count as overlapping")

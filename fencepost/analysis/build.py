@@ -97,7 +97,7 @@ def _add_steps(program: Program) -> None:
 
 
 def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[BlockInstances, ClassTable]:
-    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to tell apart."""
+    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to distinguish."""
     for instances in coarser_and_coarser(flow, slots):
         granule = 1
         while True:
@@ -126,7 +126,7 @@ def _grouped(flow: Flow, table: ClassTable) -> frozenset[str]:
 
 
 def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
-    """Copies that any wait could tell apart are on different levels; without copies there are none."""
+    """Copies that any wait could distinguish are on different levels; without copies there are none."""
     if not table.engines:
         return 0
     asked = counted = 0

@@ -48,7 +48,7 @@ class Hazard:
     waves: tuple[int, int] = (0, 1)
     """A wave that runs the producer and one that runs the consumer: who to name in an example."""
     behind: int = 0
-    """Where groups of waves run apart: by how many rendezvous the producer's wave runs behind the consumer's.
+    """Where groups of waves are skewed: by how many rendezvous the producer's wave runs behind the consumer's.
     Less than 0 if it runs ahead: then only a fence is missing."""
 
     @property
@@ -104,7 +104,7 @@ class _Walk:
     in_flight: int
     rounds: Rounds
     owed: dict[int, tuple[_Access, Rounds]] = field(default_factory=dict)
-    """Where groups run apart: bits that had to be complete soon, and for which access (see `skew`)."""
+    """Where groups are skewed: bits that had to be complete soon, and for which access (see `skew`)."""
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ def hazards(
 ) -> Iterator[Hazard]:
     """Every pair that no barrier covers: from each access to the first conflicting one on each path.
 
-    Without a placement, given the barriers that stand in the kernel; with `effort`, as far as that goes.
+    Without a placement, given the existing barriers; with `effort`, as far as that goes.
     """
     effort = effort or Effort()
     barriers = Barriers(program.existing if placement is None else placement)
@@ -270,7 +270,7 @@ def _meetings(
 ) -> Iterator[tuple[_Access, int, Rounds, bool]]:
     """Walk on from `start`; yield each access that conflicts with the bits under way, and which bits."""
     todo = deque([start])
-    # By phase alone: the first, shortest way to a phase tells which loops went round. Telling ways apart by
+    # By phase alone: the first, shortest way to a phase tells which loops went round. Distinguishing ways by
     # their loops as well would try every subset of them.
     seen: dict[int, State] = {}
     while todo:
@@ -414,7 +414,7 @@ def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
 
 def _closes(program: Program, sync: Sync | None) -> int:
     if sync is None or not sync.rendezvous or program.transfer.counts_rendezvous:
-        # Where groups run apart, one rendezvous may not be enough: the nearest access of a class is named.
+        # Where groups are skewed, one rendezvous may not be enough: the nearest access of a class is named.
         return 0
     return 2 if sync.drains or not program.table.engines else 1
 

@@ -1,4 +1,4 @@
-"""Barrier objects, as placement sees them: a wait for one settles the copies that it is told about.
+"""Mbarriers, as placement sees them: a wait for one completes the copies that arrive on it.
 
 Every wave waits by itself, so nobody has to be met. Which phase is waited for, and which of several objects in one
 buffer, is not looked at here: a barrier could not make up for a wrong one. `check` looks at it.
@@ -14,12 +14,12 @@ from fencepost.ir.buffers import Buffer, BufferArg, View
 
 
 def buffers_arrived_on(view: View) -> tuple[Buffer, ...]:
-    """The buffers that a barrier object can be in."""
+    """The buffers that an mbarrier can be in."""
     return view.buffer.choices if isinstance(view.buffer, BufferArg) else (view.buffer,)
 
 
 def settled_by(flow: Flow, instances: BlockInstances, table: ClassTable) -> dict[Buffer, int]:
-    """For each buffer of barrier objects: the classes of copies that a wait for one of them settles, as bits."""
+    """For each buffer of mbarriers: the classes of copies that a wait for one of them settles, as bits."""
     found: dict[Buffer, int] = {}
     for accesses in table.accesses:
         for _, number in accesses:

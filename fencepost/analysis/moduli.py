@@ -1,4 +1,4 @@
-"""By what numbers that are handed on can be reduced without anything noticing.
+"""By what numbers that are forwarded can be reduced without anything noticing.
 
 Of a counter that picks slots of a ring of three, only the remainder by three matters, however far it counts. Counters
 are handed from name to name: through a loop, through the one around it and back. So what matters of a name is what
@@ -32,7 +32,7 @@ class _Given(NamedTuple):
 def moduli(
     decided: Mapping[str, Sequence[Expr | Condition]], sources: Mapping[str, Sequence[ops.Handed]]
 ) -> dict[str, int]:
-    """For names that are handed on: by what each can be reduced, if it can.
+    """For names that are forwarded: by what each can be reduced, if it can.
 
     `decided` are the parts that a name decides itself, none for a buffer; `sources` what each name can become.
     """

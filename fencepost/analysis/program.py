@@ -16,7 +16,7 @@ A split barrier orders what was pending when it was signalled, once it is waited
 pending bits are there once more: those that were added since it was signalled last. A signal clears these, a wait
 clears whatever is pending and not among them.
 
-Where groups of waves run apart (barriers inside divergent conditionals), every bit is there once for each pair of
+Where groups of waves are skewed (barriers inside divergent conditionals), every bit is there once for each pair of
 groups and for how near it is to being ordered: see `skew`.
 
 Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
@@ -68,9 +68,9 @@ class Step(NamedTuple):
     may_count: int = 0
     """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
     settles: int = 0
-    """A wait for a barrier object that all waves come by: copies that everybody knows to be complete then."""
+    """A wait for an mbarrier that all waves come by: copies that everybody knows to be complete then."""
     turn: Turn | None = None
-    """Where groups of waves run apart: what becomes of pending bits."""
+    """Where groups of waves are skewed: what becomes of pending bits."""
 
     @property
     def moves_copies(self) -> bool:
@@ -144,7 +144,7 @@ class Program:
     held: frozenset[Position] = frozenset()
     """Positions between a signal and its wait, where no other barrier can stand."""
     objects: dict[Buffer, int] = field(default_factory=dict)
-    """For each buffer of barrier objects: the copies that a wait for one of them settles."""
+    """For each buffer of mbarriers: the copies that a wait for one of them settles."""
     places: list[int] = field(default_factory=list)
     instances_of: dict[int, list[int]] = field(default_factory=dict)
     """For each block that can be reached, as positions name it, its phases."""

@@ -66,7 +66,7 @@ def completed_by_use(
 
 
 def _used(flow: Flow) -> set[int]:
-    """Whatever is used somewhere, or handed on."""
+    """Whatever is used somewhere, or forwarded."""
     used = {
         id(value)
         for block in flow.blocks

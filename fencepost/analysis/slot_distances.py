@@ -1,6 +1,6 @@
 """After how many iterations two accesses of a loop meet, and which barrier lies between them then.
 
-For pairs that would meet sooner if slots were not told apart: these are what telling them apart is for.
+For pairs that would meet sooner if slots were not distinguished: these are what distinguishing them is for.
 """
 
 from __future__ import annotations

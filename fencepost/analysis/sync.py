@@ -27,9 +27,9 @@ class Sync(NamedTuple):
     signal: int = 0
     """The one that is signalled here, after whatever is waited for."""
     raw: bool = False
-    """A rendezvous without a fence; told apart only where groups of waves run apart (see `skew`)."""
+    """A rendezvous without a fence; distinguished only where groups of waves are skewed (see `skew`)."""
     times: int = 1
-    """How many barriers stand here, one behind the other: waves that run apart may need several."""
+    """How many barriers stand here, one behind the other: skewed waves may need several."""
 
     @property
     def fences(self) -> bool:

@@ -2,7 +2,7 @@
 
 There are two of them. Where all waves run in step (`InStep`), a rendezvous orders everything that is pending, and a
 split barrier what was pending when it was arrived at. Where groups of waves are skewed, or it matters when each
-wave's accesses are complete, there is more to tell apart: `skew.transfer`.
+wave's accesses are complete, there is more to distinguish: `skew.transfer`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ bytes, and its own ways of looking.
 * `track`, where all waves meet the same barriers in the same order: follow each access until every wave can
   see it. It covers all paths; only loops whose variable decides bytes or branches are cut short, and then
   the report says so.
-* `simulate`, where waves may run a phase apart or take different sides of a conditional with barriers in it: run
+* `simulate`, where waves may be skewed or take different sides of a conditional with barriers in it: run
   representative waves along one path after the other. Paths are bounded in length and number. Where that cuts
   anything off, `skew.track` follows each access as `track` does, with how many barriers the waves are apart as part
   of the state: that covers all paths and trip counts. Where it cannot, the report says so.
@@ -56,7 +56,7 @@ class Check:
         BUDGET, "how many steps to follow accesses for", "--budget", metavar="STEPS", parse=positive
     )
     paths: int = option(
-        100, "how many paths to simulate where waves run apart", "--paths", metavar="N", parse=positive
+        100, "how many paths to simulate where waves are skewed", "--paths", metavar="N", parse=positive
     )
     """As many again are sampled if there are more."""
     seed: int = option(0, "what the samples are chosen by")
@@ -150,7 +150,7 @@ def _track(context: Context, kind: type[Tracker], like: Explored, budget: int) -
 def _follow(context: Context, simulated: Explored, budget: int) -> Report:
     """The same for all paths and trip counts; what is found and how much was looked at."""
     if has_split_barriers(context):
-        simulated.cut("split barriers of waves that run apart are only simulated")
+        simulated.cut("split barriers of skewed waves are only simulated")
         return Report([], [], [], simulated)
     explored = Explored("apart", paths=simulated.paths, most_work=simulated.most_work)
     if context.hands_on:
@@ -183,7 +183,7 @@ def _simulate(
             run = Simulation(context, path, representatives(context, path, unknown), unknown, explored)
             run.run()
             if run.objects.lost:
-                explored.cut("barrier objects, or phases, that are not known")
+                explored.cut("mbarriers, or phases, that are not known")
             for key, race in run.races.items():
                 races.setdefault(key, race)
             for deadlock in run.deadlocks:

@@ -237,7 +237,7 @@ def view_parts(op: ops.Operation, *, phases: bool = True) -> Iterator[Expr]:
 
 
 def _views_of(op: ops.MemoryOperation) -> tuple[View, ...]:
-    """What an operation touches, the barrier object that its engine tells included."""
+    """What an operation touches, the mbarrier that its engine arrives on included."""
     arrives = op.arrives if isinstance(op, ops.AsyncOperation) else None
     return op.views if arrives is None else (*op.views, arrives.view)
 

@@ -2,7 +2,7 @@
 
 Loops carry numbers and buffers from one iteration to the next, and conditionals give them to what follows.
 Only those that decide something, themselves or through others, have to be followed. A number that grows
-without end is followed modulo `modulus`, where nothing can tell values that far apart from each other.
+without end is followed modulo `modulus`, where nothing can distinguish values that far from each other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fencepost.ir.loop_carried import names_of
 from fencepost.ir.trace import Body
 
 Value = Expr | Buffer
-"""What a name that is handed on can be given: a number or a buffer."""
+"""What a name that is forwarded can be given: a number or a buffer."""
 
 LARGEST_MODULUS = 4096
 
@@ -32,7 +32,7 @@ class Names:
     deciding: set[str] = field(default_factory=set)
     """Loop variables and handed-on names that decide something."""
     handed: dict[str, ops.Carried] = field(default_factory=dict)
-    """Those among them that loops or conditionals hand on, in the order of the text."""
+    """Those among them that loops or conditionals forward, in the order of the text."""
     modulus: dict[str, int] = field(default_factory=dict)
     """Numbers among those of which only the remainder matters."""
     order: dict[str, int] = field(default_factory=dict)
@@ -138,7 +138,7 @@ def period_in(operations: Iterable[ops.Operation], name: str, names: Names) -> i
 
 
 def _moduli(names: Names, operations: list[ops.Operation]) -> dict[str, int]:
-    """For each number that is handed on: after what distance in it nothing can tell the difference."""
+    """For each number that is forwarded: after what distance in it nothing can tell the difference."""
     numbers = [name for name, given in names.handed.items() if given.kind == ops.NUMBER]
     # What is decided directly comes first; what feeds a number then has to keep as much as that number keeps.
     direct: dict[str, list[ops.Operation]] = {name: [] for name in numbers}

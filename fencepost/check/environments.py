@@ -22,7 +22,7 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.trace import Body
 
 Frame = tuple[tuple[str, int], ...]
-"""Names and their values: variables of the loops that are followed, and numbers and buffers that are handed on."""
+"""Names and their values: variables of the loops that are followed, and numbers and buffers that are forwarded."""
 Env = tuple[Frame, ...]
 """One frame for the kernel and one for each function that is being run, outermost first."""
 
@@ -61,16 +61,16 @@ class Environments:
     names: dict[Body, Names]
     parameters: Parameters = field(default_factory=Parameters)
     given: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
-    """What the end of each block hands on."""
+    """What the end of each block forwards."""
     live: list[set[tuple[int, str]]] = field(default_factory=list)
     """For each block: the handed-on names, with their depth, that may still be asked for."""
     asked: list[set[tuple[int, str]]] = field(default_factory=list)
     """For each block: the names, with their depth, that it asks for itself."""
     value_holders: set[int] = field(default_factory=set)
-    """Blocks whose end hands on results of operations."""
+    """Blocks whose end forwards results of operations."""
     guards_at: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
     homes: dict[str, frozenset[Guard]] = field(default_factory=dict)
-    """Numbers that are handed on between blocks of one side of a divergent branch, and which side that is."""
+    """Numbers that are forwarded between blocks of one side of a divergent branch, and which side that is."""
 
     @classmethod
     def of(
@@ -83,7 +83,7 @@ class Environments:
     ) -> Environments:
         """Read the kernel.
 
-        Where all waves meet the same barriers, what is handed on within one side of a divergent branch is taken as
+        Where all waves meet the same barriers, what is forwarded within one side of a divergent branch is taken as
         not known, as the placement of barriers takes it. Where sides run on their own, it decides too much for that.
         """
         found = cls(flow, names, parameters or Parameters())
@@ -101,7 +101,7 @@ class Environments:
                         # The waves of one side agree about it; nobody else may ask for it.
                         found.homes |= {name: frozenset(home.guards) for name, _ in given}
                     else:
-                        # What the sides of a divergent branch hand on differs from wave to wave: it stays unknown.
+                        # What the sides of a divergent branch forward differs from wave to wave: it stays unknown.
                         given = [(name, Unknown()) for name, _ in given]
                 if given and not _gives_divergently(block.anchor):
                     found.given[block.index] = given
@@ -112,7 +112,7 @@ class Environments:
 
     @property
     def hands_on(self) -> bool:
-        """Whether any name that decides something is handed on, or is a parameter that is followed."""
+        """Whether any name that decides something is forwarded, or is a parameter that is followed."""
         return bool(self.parameters.followed) or any(names.handed for names in self.names.values())
 
     def starts(self) -> list[Env]:
@@ -179,7 +179,7 @@ class Environments:
     # ------------------------------------------------------------ divergent conditionals
 
     def knows(self, block: Block, name: str) -> bool:
-        """Whether the waves that run a block agree about what is handed on as `name`."""
+        """Whether the waves that run a block agree about what is forwarded as `name`."""
         return name not in self.homes or self.homes[name] <= set(block.guards)
 
     def guards(self, block: Block) -> list[tuple[int, Guard]]:

@@ -43,7 +43,7 @@ def _other_fix(race: Race) -> Fix | None:
     if race.first.op.owner is not None and race.first.op.owner is race.second.op.owner and not race.rounds:
         return Fix(
             "no barrier can: it would have to stand inside of this operation, whose own barrier meets another one "
-            "where waves run a phase apart. Let the waves that are held back catch up in front of it"
+            "where waves are skewed. Let the waves that are delayed catch up in front of it"
         )
     return None
 

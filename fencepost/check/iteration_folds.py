@@ -35,7 +35,7 @@ def patience(flow: Flow) -> int:
     for block in flow.blocks:
         for op in block.ops:
             counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
-            # Waves that run apart by so many barriers have to meet as many more.
+            # Skewed waves by so many barriers have to meet as many more.
             apart += bool(block.guards) and isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier)
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts:
                 waited = max(waited, *op.counts.values())

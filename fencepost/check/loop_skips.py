@@ -1,6 +1,6 @@
 """Long loops of labelled blocks, cut short: whole periods of iterations are skipped.
 
-A loop that compilers lower to blocks does not say how often it runs, but the numbers that its blocks hand on do.
+A loop that compilers lower to blocks does not say how often it runs, but the numbers that its blocks forward do.
 After a while these move on evenly: from one period to the next, each by the same distance. If that distance makes no
 difference to any byte or phase, iterations a period apart are the same but for whether they are the last. So it is
 worked out how many there are in all, and as many periods are skipped as leave as many iterations as a counted loop of

@@ -1,4 +1,4 @@
-"""When barrier objects begin and end: who uses one that is not there, and what ends one that is still in use.
+"""When mbarriers begin and end: who uses one that is not there, and what ends one that is still in use.
 
 What is not ordered here is a race and found as one, since making, ending and using an object all touch its bytes.
 What is left is what happens in the wrong order in every run.

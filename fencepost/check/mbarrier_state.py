@@ -1,4 +1,4 @@
-"""Barrier objects while waves run: who has arrived for which phase, and what a wave knows once it has waited.
+"""Mbarriers while waves run: who has arrived for which phase, and what a wave knows once it has waited.
 
 A wave that waits for a parity may find the object in a later phase than it thinks, or in an earlier one, depending on
 who runs how fast. What it can *rely* on does not depend on that: it knows so many phases to be complete (from what

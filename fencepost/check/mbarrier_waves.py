@@ -1,4 +1,4 @@
-"""Waves that use barrier objects: they arrive, wait, and are told by engines."""
+"""Waves that use mbarriers: they arrive, wait, and are told by engines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NEVER = 1 << 62
 
 
 class MbarrierWaves:
-    """The barrier objects of one simulation."""
+    """The mbarriers of one simulation."""
 
     def __init__(self, run: Simulation) -> None:
         self.run = run
@@ -104,7 +104,7 @@ class MbarrierWaves:
         return True
 
     def engine_arrives(self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival) -> None:
-        """The engine of a copy tells an object that it is done; it knows what the wave knew when it began.
+        """The engine of a copy arrives on an mbarrier; it knows what the wave knew when it began.
 
         One that arrives does so in order: what the wave has told it before, on the same counter, is done as well.
         Bytes tell of their own copy alone.
@@ -129,13 +129,13 @@ class MbarrierWaves:
             self.nothing_there(state, op, arrives)
 
     def nothing_there(self, state: WaveState, op: ops.Operation, arrives: ops.Arrival) -> None:
-        """An engine tells an object that is not made, or only later."""
+        """An engine arrives on an mbarrier that is not made, or only later."""
         text = f"wave {state.wave} has its engine arrive at {arrives.view}, which no mbarrier_init has made"
         why = "there is nothing to arrive at"
         self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
 
     def touch(self, state: WaveState, event: Event, arrives: ops.Arrival) -> None:
-        """An engine that tells an object changes it: whoever made that must be known already.
+        """An engine that arrives on an mbarrier changes it: whoever made that must be known already.
 
         What its own wave did to the object before, it finds done.
         """

@@ -71,7 +71,7 @@ def _units(trace: CapturedTrace) -> dict[str, int]:
 
 
 def _steps(trace: CapturedTrace) -> dict[str, int]:
-    """The names that are handed on with a constant added to them, and how much it is."""
+    """The names that are forwarded with a constant added to them, and how much it is."""
     steps: dict[str, int] = {}
     for op in trace.preorder_walk():
         for name, value in given_at(op):

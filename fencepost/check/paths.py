@@ -29,7 +29,7 @@ UNKNOWN_ROUNDS = 3
 FEWEST = 4
 """Paths that are looked at for each combination of given numbers at least."""
 HANDED_ROUNDS = 8
-"""The same for a loop of labelled blocks that hand on numbers."""
+"""The same for a loop of labelled blocks that forward numbers."""
 SETTLED = 128
 """Iterations after which a loop of labelled blocks is looked at, whether it is a long one."""
 MOST_BLOCKS = 20_000
@@ -94,7 +94,7 @@ class Paths:
         if trip is None:
             rounds = max(UNKNOWN_ROUNDS, min(self.period + 1, 12))
             if loop.op is None and self.context.names(self.flow.blocks[loop.header]).handed:
-                # Numbers that blocks hand on: slots come round, after how many iterations is not worked out.
+                # Numbers that blocks forward: slots come round, after how many iterations is not worked out.
                 rounds = max(rounds, HANDED_ROUNDS)
             return rounds
         if trip <= ROUNDS:
@@ -327,7 +327,7 @@ class Paths:
         return any(target not in inside for index in inside for target in flow.blocks[index].successors)
 
     def _frames(self, place: _Place, block: Block, target: Block, rounds: dict[int, int]) -> Frames:
-        """The values of names at `target`: what the block's end hands on, and the variables of loops."""
+        """The values of names at `target`: what the block's end forwards, and the variables of loops."""
         frames = [*place.frames[:-1], self.context.environments.after(block, place.frames[-1])]
         if len(target.calls) > len(block.calls):
             frames.append({})

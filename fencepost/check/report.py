@@ -11,7 +11,7 @@ from fencepost.ir.ops import WORKGROUP, Call, MemoryOperation, Operation
 from fencepost.ir.trace import CapturedTrace
 
 Iteration = tuple[tuple[str, int | str], ...]
-"""Names and their values, where they were followed: loop variables, and what loops and conditionals hand on."""
+"""Names and their values, where they were followed: loop variables, and what loops and conditionals forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Deadlock:
     """A wave that waits for something that never happens, or a split barrier out of step."""
 
     kind: str
-    """`stuck`, `wait without signal`, `signalled twice`, `left signalled`; for barrier objects `early arrival`,
+    """`stuck`, `wait without signal`, `signalled twice`, `left signalled`; for mbarriers `early arrival`,
     `missed phase`, `lifetime`."""
     message: str
     ops: tuple[tuple[Operation, str], ...]

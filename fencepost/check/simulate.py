@@ -1,8 +1,8 @@
 """Run representative waves along one path and keep, for each, what it knows to be complete.
 
 Knowledge is a vector clock: for every wave and every counter, how many operations are known to be complete.
-A rendezvous hands on what each wave knew when it arrived; the k-th rendezvous of one wave meets the k-th of
-every other, whatever line each stands on, so this covers waves that run a phase apart. One schedule is enough:
+A rendezvous forwards what each wave knew when it arrived; the k-th rendezvous of one wave meets the k-th of
+every other, whatever line each stands on, so this covers skewed waves. One schedule is enough:
 who meets whom at a barrier does not depend on timing. An access that the current wave does not know to be
 complete races with it; one that it does know although it comes later in the program is ordered the wrong way.
 """
@@ -217,7 +217,7 @@ class Simulation:
         state.complete(LDS_READ, state.issued.get(LDS, 0))
 
     def arrive(self, state: WaveState, bar_id: Meeting, op: ops.Operation) -> None:
-        """The wave is at a barrier and hands on what it knows."""
+        """The wave is at a barrier and forwards what it knows."""
         phase = state.arrivals.get(bar_id, 0)
         if not meets(state.wave, bar_id):
             text = f"wave {state.wave} comes to a barrier that is not for it, and may be taken for one of the others"
@@ -398,7 +398,7 @@ class Simulation:
         )
 
     def why(self, kind: str, first: Logged, second: Logged) -> Why | None:
-        """Why two accesses are not in order, if their waves run apart."""
+        """Why two accesses are not in order, if their waves are skewed."""
         made = [
             Made(entry.event.op, entry.effect, entry.wave, entry.event.number, entry.arrived)
             for entry in (first, second)

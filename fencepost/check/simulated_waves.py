@@ -37,7 +37,7 @@ class Logged:
     arrived: int
     """Barriers that the wave had met."""
     alone: str = ""
-    """For a copy that tells a barrier object: what stands for its own completion, whatever else is complete."""
+    """For a copy that arrives on an mbarrier: what stands for its own completion, whatever else is complete."""
 
     def is_known(self, clock: Clock) -> bool:
         """Whether it is complete, as far as `clock` knows."""

@@ -1,6 +1,6 @@
 """The environments that an access has to be followed from: every combination of values that its block can run with.
 
-Without names that are handed on, these are the iterations of the loops around it. With them, the
+Without names that are forwarded, these are the iterations of the loops around it. With them, the
 combinations that occur are found by walking through the kernel once.
 """
 
@@ -78,7 +78,7 @@ class Starts:
                 found.append(env)
         return found
 
-    # ------------------------------------------------------------ names that are handed on
+    # ------------------------------------------------------------ names that are forwarded
 
     def walk(self) -> Reached:
         """Every state that can be reached."""

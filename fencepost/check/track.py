@@ -166,7 +166,7 @@ class Tracker:
             return replace(status, rounds=status.rounds | {around})
         return status
 
-    # many branches because this is the innermost loop of the walk: each kind of operation is told apart right here
+    # many branches because this is the innermost loop of the walk: each kind of operation is distinguished right here
     def pass_block(self, tracked: Tracked, block: Block, step: Walked) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
         status = step.status

@@ -138,7 +138,7 @@ class Rules:
         return self.counted(status) if counts else status
 
     def counted(self, status: Status) -> Status:
-        """One more on the counter of the tracked access; more than any wait asks about need not be told apart."""
+        """One more on the counter of the tracked access; more than any wait asks about need not be distinguished."""
         return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
 
     def hand_on(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:

@@ -112,7 +112,7 @@ def _lines(kernel: CapturedTrace, barriers: Iterable[Barrier]) -> str:
 
 
 def _mbarriers_fail(kernels: Kernels) -> bool:
-    """Whether barrier objects are used in a way that no barrier can repair; what is wrong is printed then."""
+    """Whether mbarriers are used in a way that no barrier can repair; what is wrong is printed then."""
     from fencepost.check import check
     from fencepost.ir.ops import MbarrierOperation
     from fencepost.report.diagnostics import render
@@ -129,7 +129,7 @@ def _mbarriers_fail(kernels: Kernels) -> bool:
         if left:
             say(not_shown(left))
     if failed:
-        say("barriers cannot repair how barrier objects are used: nothing was written")
+        say("barriers cannot repair how mbarriers are used: nothing was written")
     return failed
 
 

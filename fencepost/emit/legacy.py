@@ -31,7 +31,7 @@ class LegacyBarrierEmitter:
     def emit_each(
         self, flow: Flow, placement: Placement, comments: Mapping[Position, str]
     ) -> dict[Position, tuple[ops.SyncOperation, ...]]:
-        """The same; several stand at one position where waves run apart, and all of them are returned."""
+        """The same; several stand at one position where waves are skewed, and all of them are returned."""
         emitted: dict[Position, tuple[ops.SyncOperation, ...]] = {}
         for position in sorted(placement):
             sync = placement[position]

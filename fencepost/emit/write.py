@@ -55,7 +55,7 @@ class Inserted:
     upgraded: tuple[Barrier, ...]
     """Barriers that stood in the kernel and now wait for copies as well."""
     fenced: tuple[Barrier, ...]
-    """Workgroup barriers that stood in the kernel and now have a fence: waves run apart, and it is missing there."""
+    """Workgroup barriers that stood in the kernel and now have a fence: waves are skewed, and it is missing there."""
     executed: float
     """How often the new barriers run in one run of the kernel, estimated."""
     questions: int = 0
@@ -68,7 +68,7 @@ class Inserted:
     assumed: tuple[Assumed, ...] = ()
     """How often loops and branches were taken to run where the kernel does not say."""
     limits: tuple[str, ...] = ()
-    """What was not told apart because that would take too long: there may be barriers that nothing needs."""
+    """What was not distinguished because that would take too long: there may be barriers that nothing needs."""
 
 
 def write_decision(

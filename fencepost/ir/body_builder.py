@@ -1,4 +1,4 @@
-"""Loops, conditionals and calls written in Python, with the names that regions hand on."""
+"""Loops, conditionals and calls written in Python, with the loop-carried values and block arguments."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ class HandedOn:
         self._handed = {name.name: name for name in names}
 
     def number(self, name: str) -> Expr:
-        """The number that is handed on as `name`."""
+        """The number that is forwarded as `name`."""
         self._of_kind(name, ops.NUMBER)
         return Var(name)
 
     def buffer(self, name: str) -> Buffer:
-        """The buffer that is handed on as `name`, whichever it is."""
+        """The buffer that is forwarded as `name`, whichever it is."""
         buffer = self._of_kind(name, ops.BUFFER).buffer
         assert buffer is not None
         return buffer
 
     def value(self, name: str) -> ops.ValueOperation:
-        """The value that is handed on as `name`."""
+        """The value that is forwarded as `name`."""
         return self._of_kind(name, ops.VALUE)
 
     def _of_kind(self, name: str, wanted: str) -> ops.Carried:
         found = self._handed.get(name)
         if found is None:
             known = ", ".join(f"%{known}" for known in self._handed) or "nothing"
-            raise FencepostError(f"%{name} is not handed on, only {known}", code="FP104")
+            raise FencepostError(f"%{name} is not forwarded, only {known}", code="FP104")
         if not found.kind:
             raise FencepostError(f"%{name} is known behind its conditional only", code="FP104")
         if found.kind != wanted:

@@ -21,7 +21,7 @@ from fencepost.ir.source import FencepostError, UsageError, told
 from fencepost.ir.trace import Body
 
 Handable = int | Expr | Buffer | ops.ValueOperation
-"""What loops and conditionals can hand on."""
+"""What loops and conditionals can forward."""
 AnyOp = TypeVar("AnyOp", bound=ops.Operation)
 AnyEnd = TypeVar("AnyEnd", ops.Next, ops.Give)
 AnyValue = TypeVar("AnyValue", bound=ops.ValueOperation)
@@ -172,18 +172,18 @@ class BodyWriter:
     def _in_order(
         self, owner: ops.Iterate | ops.Conditional, values: Mapping[str, Handable]
     ) -> tuple[ops.Handed, ...]:
-        """What is handed on, in the order of the names."""
+        """What is forwarded, in the order of the names."""
         names = [name.name for name in names_of(owner)]
         if not names or set(names) != set(values):
             does = "the loop carries" if isinstance(owner, ops.Iterate) else "the conditional gives"
             wanted, given = (", ".join(f"%{name}" for name in each) or "nothing" for each in (names, values))
-            raise FencepostError(f"{does} {wanted}, and {given} is handed on", code="FP109")
+            raise FencepostError(f"{does} {wanted}, and {given} is forwarded", code="FP109")
         return tuple(self._handed(values[name]) for name in names)
 
     # ------------------------------------------------------------ what may be used
 
     def _handed(self, value: Handable) -> ops.Handed:
-        """What is handed on, if it can be used here."""
+        """What is forwarded, if it can be used here."""
         if isinstance(value, Buffer):
             self._check_buffer(value)
             return value
@@ -198,7 +198,7 @@ class BodyWriter:
         check_constants(leaves(expr))
 
     def _check_buffer(self, buffer: Buffer) -> None:
-        """Refuse a buffer of another kernel, or one that is not handed on to this place."""
+        """Refuse a buffer of another kernel, or one that is not forwarded to this place."""
         known = self._names.arguments if isinstance(buffer, BufferArg) else self._names.buffers
         if known.get(buffer.name) is not buffer:
             raise FencepostError(f"%{buffer.name} is no buffer of @{self._body.name}", code="FP104")

@@ -54,7 +54,7 @@ class Kernel(BodyBuilder):
         return Var(name)
 
     def block(self, label: str, *params: str) -> tuple[Expr, ...]:
-        """Start a new block of unstructured control flow; `params` name the numbers that branches to it hand on.
+        """Start a new block of unstructured control flow; `params` name the numbers that branches to it forward.
 
         They can be used in this block and in those that come after it.
         """
@@ -73,7 +73,7 @@ class Kernel(BodyBuilder):
         return tuple(Var(name) for name in params)
 
     def br(self, target: str, *args: int | Expr) -> ops.Branch:
-        """Go on at a block, and hand on numbers to it."""
+        """Go on at a block, and forward numbers to it."""
         numbers = tuple(as_expr(number) for number in args)
         for number in numbers:
             check_constants(leaves(number))

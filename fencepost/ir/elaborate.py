@@ -1,4 +1,4 @@
-"""Kernels and functions from their statements: regions, what they hand on, branches and calls."""
+"""Kernels and functions from their statements: regions, what they forward, branches and calls."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _BodyReader:
         attach_comments(body, (statement.line, statement.end_line), self.ends)
 
     def params(self, block: Statement) -> tuple[ops.Carried, ...]:
-        """The numbers that branches to a block hand on, made known everywhere."""
+        """The numbers that branches to a block forward, made known everywhere."""
         found: list[ops.Carried] = []
         for token in block.parts[1] or ():
             name = ops.Carried(name=token[1:], span=token_span(token))
@@ -162,7 +162,7 @@ class _BodyReader:
                 into.append(self.transfer(statement))
 
     def leave(self, graph: Graph) -> None:
-        """Behind a loop or conditional, what it hands on can be used."""
+        """Behind a loop or conditional, what it forwards can be used."""
         owner = graph.owner
         hand_on(graph)
         if isinstance(owner, ops.Iterate):
@@ -224,7 +224,7 @@ class _BodyReader:
         return Graph(f"region_{self.regions}")
 
     def handed(self, expr: Expr, span: Span) -> ops.Handed:
-        """What an expression hands on: a name alone can be a buffer or a value as well."""
+        """What an expression forwards: a name alone can be a buffer or a value as well."""
         if isinstance(expr, Var):
             return self.names.handed_at(expr.name, self.operations.here, span)
         self.names.check_numbers(expr, self.operations.here, span)
@@ -257,7 +257,7 @@ class _BodyReader:
         _, condition, then, first, orelse, second, weighed = parts
         if first or second:
             raise FencepostError(
-                "cond_br hands on nothing",
+                "cond_br forwards nothing",
                 [Mark(span)],
                 code="FP109",
                 notes=[("help", "branch to a block of its own, and from there with `br`")],

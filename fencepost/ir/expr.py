@@ -147,7 +147,7 @@ class Const(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Var(Expr):
-    """A number that a loop or conditional hands on, by name. A kernel never uses one name twice."""
+    """A number that a loop or conditional forwards, by name. A kernel never uses one name twice."""
 
     name: str
 

@@ -20,7 +20,7 @@ class Graph:
     first: Operation | None = field(default=None, init=False, repr=False)
     last: Operation | None = field(default=None, init=False, repr=False)
     params: tuple[Carried, ...] = field(default=(), kw_only=True, repr=False)
-    """For a labelled block: the numbers that branches to it hand on."""
+    """For a labelled block: the numbers that branches to it forward."""
     closing: tuple[str, ...] = field(default=(), init=False, repr=False)
     """Comment lines after the last operation."""
 

@@ -1,4 +1,4 @@
-"""Names that regions hand on: the arguments of loops and the results of conditionals.
+"""Names that regions forward: the arguments of loops and the results of conditionals.
 
 A loop's argument begins as what `carry` says and becomes what `next` says; a conditional's result is what the
 side that was taken `give`s. Both can be numbers, buffers, or values (completions of async operations).
@@ -14,19 +14,19 @@ from fencepost.ir.source import FencepostError, Mark, Span
 
 
 def kind_of(value: ops.Handed) -> str:
-    """What is handed on, in words."""
+    """What is forwarded, in words."""
     if isinstance(value, Buffer):
         return ops.BUFFER
     return ops.NUMBER if isinstance(value, Expr) else ops.VALUE
 
 
 def spelled(value: ops.Handed) -> str:
-    """How the text form writes what is handed on."""
+    """How the text form writes what is forwarded."""
     return str(value) if isinstance(value, Expr) else f"%{value.name}"
 
 
 def names_of(op: ops.Iterate | ops.Conditional) -> tuple[ops.Carried, ...]:
-    """What a loop or conditional hands on."""
+    """What a loop or conditional forwards."""
     return op.carried if isinstance(op, ops.Iterate) else op.gives
 
 
@@ -47,7 +47,7 @@ def stands_for(name: ops.Carried, value: ops.Handed) -> None:
 
 
 def _can_be(argument: BufferArg, source: Buffer) -> None:
-    """Pass on which buffers `argument` can stand for, to all that it is handed on to."""
+    """Pass on which buffers `argument` can stand for, to all that it is forwarded to."""
     if isinstance(source, BufferArg):
         source.heirs.append(argument)
     todo = [(argument, source.choices if isinstance(source, BufferArg) else (source,))]
@@ -72,7 +72,7 @@ def hand_on(graph: Graph) -> None:
 
 
 def check_end(graph: Graph) -> None:
-    """Refuse a region that does not hand on what its loop or conditional names."""
+    """Refuse a region that does not forward what its loop or conditional names."""
     owner, last = graph.owner, graph.last
     if not isinstance(owner, ops.Iterate | ops.Conditional):
         return
@@ -86,7 +86,7 @@ def check_end(graph: Graph) -> None:
         does = "the loop carries" if isinstance(owner, ops.Iterate) else "the conditional gives"
         named = ", ".join(f"%{name.name}" for name in names)
         raise FencepostError(
-            f"{end.mnemonic} hands on {len(last.values)}, and {does} {len(names) or 'nothing'}",
+            f"{end.mnemonic} forwards {len(last.values)}, and {does} {len(names) or 'nothing'}",
             [Mark(last.span), Mark(owner.span, f"names {named}" if named else "names nothing")],
             code="FP109",
         )

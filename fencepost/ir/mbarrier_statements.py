@@ -1,4 +1,4 @@
-"""Statements about barrier objects: what each says, and what does not fit refused."""
+"""Statements about mbarriers: what each says, and what does not fit refused."""
 
 from __future__ import annotations
 

@@ -91,10 +91,10 @@ class OperationBuilder(BodyWriter):
         """A tile stored to global memory by a tensor engine, which reads it some time later."""
         return self._access(ops.TensorStoreFromLDS(_views(place), group=group, counter=counter), uses)
 
-    # ------------------------------------------------------------ barrier objects
+    # ------------------------------------------------------------ mbarriers
 
     def mbarrier_init(self, place: Place, *, count: int, until_inval: bool = False) -> ops.MbarrierInit:
-        """Makes a barrier object whose phases are complete after `count` arrivals.
+        """Makes an mbarrier whose phases are complete after `count` arrivals.
 
         With `until_inval`, its bytes are for nothing else until `mbarrier_inval`.
         """
@@ -102,7 +102,7 @@ class OperationBuilder(BodyWriter):
         return self._access(ops.MbarrierInit(_views(place), count=count, until_inval=until_inval), ())
 
     def mbarrier_inval(self, place: Place) -> ops.MbarrierInval:
-        """Ends a barrier object."""
+        """Ends an mbarrier."""
         return self._access(ops.MbarrierInval(_views(place)), ())
 
     def mbarrier_arrive(self, place: Place, *, count: int = 1, counter: str = "") -> ops.MbarrierArrive:
@@ -122,7 +122,7 @@ class OperationBuilder(BodyWriter):
         return self._access(ops.MbarrierWait(_views(place), phase=as_expr(phase)), ())
 
     def arriving(self, op: AnyAsync, place: Place, *, bytes: int = 0, count: int = 0) -> AnyAsync:
-        """Have the engine of a copy tell a barrier object when it is done: it brings `bytes`, or arrives."""
+        """Have the engine of a copy arrive on an mbarrier when it is done: it brings `bytes`, or arrives."""
         if not isinstance(op, ops.AsyncOperation):
             raise UsageError(
                 "only what an engine does arrives: a copy, or a matrix instruction", code="FP105"

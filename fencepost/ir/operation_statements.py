@@ -92,7 +92,7 @@ class OperationReader:
         return op
 
     def arrive(self, op: ops.MemoryOperation, arrives: Arrives) -> None:
-        """The barrier object that an engine tells when it is done."""
+        """The mbarrier that an engine arrives on when it is done."""
         if not isinstance(op, ops.AsyncOperation):
             raise FencepostError(
                 f"{op.mnemonic} is done by the wave itself, not by an engine that could arrive",
@@ -103,7 +103,7 @@ class OperationReader:
         op.arrives = arrival(self.view_of(arrives.operand), arrives.key, arrives.value, arrives.span)
 
     def mbarrier(self, parts: list[Any], span: Span) -> ops.Operation:
-        """An operation on a barrier object."""
+        """An operation on an mbarrier."""
         mnemonic, operand, *settings = parts
         for _, value, at in settings:
             if isinstance(value, Expr):
@@ -246,7 +246,7 @@ class OperationReader:
                         raise self.names.no_buffer(operand.name, operand.span)
                     raise self.names.wrong_kind(operand.name, ops.VALUE, operand.span)
                 if isinstance(value, ops.Carried):
-                    # It is handed on, and was not when it was used.
+                    # It is forwarded, and was not when it was used.
                     raise self.names.out_of_reach(operand.name, operand.span)
                 self.check(later.op, operand, value)
                 later.found[place] = value

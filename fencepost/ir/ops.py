@@ -135,7 +135,7 @@ class Exchange(MemoryOperation):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What an engine does to a barrier object once it is done: it arrives `count` times, or brings `bytes`."""
+    """What an engine does to an mbarrier once it is done: it arrives `count` times, or brings `bytes`."""
 
     view: View
     count: int = 0
@@ -151,7 +151,7 @@ class AsyncOperation(MemoryOperation):
 
     counter: str = field(default="", kw_only=True)
     arrives: Arrival | None = field(default=None, kw_only=True)
-    """The barrier object that the engine tells when it is done."""
+    """The mbarrier that the engine arrives on when it is done."""
     default_counter: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -205,12 +205,12 @@ class TensorStoreFromLDS(AsyncRead):
     default_counter: ClassVar[str] = "tensor"
 
 
-# ---------------------------------------------------------------- barrier objects in shared memory
+# ---------------------------------------------------------------- mbarriers in shared memory
 
 
 @dataclass(slots=True, eq=False)
 class MbarrierInit(Write):
-    """Makes a barrier object: each of its phases is complete after `count` arrivals (and the bytes expected)."""
+    """Makes an mbarrier: each of its phases is complete after `count` arrivals (and the bytes expected)."""
 
     mnemonic: ClassVar[str] = "mbarrier_init"
     count: int = field(default=1, kw_only=True)
@@ -220,7 +220,7 @@ class MbarrierInit(Write):
 
 @dataclass(slots=True, eq=False)
 class MbarrierInval(Write):
-    """Ends a barrier object: its bytes are memory like any other again."""
+    """Ends an mbarrier: its bytes are memory like any other again."""
 
     mnemonic: ClassVar[str] = "mbarrier_inval"
 
@@ -296,7 +296,7 @@ class Compute(ValueOperation):
 
 @dataclass(slots=True, eq=False)
 class NullAsyncDep(ValueOperation):
-    """The dependency on no async operation at all: what a path without one hands on."""
+    """The dependency on no async operation at all: what a path without one forwards."""
 
     mnemonic: ClassVar[str] = "null_async_dep"
 
@@ -397,7 +397,7 @@ class MemoryCounterWait(SyncOperation):
 
 
 Handed = Expr | ValueOperation | Buffer
-"""What regions hand on: a number, a value (the completion of an async operation), or a buffer."""
+"""What regions forward: a number, a value (the completion of an async operation), or a buffer."""
 
 
 NUMBER, VALUE, BUFFER = "a number", "a value", "a buffer"
@@ -405,7 +405,7 @@ NUMBER, VALUE, BUFFER = "a number", "a value", "a buffer"
 
 @dataclass(slots=True, eq=False)
 class Carried(ValueOperation):
-    """A name that a region hands on: an argument of a loop, or a result of a conditional.
+    """A name that a region forwards: an argument of a loop, or a result of a conditional.
 
     An argument of a loop begins as `init`, becomes what `next` says after each iteration, and keeps its last value
     behind the loop. A result of a conditional has what the side that was taken `give`s; it has no `init`.

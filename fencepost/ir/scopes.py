@@ -33,7 +33,7 @@ class Names:
     handed: dict[str, ops.Carried] = field(default_factory=dict)
     """What loops carry and conditionals give, from where it is named on."""
     homes: dict[str, Graph] = field(default_factory=dict)
-    """For loop variables and what is handed on: the region in which each can be used."""
+    """For loop variables and what is forwarded: the region in which each can be used."""
     parameters: set[str] = field(default_factory=set)
     """Numbers of labelled blocks and those that the kernel is given, which can be used in any block."""
     given: set[str] = field(default_factory=set)
@@ -80,7 +80,7 @@ class Names:
         self.handed[name.name] = name
 
     def introduce(self, name: ops.Carried, home: Graph) -> None:
-        """From here on, what is handed on can be used in `home`."""
+        """From here on, what is forwarded can be used in `home`."""
         self.homes[name.name] = home
         if name.kind == ops.VALUE:
             self.values[name.name] = name
@@ -131,7 +131,7 @@ class Names:
     # ------------------------------------------------------------ uses
 
     def reaches(self, name: str, here: Graph | None) -> bool:
-        """Whether what regions hand on under `name` can be used in `here`."""
+        """Whether what regions forward under `name` can be used in `here`."""
         home = self.homes.get(name)
         if home is None:
             return name in self.parameters
@@ -171,7 +171,7 @@ class Names:
         return value
 
     def handed_at(self, name: str, here: Graph, span: Span | None = None) -> ops.Handed:
-        """What `name` alone hands on: a number, a buffer or a value."""
+        """What `name` alone forwards: a number, a buffer or a value."""
         if name in self.buffers:
             return self.buffers[name]
         if name in self.homes:
@@ -203,7 +203,7 @@ class Names:
         )
 
     def out_of_reach(self, name: str, span: Span | None) -> FencepostError:
-        """A complaint about something handed on that cannot be used where it is."""
+        """A complaint about something forwarded that cannot be used where it is."""
         if name not in self.handed:
             message, notes = f"%{name} is not the variable of a loop around this line", []
         elif self.handed[name].init is not None:
@@ -265,7 +265,7 @@ def check_use(op: ops.ValueOperation, value: ops.ValueOperation, span: Span | No
             notes=[
                 (
                     "help",
-                    "`after` takes async operations, waits, null_async_dep, and what is handed on of these",
+                    "`after` takes async operations, waits, null_async_dep, and what is forwarded of these",
                 )
             ],
         )

@@ -43,7 +43,7 @@ class Operand:
 
 @dataclass(slots=True)
 class Arrives:
-    """`arrives %full[0] bytes=1024`: what an engine does to a barrier object."""
+    """`arrives %full[0] bytes=1024`: what an engine does to an mbarrier."""
 
     operand: Operand
     key: str

@@ -19,7 +19,7 @@ VERIFIED = (*BRANCHES, *ops.NESTING, ops.Next, ops.Give, ops.SharedMemoryBarrier
 
 
 def verify_trace(trace: CapturedTrace) -> None:
-    """Refuse branches that stand in the wrong place or lead nowhere, and regions that hand on something else."""
+    """Refuse branches that stand in the wrong place or lead nowhere, and regions that forward something else."""
     for body in (*trace.functions(), trace):  # `functions` refuses recursion
         try:
             _verify_body(body)
@@ -101,7 +101,7 @@ def _check_branch(op: ops.Terminator, body: Body, labels: dict[str, Graph]) -> N
 
 
 def _check_arguments(op: ops.Terminator, target: Graph) -> None:
-    """A branch hands on as many numbers as its target has; a conditional one hands on none."""
+    """A branch forwards as many numbers as its target has; a conditional one forwards none."""
     args = op.args if isinstance(op, ops.Branch) else ()
     if len(args) != len(target.params):
         takes = f"takes {len(target.params)}" if target.params else "takes nothing"
@@ -109,7 +109,7 @@ def _check_arguments(op: ops.Terminator, target: Graph) -> None:
         if isinstance(op, ops.CondBranch):
             notes = [("help", "branch to a block of its own, and from there with `br`")]
         raise FencepostError(
-            f"{op.mnemonic} hands on {len(args) or 'nothing'}, and ^{target.name} {takes}",
+            f"{op.mnemonic} forwards {len(args) or 'nothing'}, and ^{target.name} {takes}",
             [Mark(op.span), Mark(target.span, "the block")],
             code="FP109",
             notes=notes,
@@ -160,7 +160,7 @@ def _check_conditions(body: Body) -> None:
 
 @dataclass(slots=True)
 class _Differing:
-    """The numbers that are handed on, and where they can differ from wave to wave."""
+    """The numbers that are forwarded, and where they can differ from wave to wave."""
 
     names: dict[str, ops.Carried] = field(default_factory=dict)
     everywhere: set[str] = field(default_factory=set)
@@ -171,7 +171,7 @@ class _Differing:
 
     @classmethod
     def of(cls, body: Body) -> _Differing:
-        """Look at everything that is handed on."""
+        """Look at everything that is forwarded."""
         found = cls(sides=_sides(body))
         for graph in body.blocks:
             found.names.update({name.name: name for name in graph.params})
@@ -205,7 +205,7 @@ class _Differing:
     def at(self, name: str, graph: Graph | None) -> bool:
         """Whether waves that come by a block can disagree about a number there.
 
-        What is handed on within one side is news to the waves that are not on it.
+        What is forwarded within one side is news to the waves that are not on it.
         """
         home = self.sides.get(self.homes.get(name), set())
         return name in self.everywhere or not home <= self.sides.get(graph, set())
@@ -216,7 +216,7 @@ class _Differing:
 
 
 def _handed(body: Body) -> Iterator[tuple[ops.Operation, ops.Carried, list[Expr]]]:
-    """Everything that hands on numbers: which ones, and what they can become."""
+    """Everything that forwards numbers: which ones, and what they can become."""
     for op in body.preorder_walk():
         if isinstance(op, ops.Branch):
             for name, value in zip(op.names, op.args, strict=True):

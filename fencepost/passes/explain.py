@@ -57,7 +57,7 @@ class Explanation:
     solved: int = 0
     """Questions about numbers that came up, and those that the solver was asked."""
     limits: tuple[str, ...] = ()
-    """What was not told apart, or not listed, because that would take too long."""
+    """What was not distinguished, or not listed, because that would take too long."""
     more: bool = False
     """Whether more hazards than those listed may be uncovered."""
 
@@ -168,7 +168,7 @@ def _s(waves: str) -> str:
 
 
 def _could_be_split(program: Program, target: str) -> dict[Position, str]:
-    """For each whole barrier that could be pulled apart: a word about that."""
+    """For each whole barrier that could be split: a word about that."""
     bare = replace(program, existing={})
     _, halves = split_each(bare, program.existing, pace_of(target))
     return dict.fromkeys(

@@ -42,7 +42,7 @@ class Pruned:
     kept: list[ops.SyncOperation]
     """Everything that is left, the weakened ones included."""
     limits: tuple[str, ...] = ()
-    """What was not told apart because that would take too long: what is kept may not be needed."""
+    """What was not distinguished because that would take too long: what is kept may not be needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
         told |= copies
     before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
     for position, _, in_flight in conflicts_left(program, program.existing):
-        # Whether a barrier object is waited for at the right time is not a matter of barriers: `check` tells.
+        # Whether an mbarrier is waited for at the right time is not a matter of barriers: `check` tells.
         if not in_flight & ~told:
             continue
         block = program.flow.blocks[position.block]
@@ -65,7 +65,7 @@ def _producers(
 
 
 def refuse_exchange_while_skewed(program: Program) -> None:
-    """Refuse an exchange where waves run a phase apart: its own barrier is one too few, and none can be added."""
+    """Refuse an exchange where waves are skewed: its own barrier is one too few, and none can be added."""
     table, skew = program.table, program.transfer
     if not isinstance(skew, Skewed):
         return
@@ -86,15 +86,15 @@ def refuse_exchange_while_skewed(program: Program) -> None:
                     and table.classes[write].waves & skew.groups.masks[one]
                 ):
                     raise FencepostError(
-                        "no barrier can order the parts of this operation: waves run a phase apart here, so that its "
+                        "no barrier can order the parts of this operation: waves are skewed here, so that its "
                         "own barrier meets another one, and nothing can be put inside of it",
-                        [Mark(op.owner.span), *(Mark(at.span, "held back") for at in program.held_back_at())][
+                        [Mark(op.owner.span), *(Mark(at.span, "delayed") for at in program.held_back_at())][
                             :2
                         ],
                         code="FP205",
                         exit_code=1,
                         notes=[
-                            ("help", "let the waves that are held back catch up in front of it"),
+                            ("help", "let the waves that are delayed catch up in front of it"),
                             *([("written", op.owner.origin)] if op.owner.origin else []),
                         ],
                         source=program.flow.trace.source,

@@ -23,7 +23,7 @@ class Decision:
     split: Placement | None = None
     """The same with signals and waits, where barriers are split."""
     halves: dict[Position, Halves] | None = None
-    """For each barrier that was pulled apart, its halves."""
+    """For each barrier that was split, its halves."""
 
     def added(self, existing: Placement) -> Placement:
         """What has to be put in besides the barriers and waits that exist."""

@@ -167,7 +167,7 @@ class _Search:
 def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
     """The barriers of a decision, each split into arrive and wait."""
     split, halves = split_each(program, decision.placement, pace)
-    proof = decision.proof and f"{decision.proof}; pulled apart"
+    proof = decision.proof and f"{decision.proof}; split"
     return replace(decision, proof=proof, split=split, halves=halves)
 
 

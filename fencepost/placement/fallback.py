@@ -68,7 +68,7 @@ def _ordering(program: Program, instance: int, step: Step, pending: int, in_flig
 
 
 def _on_top(needed: Sync, existing: Sync) -> Sync:
-    """What is needed behind one that is there already; waves that run apart may need both."""
+    """What is needed behind one that is there already; skewed waves may need both."""
     if existing.raw and needed == FENCE:
         return Sync()
     both = needed.joined(existing)

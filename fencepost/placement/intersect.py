@@ -1,7 +1,7 @@
 """Split barriers: one signal after the latest producer, one wait before the earliest consumer of a group of windows.
 
 `minimize` says how few barriers are enough, and each of them stands somewhere in the intersection of the windows that
-it covers. Here each is pulled apart over that intersection: its wait moves down to the first consumer, its signal up
+it covers. Here each is split over that intersection: its wait moves down to the first consumer, its signal up
 to the last producer that a consumer needs. Both stay in the region where the barrier stood, so a signal and its wait
 are executed alike on every path; they may move past a loop or conditional that has no synchronization inside. Pairs
 of one barrier do not overlap: a signal stops behind the wait of the pair before it. On a target with named barriers a
@@ -47,16 +47,16 @@ MOST_OVERLAPPING = 64
 
 @dataclass(frozen=True)
 class Intersect(Minimize):
-    """The barriers of `minimize`, each pulled apart into a signal and a wait."""
+    """The barriers of `minimize`, each split into a signal and a wait."""
 
     name: ClassVar[str] = "intersect"
-    summary: ClassVar[str] = "minimize's barriers, pulled apart into signal and wait (Wave on gfx12)"
+    summary: ClassVar[str] = "minimize's barriers, split into signal and wait (Wave on gfx12)"
     splits: ClassVar[Splits] = Splits.ALWAYS
 
 
 @dataclass(slots=True)
 class _Pair:
-    """A barrier that is pulled apart."""
+    """A barrier that is split."""
 
     barrier: Position
     sync: Sync
@@ -87,7 +87,7 @@ def split_each(
 ) -> tuple[Placement, dict[Position, Halves]]:
     """`placement` with the barriers that were put in as signals and waits of split barriers.
 
-    And, for each that was pulled apart, its halves; the others stay whole. Pairs overlap only if the program has more
+    And, for each that was split, its halves; the others stay whole. Pairs overlap only if the program has more
     split barriers than the workgroup's.
     """
     pairs = _pairs(program, placement)

@@ -1,4 +1,4 @@
-"""Interval stabbing: the fewest barriers, each as late as its first uncovered consumer allows.
+"""Greedy interval cover: the fewest barriers, each as late as its first uncovered consumer allows.
 
 Windows are taken by where they end. One that no barrier lies in yet gets one right before its consumer, the
 latest place that still covers it and so the one most likely to cover the next window, too. That is one sweep
@@ -30,11 +30,13 @@ from fencepost.placement.strategy import Strategy, cost
 
 @dataclass(frozen=True)
 class Minimize(Strategy):
-    """The fewest barriers executed, by stabbing windows at their ends."""
+    """The fewest barriers executed, covering windows greedily by their ends."""
 
     name: ClassVar[str] = "minimize"
     improves: ClassVar[bool] = True
-    summary: ClassVar[str] = "the fewest barriers, by stabbing hazard windows at their right end (Wave)"
+    summary: ClassVar[str] = (
+        "the fewest barriers, by covering hazard windows greedily by their right ends (Wave)"
+    )
 
     def choose(self, program: Program) -> Placement:
         """See the module."""

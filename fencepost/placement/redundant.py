@@ -65,7 +65,7 @@ class Pruning:
         return True
 
     def reach_without(self, position: Position) -> dict[Spot, State] | None:
-        """Where what a barrier holds back would get to without it; None if it would meet a conflict."""
+        """Where what a barrier delays would get to without it; None if it would meet a conflict."""
         return self.reach(
             position, [self.held_back(self.sync[position], spot) for spot in self.spots(position)], position
         )
@@ -74,7 +74,7 @@ class Pruning:
         """What comes up to a barrier and not through it."""
         pending, in_flight = self.before[spot]
         # What is in flight and not waited for passes anyway; without a rendezvous, so does what is pending, unless
-        # groups of waves run apart: then a fence alone matters, too.
+        # groups of waves are skewed: then a fence alone matters, too.
         holds = sync.rendezvous or (self.program.transfer.counts_rendezvous and sync.fences)
         return spot, (pending if holds else 0, in_flight & sync.completes)
 

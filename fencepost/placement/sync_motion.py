@@ -124,7 +124,7 @@ class Stretches:
         """Where synchronization stands next, from a place on; beyond the block's end if it stands nowhere."""
         stops = self.stops.get(block, [])
         for number in range(bisect_left(stops, first), len(stops)):
-            # Where the barrier stood that is pulled apart, an operation of the kernel may stand right behind it.
+            # Where the barrier stood that is split, an operation of the kernel may stand right behind it.
             if stops[number] != skip or skip in self.existing.get(block, ()):
                 return stops[number]
         return len(self.program.flow.blocks[block].ops) + 1

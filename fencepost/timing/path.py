@@ -28,7 +28,7 @@ class Path:
     """The operations of every wave, in order, and what was taken for granted on the way."""
 
     programs: list[list[ops.Operation]]
-    """Beside what a wave executes there are `loop`, `next` and `give` where they hand on results of operations."""
+    """Beside what a wave executes there are `loop`, `next` and `give` where they forward results of operations."""
     assumptions: list[str] = field(default_factory=list)
     complete: bool = True
     """Whether it leads to the end of the kernel."""

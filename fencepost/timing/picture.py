@@ -21,7 +21,7 @@ COLOURS = {
     "vmem": "#cc79a7",
     "tensor": "#56b4e9",
 }
-"""Colours that people with any kind of colour vision can tell apart."""
+"""Colours that people with any kind of colour vision can distinguish."""
 NAMES = {
     "valu": "vector arithmetic",
     "mma": "matrix arithmetic",

@@ -1,7 +1,7 @@
-"""Slots, iterations and waves told apart: how many barriers an iteration needs, with and without.
+"""Slots, iterations and waves distinguished: how many barriers an iteration needs, with and without.
 
 Each row is the body of a loop of unknown length, with the barriers that an iteration executes when slots are
-told apart, and when whatever depends on the loop is taken for the whole buffer.
+distinguished, and when whatever depends on the loop is taken for the whole buffer.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def test_the_solver_is_asked_only_for_what_is_left() -> None:
 
 
 def test_looking_closely_never_costs_more() -> None:
-    """Random kernels: barriers executed with slots told apart, against the whole buffer."""
+    """Random kernels: barriers executed with slots distinguished, against the whole buffer."""
     fewer = 0
     for seed in range(200):
         text = random_text(seed, Shape(slots=True, handing=True, divergent=False))

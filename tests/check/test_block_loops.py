@@ -1,4 +1,4 @@
-"""Loops of labelled blocks with barrier objects: how often they run is worked out, however long they are.
+"""Loops of labelled blocks with mbarriers: how often they run is worked out, however long they are.
 
 Compilers lower `scf.for` to blocks. A loop may ask at its beginning or at its end whether to go on, and the loops of
 two partitions may leave straight to the block where the waves come together again.

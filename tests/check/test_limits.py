@@ -1,4 +1,4 @@
-"""What `check` says about itself: what it left out, and what it shows of names that are handed on."""
+"""What `check` says about itself: what it left out, and what it shows of names that are forwarded."""
 
 from __future__ import annotations
 

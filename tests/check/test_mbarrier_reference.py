@@ -1,4 +1,4 @@
-"""`check` against every interleaving of small random kernels with barrier objects.
+"""`check` against every interleaving of small random kernels with mbarriers.
 
 What the reference finds, `check` must find: that is tested for every kernel. The other way round they differ in two
 things. `check` wants everybody who arrives to know that the phases before are over, since an arrival that comes early

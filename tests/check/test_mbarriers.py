@@ -1,4 +1,4 @@
-"""Barrier objects by example: small kernels, with what `check` finds in each, and what `insert` puts into them."""
+"""Mbarriers by example: small kernels, with what `check` finds in each, and what `insert` puts into them."""
 
 from __future__ import annotations
 

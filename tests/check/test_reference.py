@@ -559,7 +559,7 @@ class Writer:
         return f"({self.random.choice(self.numbers)} + {self.random.randrange(slots)}) % {slots}"
 
     def number(self) -> str:
-        """A number to hand on."""
+        """A number to forward."""
         choices = ["0", "1", "2"]
         for name in self.numbers:
             choices += [f"({name} + 1) % 3", f"{name} ^ 1", f"select({name} + 1 < 2, {name} + 1, 0)", name]

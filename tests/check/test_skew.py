@@ -1,6 +1,6 @@
-"""Kernels whose waves run apart: what `insert` puts in, what `check` proves, and that the two agree.
+"""Kernels whose waves are skewed: what `insert` puts in, what `check` proves, and that the two agree.
 
-One half of the waves is held back by a conditional barrier in front of a loop and catches up behind it. Between the
+One half of the waves is delayed by a conditional barrier in front of a loop and catches up behind it. Between the
 halves a pair of accesses needs two barriers (late → early), or none but a fence in time (early → late); within a half
 it needs one.
 """
@@ -37,7 +37,7 @@ WHOLE = [name for name in STRATEGIES if name != "intersect"]
 
 
 def shifted(body: str, waves: int = 8, before: str = "", after: str = "", trip: str = "?") -> str:
-    """A loop around which the upper half of the waves is held back."""
+    """A loop around which the upper half of the waves is delayed."""
     half = waves // 2
     return f"""kernel @k waves={waves} {{
   shared %a : {waves} x 64
@@ -125,7 +125,7 @@ def test_the_fence_has_to_come_in_time() -> None:
 
 
 def test_a_fence_in_front_of_the_barrier_that_ends_the_shift() -> None:
-    """The early half's next rendezvous can be the one at which it is held back itself."""
+    """The early half's next rendezvous can be the one at which it is delayed itself."""
     exchange = "if wave < 4 {\nwrite %b\n}\nif wave >= 4 {\nread %b\n}\n"
     trace = parse(shifted("barrier", trip="1").replace("  if wave < 4", f"  {exchange}  if wave < 4"))
     insert_barriers(trace, "gfx950")
@@ -242,7 +242,7 @@ def test_the_raw_barrier_is_reported_with_the_shift() -> None:
     late, early = race.first.wave, race.second.wave
     assert late >= 4 > early
     assert race.why == (
-        f"wave {late} runs one rendezvous behind wave {early}: it was held back on line 6, as all waves with "
+        f"wave {late} runs one rendezvous behind wave {early}: it was delayed on line 6, as all waves with "
         f"`wave >= 4` are. The last barrier that wave {early} passes before line 16 is the one on line 15; there it "
         f"meets wave {late} on line 13, where wave {late}'s read on line 10 may still be unfinished: "
         "a workgroup barrier has no fence"
@@ -359,7 +359,7 @@ def test_a_race_beyond_the_simulated_iterations_is_found() -> None:
 def test_split_barriers_apart_are_simulated_and_that_is_said() -> None:
     report = check(parse(shifted("signal\nwait")))
     assert not report.explored.complete
-    assert "split barriers of waves that run apart are only simulated" in str(report.explored)
+    assert "split barriers of skewed waves are only simulated" in str(report.explored)
 
 
 def test_waves_that_drift_apart_for_ever_are_a_deadlock() -> None:

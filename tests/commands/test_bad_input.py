@@ -61,7 +61,7 @@ kernel @branching waves=8 {
 }
 """
 HANDING = """\
-# A function, and a loop that hands on everything.
+# A function, and a loop that forwards everything.
 func @scan {
   shared %s : 64 at 0
   exchange %s
@@ -388,7 +388,7 @@ MISTAKES = {
     "a number in a function": Mistake(
         "func @f {\n  param %n\n}\n" + CLEAN, "FP101", "numbers are given to kernels", 2, "param"
     ),
-    # Barrier objects.
+    # Mbarriers.
     "an object without a count": body(
         "mbarrier_init %b", "FP105", "`mbarrier_init %b count=1`", "mbarrier_init %b"
     ),
@@ -517,7 +517,7 @@ MISTAKES = {
         "^x(%n):", "return", "^y:", "return",
     ),
     "arguments on its second target": body(
-        "cond_br %c, ^x, ^x(1)", "FP109", "cond_br hands on nothing", "cond_br %c, ^x, ^x(1)", "^x:", "return"
+        "cond_br %c, ^x, ^x(1)", "FP109", "cond_br forwards nothing", "cond_br %c, ^x, ^x(1)", "^x:", "return"
     ),
     "no such block for arguments": body("br ^y(1)", "FP104", "there is no block ^y", "^y", "^x(%n):", "return"),
     "the first block has no label": body("br ^entry(1)", "FP104", "there is no block ^entry", "^entry"),
@@ -592,28 +592,28 @@ MISTAKES = {
         kernel("loop %i in 0..2 carry %k = 0 {", "next 1", "}", "br ^x(%k)", "^x(%n):", "read %a[%k]", "return"),
         "FP104", "%k cannot be used here", 9, "%a[%k]",
     ),
-    "a number handed on that is too large": body(
+    "a number forwarded that is too large": body(
         f"br ^x({'9' * 30})", "FP100", "too large", "9" * 30, "^x(%n):", "return"
     ),
 }  # fmt: skip
 
 FLOW_MISTAKES = {
     "too few numbers": Mistake(
-        kernel("br ^x(1)", "^x(%n, %m):", "return"), "FP109", "br hands on 1, and ^x takes 2", 4, "br ^x(1)"
+        kernel("br ^x(1)", "^x(%n, %m):", "return"), "FP109", "br forwards 1, and ^x takes 2", 4, "br ^x(1)"
     ),
     "too many numbers": Mistake(
-        kernel("br ^x(1, 2)", "^x(%n):", "return"), "FP109", "br hands on 2, and ^x takes 1", 4, "br ^x(1, 2)"
+        kernel("br ^x(1, 2)", "^x(%n):", "return"), "FP109", "br forwards 2, and ^x takes 1", 4, "br ^x(1, 2)"
     ),
     "numbers that nobody takes": Mistake(
-        kernel("br ^x(1)", "^x:", "return"), "FP109", "br hands on 1, and ^x takes nothing", 4, "br ^x(1)"
+        kernel("br ^x(1)", "^x:", "return"), "FP109", "br forwards 1, and ^x takes nothing", 4, "br ^x(1)"
     ),
     "no numbers": Mistake(
-        kernel("br ^x", "^x(%n):", "return"), "FP109", "br hands on nothing, and ^x takes 1", 4, "br ^x"
+        kernel("br ^x", "^x(%n):", "return"), "FP109", "br forwards nothing, and ^x takes 1", 4, "br ^x"
     ),
     "a conditional branch to a block that takes numbers": Mistake(
         kernel("cond_br %c, ^y, ^x", "^y:", "return", "^x(%n):", "return"),
         "FP109",
-        "cond_br hands on nothing, and ^x takes 1",
+        "cond_br forwards nothing, and ^x takes 1",
         4,
         "cond_br %c, ^y, ^x",
     ),
@@ -624,7 +624,7 @@ FLOW_MISTAKES = {
         6,
         "cond_br %n < 2, ^y, ^z",
     ),
-    "a condition on what two sides hand on": Mistake(
+    "a condition on what two sides forward": Mistake(
         kernel(
             *("cond_br wave < 2, ^s, ^t", "^s:", "br ^x(0)", "^t:", "br ^x(1)"),
             *("^x(%n):", "if %n == 0 {", "write %a", "}", "return"),

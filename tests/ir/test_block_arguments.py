@@ -199,7 +199,7 @@ def test_sides_hand_on_different_numbers(one: int, other: int, count: int) -> No
 
 
 def test_a_side_that_cannot_be_taken() -> None:
-    """The number that one side hands on decides a later branch."""
+    """The number that one side forwards decides a later branch."""
     body = (
         "cond_br %c, ^x, ^y; ^x:; write %a[0]; br ^z(1); ^y:; br ^z(0);"
         "^z(%n):; cond_br %n == {}, ^read, ^end; ^read:; read %a[0]; br ^end; ^end:; return"
@@ -352,7 +352,7 @@ DIFFERING = {
     "one side only": (
         "cond_br wave < 2, ^s, ^x; ^s:; br ^t(1); ^t(%n):; br ^x; ^x:; cond_br %n == 1, ^p, ^q"
     ),
-    "handed on from one side only": (
+    "forwarded from one side only": (
         "cond_br wave < 2, ^s, ^x; ^s:; br ^t(1); ^t(%m):; br ^x; ^x:; br ^y(%m);"
         "^y(%n):; cond_br %n == 1, ^p, ^q"
     ),
@@ -455,7 +455,7 @@ def test_numbers_that_grow_beyond_all_bounds(following: str) -> None:
 
 
 def test_a_ring_of_many_slots_and_a_long_count() -> None:
-    """Beyond what is followed, slots are not told apart: more barriers, still no race."""
+    """Beyond what is followed, slots are not distinguished: more barriers, still no race."""
     row = ("shared %a : 100 x 64", "%x = 0", "read %a[%x]; write %a[(%x + 1) % 100]", "(%x + 1) % 100")
     assert per_iteration(lowered(*row)) == 2
     trace = parse(lowered(*ring(3, 2), "%x < 1000"))

@@ -147,8 +147,8 @@ def test_the_builder_refuses_numbers_that_no_block_can_take() -> None:
 @pytest.mark.parametrize(
     ("args", "params", "words"),
     [
-        ((1, 2), ("n",), "br hands on 2, and ^x takes 1"),
-        ((), ("n", "m"), "br hands on nothing, and ^x takes 2"),
+        ((1, 2), ("n",), "br forwards 2, and ^x takes 1"),
+        ((), ("n", "m"), "br forwards nothing, and ^x takes 2"),
     ],
 )
 def test_numbers_are_counted_when_the_kernel_is_complete(
@@ -369,7 +369,7 @@ def test_labels_and_buffers_may_share_a_name() -> None:
         k.block("a")
 
 
-# ---------------------------------------------------------------- barrier objects
+# ---------------------------------------------------------------- mbarriers
 
 
 def test_numbers_that_a_kernel_is_given() -> None:
@@ -469,7 +469,7 @@ class Scribbler:
 
     @contextmanager
     def region(self, *numbers: Expr) -> Iterator[None]:
-        """A few statements, then the caller's end; what they hand on is forgotten behind it."""
+        """A few statements, then the caller's end; what they forward is forgotten behind it."""
         around = self.tokens[:], self.values[:], self.numbers[:], self.buffers[:]
         self.numbers += numbers
         yield

@@ -1,4 +1,4 @@
-"""Names that regions hand on: what loops carry and conditionals give, in text and in Python."""
+"""Names that regions forward: what loops carry and conditionals give, in text and in Python."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ MISTAKES = {
     "no next": mistake(4, CARRY[:-2], "FP109", "carries %x and does not end in `next`", CARRY, "}"),
     "no next behind something": mistake(5, "read %a", "FP109", "the last statement", CARRY, "read %a", "}"),
     "too many": mistake(
-        5, "next 1, 2", "FP109", "next hands on 2, and the loop carries 1", CARRY, "next 1, 2", "}"
+        5, "next 1, 2", "FP109", "next forwards 2, and the loop carries 1", CARRY, "next 1, 2", "}"
     ),
     "too few": mistake(
         5, "next 1", "FP109", "carries 2", "loop %i in 0..2 carry %x = 0, %y = 0 {", "next 1", "}"
@@ -242,7 +242,7 @@ MISTAKES = {
         4, "%x", "FP104", "nothing above this line is called %t",
         "loop %i in 0..2 carry %x = %t {", "next %x", "}", "%t = compute",
     ),
-    "handing on nothing": mistake(
+    "forwarding nothing": mistake(
         5, "next %z", "FP104", "nothing above this line is called %z", CARRY, "next %z", "}"
     ),
     "a number behind its region": mistake(
@@ -253,7 +253,7 @@ MISTAKES = {
         9, "%x", "FP104", "what a loop carries is known in it and behind it",
         "if %c {", CARRY.replace("0 {", "%a {"), "next %a", "}", "}", "read %x",
     ),
-    "a buffer handed on behind its region": mistake(
+    "a buffer forwarded behind its region": mistake(
         10, "next %x", "FP104", "%x cannot be used here",
         "if %c {", CARRY.replace("0 {", "%a {"), "next %a", "}", "}",
         "loop %j in 0..2 carry %y = %a {", "next %x", "}",
@@ -343,7 +343,7 @@ DIFFERING = {
     "sides that differ": (
         *("if wave < 2 gives %x {", "give 0", "} else {", "give 1", "}", "if %x == 0 {", "barrier", "}"),
     ),
-    "handed on from there": (
+    "forwarded from there": (
         *("if wave < 2 gives %y {", "give 0", "} else {", "give 1", "}", "if %c gives %x {", "give %y + 1"),
         *("} else {", "give 0", "}", "if %x == 0 {", "barrier", "}"),
     ),
@@ -615,8 +615,8 @@ def badly_spelled(k: Kernel, a: Buffer) -> None:
 
 REFUSED: dict[Attempt, str] = {
     no_next: "does not end in `next`",
-    missing_name: "the loop carries %x, %y, and %x is handed on",
-    unknown_name: "the loop carries %x, and %x, %y is handed on",
+    missing_name: "the loop carries %x, %y, and %x is forwarded",
+    unknown_name: "the loop carries %x, and %x, %y is forwarded",
     next_in_a_conditional: "at the end of a loop's body only",
     behind_next: "ends its region",
     other_kind: "%x is a number, and %a is a buffer",
@@ -638,7 +638,7 @@ REFUSED: dict[Attempt, str] = {
     a_result_that_is_a_flag: "%n is a condition already",
     a_late_other_side: "right behind its conditional",
     wrong_accessor: "%x is a number, not a buffer",
-    unknown_accessor: "%y is not handed on, only %x",
+    unknown_accessor: "%y is not forwarded, only %x",
     shadowed: "the name %a is already taken",
     badly_spelled: "'a b' is no name",
 }

@@ -65,7 +65,7 @@ def test_costs_that_no_float_holds_are_numbers_in_json(
 
 
 def limits_of(text: str) -> tuple[str, ...]:
-    """What `insert` says it did not tell apart; `check` finds nothing in the result."""
+    """What `insert` says it did not distinguish; `check` finds nothing in the result."""
     kernel = parse(text)
     limits = insert_barriers(kernel).limits
     assert check(kernel).ok
@@ -274,4 +274,4 @@ def test_comparisons_beyond_the_budget_are_not_made(monkeypatch: pytest.MonkeyPa
     text = exploding.calls_loops_and_copies(3, 2)
     assert limits_of(text) == ()
     monkeypatch.setattr("fencepost.analysis.access_classes.MOST_COMPARED", 5)
-    assert any("are told apart" in limit for limit in limits_of(text))
+    assert any("are distinguished" in limit for limit in limits_of(text))

@@ -17,7 +17,7 @@ PLACED = [
     pytest.param(path, strategy, id=f"{path.stem}-{strategy}")
     for path in WITHOUT_OBJECTS
     for strategy in STRATEGIES
-    # Barriers are not split where waves run apart.
+    # Barriers are not split where waves are skewed.
     if strategy != "intersect" or not path.stem.startswith("shifted")
 ]
 

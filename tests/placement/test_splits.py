@@ -230,7 +230,7 @@ def disagreement(text: str, *, exact: bool) -> str | None:
     if simulated.deadlocks and not structure:
         return f"only simulate sees a hang: {simulated.deadlocks[0].message}"
     if not in_step(build_flow(trace)):
-        return None  # waves that run apart: what verification refuses may be fine
+        return None  # skewed waves: what verification refuses may be fine
     tracked = fp.check(trace, method="track")
     if simulated.deadlocks and not tracked.deadlocks:
         return f"simulate sees a hang, track does not: {simulated.deadlocks[0].message}"

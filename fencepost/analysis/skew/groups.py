@@ -1,4 +1,4 @@
-"""Groups of waves that run apart: who meets which barrier inside divergent conditionals.
+"""Groups of skewed waves: who meets which barrier inside divergent conditionals.
 
 A barrier that only some waves come by is met by the next barrier of the others, whatever line that stands on. From
 then on these waves stand further back in the program than the others, by one rendezvous. Waves that come by the same
@@ -103,7 +103,7 @@ def _refuse_what_is_not_followed(flow: Flow, guarded: set[int]) -> None:
         for op in block.ops:
             if isinstance(op, ops.MbarrierOperation):
                 raise FencepostError(
-                    "a barrier object in a kernel whose waves run apart",
+                    "an mbarrier in a kernel whose waves are skewed",
                     [Mark(op.span), *_first_barrier(flow, guarded)],
                     code="FP201",
                     notes=[JUDGED],
@@ -113,7 +113,7 @@ def _refuse_what_is_not_followed(flow: Flow, guarded: set[int]) -> None:
                 if block.guards:
                     raise _refused(flow, block, op)
                 raise FencepostError(
-                    "a split barrier in a kernel whose waves run apart",
+                    "a split barrier in a kernel whose waves are skewed",
                     [Mark(op.span), *_first_barrier(flow, guarded)],
                     code="FP201",
                     notes=[JUDGED],

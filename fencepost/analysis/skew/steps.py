@@ -1,4 +1,4 @@
-"""The steps of a phase where groups of waves run apart: what each operation does to each pair of groups.
+"""The steps of a phase where groups of waves are skewed: what each operation does to each pair of groups.
 
 A kernel has many operations and few kinds of them: what is worked out for one is kept for those that are like it.
 """
@@ -28,7 +28,7 @@ class _Here(NamedTuple):
 
 @dataclass(slots=True)
 class SkewedSteps:
-    """Makes the steps of a program whose waves run apart."""
+    """Makes the steps of a program whose waves are skewed."""
 
     program: Program
     skew: Skewed

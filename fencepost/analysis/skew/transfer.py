@@ -1,8 +1,8 @@
-"""What is pending between groups of waves that run apart.
+"""What is pending between groups of waves that are skewed.
 
 Let x be an access in group g and y one in group h, later in the program. A rendezvous orders them if x is complete
 before g arrives at it and h has passed it before y. Say that where y stands, h has passed `lead` rendezvous more than
-g at the same place of the program: 0 within a group; in a ping-pong loop 1 if h is the group that was held back,
+g at the same place of the program: 0 within a group; in a ping-pong loop 1 if h is the group that was delayed,
 and -1 if g is. Then, counted in rendezvous that g meets:
 
 * once x is complete, g's next rendezvous tells everyone. It is one ahead (*stage* 1); each rendezvous that g meets
@@ -36,7 +36,7 @@ OWN = 0
 
 @dataclass(slots=True)
 class Skewed:
-    """The layers of bits of a kernel whose waves run apart, and how bits move between them.
+    """The layers of bits of a kernel whose waves are skewed, and how bits move between them.
 
     A layer is as wide as all classes. They are: a wave's own; then for each stage (unfinished; 1, 0, -1, ...; owed
     after n-1, ..., 1, 0 more rendezvous; overdue) one for each relation, so that moving on a stage is one shift.
@@ -49,7 +49,7 @@ class Skewed:
     least: tuple[int, ...]
     """For each relation, its least lead: an access at this stage is ordered for good."""
     lowest: int
-    """The lowest stage that is told apart."""
+    """The lowest stage that is distinguished."""
     most_owed: int
     """The greatest lead."""
     conflicts: list[list[int]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Why two accesses of waves that run apart are not in order, in a sentence: who is behind, and where the two meet.
+"""Why two accesses of skewed waves are not in order, in a sentence: who is behind, and where the two meet.
 
 The k-th barrier of one wave meets the k-th of the other. So the last barrier that the second access's wave has passed
 meets one of the first access's wave that is easily found, and that one either comes too early, in front of the first
@@ -78,7 +78,7 @@ def why_skewed(
     holding = [barrier for barrier in (one if behind > 0 else other) if _holds(barrier, second.number)]
     head = (
         f"wave {late.wave} runs {_rendezvous(abs(behind))} behind wave {early.wave}: "
-        f"it was held back {_at(holding[-1].op)}, as all waves with `{holding[-1].who}` are"
+        f"it was delayed {_at(holding[-1].op)}, as all waves with `{holding[-1].who}` are"
     )
     if kind == "wrong order":
         return Why(f"{head}. {_done_before(first, second, one, other)}")

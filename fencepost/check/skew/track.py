@@ -1,4 +1,4 @@
-"""Follow one access of one wave until every other wave is bound to come after it, where waves run apart.
+"""Follow one access of one wave until every other wave is bound to come after it, where waves are skewed.
 
 As `track` does, over states and not over paths, so that it holds for every path and every trip count. What differs
 is who meets whom. Let the access x be made by wave i, and let `lead` be how many barriers more than i another wave j
@@ -64,7 +64,7 @@ class _Step(Walked):
 
 
 class SkewTracker(Tracker):
-    """Follows every access of a kernel whose waves run apart."""
+    """Follows every access of a kernel whose waves are skewed."""
 
     def __init__(self, context: Context, explored: Explored, budget: int, balance: Balance) -> None:
         super().__init__(context, explored, budget)
@@ -134,7 +134,7 @@ class SkewTracker(Tracker):
                     todo.append(_Step(target, 0, env, here, step, around, earlier, standing))
         self.explored.steps += steps
 
-    # many branches because this is the innermost loop of the walk: each kind of operation is told apart right here
+    # many branches because this is the innermost loop of the walk: each kind of operation is distinguished right here
     def through(self, tracked: Tracked, block: Block, step: _Step) -> tuple[Status, Standing] | None:
         """How the access stands at the end of a block; None once nothing can come before it any more."""
         status, standing = step.status, step.standing

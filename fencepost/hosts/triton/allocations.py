@@ -82,7 +82,7 @@ UNKNOWN = Unknown()
 def view(module: Module, op: Operation, place: Place, index: Expr | None, *, slices: bool = False) -> Place:
     """The view that an operation makes of another one; `index` is the slot that is asked for.
 
-    With `slices`, parts of a tile are told apart where its layout keeps them together.
+    With `slices`, parts of a tile are distinguished where its layout keeps them together.
     """
     before, after = module.type_of(op.operands[0]), module.type_of(op.results[0])
     if not isinstance(before, MemDesc) or not isinstance(after, MemDesc):

@@ -1,6 +1,6 @@
 """The control flow of a function as plain blocks, whether it is written with branches (cf) or regions (scf).
 
-Every block has arguments, and ends by going to others and handing arguments on. What the regions of scf hand on
+Every block has arguments, and ends by going to others and handing arguments on. What the regions of scf pass on
 becomes arguments, too: a loop is a body that comes back to itself, and what follows.
 """
 
@@ -233,7 +233,7 @@ class Flattening:
 
 
 def _yielded(last: Flat) -> tuple[Value, ...]:
-    """What the end of a region hands on."""
+    """What the end of a region passes on."""
     if last.operations and last.operations[-1].name == "scf.yield":
         return last.operations[-1].operands
     return ()

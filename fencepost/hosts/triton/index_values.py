@@ -75,7 +75,7 @@ class Numbers:
                 else:
                     self.known[here] = self.known[self.same[here]]
                 continue
-            # What a region hands on is an argument of what follows it.
+            # What a region passes on is an argument of what follows it.
             op = here.defining_operation if self.argument(here) is None else None
             missing = [used for used in _used(op) if used not in self.known] if op is not None else []
             if missing:

@@ -51,7 +51,7 @@ from fencepost.version import __version__
 VARIABLE = "FENCEPOST_TRITON"
 NOTED = "fencepost"
 """The entry of a kernel's metadata that says what fencepost did: `left` with the reason, `judged` with what of the
-module that was handed on is proven, and `audits`."""
+module that was passed on is proven, and `audits`."""
 
 Membar = Callable[[Any], None]
 Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
@@ -75,7 +75,7 @@ class Installation:
     show: Callable[[Audit], None] | None
     decide: Decide
     thorough: bool = False
-    """Whether what is handed on is simulated as well where it has mbarriers."""
+    """Whether what is passed on is simulated as well where it has mbarriers."""
     audits: list[Audit] = field(default_factory=list)
     active: bool = True
     """Whether it still is installed: others may keep the hook and call it."""
@@ -247,9 +247,9 @@ def install(
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.
 
-    `show` is called with what was found about each kernel; by default it is printed to standard error in audit mode.
-    With `thorough`, what `replace` hands on is judged in full also where it has mbarriers: that takes from a tenth of
-    the compilation to several times as long.
+    `show` is called with what was found about each kernel; by default it is printed to standard error in audit
+    mode. With `thorough`, what `replace` passes on is judged in full also where it has mbarriers: that takes from a
+    tenth of the compilation to several times as long.
     """
     mode = mode_of(mode, VARIABLE, AUDIT, "FP411")
     if mode is None:

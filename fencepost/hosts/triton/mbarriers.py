@@ -1,4 +1,4 @@
-"""Operations on barrier objects: which waves run them, and which barriers they bring along.
+"""Operations on mbarriers: which waves run them, and which barriers they bring along.
 
 NVIDIA has one thread initialize, arrive and expect, and a thread of each of the first waves start copies by the copy
 engine (`tma`); the lowering lets the waves meet in front of an arrival. AMD has every thread arrive, and every wave
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fencepost.hosts.triton.translate_operations import OperationWriter
 
 TMA = "tma"
-"""The counter of loads by NVIDIA's copy engine; nothing waits for it but barrier objects."""
+"""The counter of loads by NVIDIA's copy engine; nothing waits for it but mbarriers."""
 INIT = ("ttng.init_barrier", "amdg.init_barrier")
 INVAL = ("ttng.inval_barrier",)
 WAIT = ("ttng.wait_barrier", "amdg.wait_barrier")
@@ -43,7 +43,7 @@ PREDICATE = {"ttng.wait_barrier": 2, "ttng.barrier_expect": 1, "ttng.arrive_barr
 
 
 def uses_mbarriers(function: Operation) -> bool:
-    """Whether a function works with barrier objects."""
+    """Whether a function works with mbarriers."""
     return any(op.name in MBARRIERS for op in function.walk())
 
 
@@ -61,7 +61,7 @@ Asked = Callable[[], AbstractContextManager[object]]
 
 
 class MbarrierWriter:
-    """Puts operations on barrier objects into a kernel."""
+    """Puts operations on mbarriers into a kernel."""
 
     def __init__(self, writer: OperationWriter) -> None:
         self.writer = writer
@@ -174,7 +174,7 @@ class MbarrierWriter:
     # ------------------------------------------------------------ pieces
 
     def is_mbarrier(self, value: Value) -> bool:
-        """Whether a view is one of barrier objects."""
+        """Whether a view is one of mbarriers."""
         memory = self.writer.views.module.type_of(value)
         return isinstance(memory, MemDesc) and memory.bits == 64 and memory.elements == 1
 

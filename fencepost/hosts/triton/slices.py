@@ -3,7 +3,7 @@
 A row-major tile has the columns that are asked for once in every row. A swizzle moves vectors of columns about within
 blocks of as many as there are phases, by an exclusive or with the row's phase: a part that ends with blocks has the
 bytes that it would have without, and one that is an aligned fraction of a block lies in one piece in every row.
-Padding shifts whole stretches. What is not like this is not told apart.
+Padding shifts whole stretches. What is not like this is not distinguished.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the views of a function point: allocations, and index expressions in numbers that blocks hand on.
+"""Where the views of a function point: allocations, and index expressions in numbers that blocks pass on.
 
 Only numbers that decide which bytes are touched are followed; all others are left out of the kernel.
 """
@@ -38,7 +38,7 @@ class Views:
     follow: bool = False
     """Whether what decides how often loops run, and which way branches go, is followed as well."""
     slices: bool = False
-    """Whether parts of tiles are told apart."""
+    """Whether parts of tiles are distinguished."""
     numbers: Numbers = field(init=False)
     names: dict[Value, str] = field(default_factory=dict)
     """The arguments of blocks that are numbers or views, and what each is called as a number."""
@@ -87,7 +87,7 @@ class Views:
                     self.numbers.natural.add(self.names[value])
 
     def find_tried(self) -> None:
-        """Conditions of operations on barrier objects that are not followed."""
+        """Conditions of operations on mbarriers that are not followed."""
         todo = [
             value for block in self.flat.blocks for op in block.operations for value in mbarrier_numbers(op)
         ]
@@ -110,7 +110,7 @@ class Views:
     # ------------------------------------------------------------ numbers that matter
 
     def name_arguments(self, block: Flat, *, first: bool) -> None:
-        """Numbers and views that blocks hand on get names; those of the function itself are not known."""
+        """Numbers and views that blocks pass on get names; those of the function itself are not known."""
         for place, value in enumerate(block.arguments):
             if not first and (value.type in NUMBERS or is_view(value)):
                 self.names[value] = f"{block.name}.{place}"
@@ -129,7 +129,7 @@ class Views:
         self.numbers.known.clear()
 
     def find_needed(self) -> None:
-        """Which names views depend on, directly or through what is handed on to them."""
+        """Which names views depend on, directly or through what is passed on to them."""
         by_name = {name: value for value, name in self.names.items()}
         todo: list[str] = []
         for block in self.flat.blocks:
@@ -169,7 +169,7 @@ class Views:
         return [self.names[value] for value in block.arguments if self.names.get(value) in self.needed]
 
     def arguments(self, block: Flat, number: int) -> list[Expr]:
-        """What a way out of a block hands on, of what matters."""
+        """What a way out of a block passes on, of what matters."""
         way = block.ways[number]
         return [
             self.handed(value, argument)
@@ -187,7 +187,7 @@ class Views:
         return self.number(argument)
 
     def handed_number(self, argument: Argument) -> Expr:
-        """A number that is handed on."""
+        """A number that is passed on."""
         if not isinstance(argument, Sum):
             return self.number(argument)
         one, other = self.number(argument.one), self.number(argument.other)

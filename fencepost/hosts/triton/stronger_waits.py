@@ -1,7 +1,7 @@
 """Waits that are too weak, made stronger: no barrier helps where an engine is still at work.
 
 The wait that a module has leaves too much outstanding then. Its count is lowered as little as is enough. Waits are
-not put in: they hand on the values that are waited for, and whoever uses those would have to use others.
+not put in: they pass on the values that are waited for, and whoever uses those would have to use others.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Does(Enum):
     MEETS_BARE = "is a barrier of the workgroup without a fence"
     VIEWS = "makes another view of the same bytes"
     NOTHING = "touches no shared memory and orders nothing"
-    MBARRIERS = "works on a barrier object in memory, or with one"
+    MBARRIERS = "works on an mbarrier in memory, or with one"
     HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
     FIRST_USES = "has its first wave write and read memory of its own"
     PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
@@ -228,7 +228,7 @@ TABLE: dict[str, Row] = {
     # one wave makes a descriptor, and looks at what others have made; then all meet
     "ttng.tensormap_create": Row(Does.FIRST_USES),
     "ttng.tensormap_fenceproxy_acquire": Row(Does.MEETS),
-    # barrier objects
+    # mbarriers
     "ttng.init_barrier": Row(Does.MBARRIERS),
     "ttng.inval_barrier": Row(Does.MBARRIERS),
     "ttng.barrier_expect": Row(Does.MBARRIERS),

@@ -1,6 +1,6 @@
 """Copies by AMD's data mover (TDM): of how many instructions one is, and whether every wave arrives with it.
 
-Each wave moves its part of a tile and arrives on the barrier object with its last instruction. Where it may have no
+Each wave moves its part of a tile and arrives on the mbarrier with its last instruction. Where it may have no
 part (a descriptor whose predicate may be 0, waves that a hint leaves out, rows that other waves hold as well), it is
 not known whether it arrives.
 """

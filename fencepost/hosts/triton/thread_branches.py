@@ -57,7 +57,7 @@ def differing(module: Module, function: Operation) -> set[Value]:
                 pairs = zip(way.block.arguments, way.arguments, strict=True)
                 found.update(argument for argument, value in pairs if value in found)
             if any(value in found for value in op.operands):
-                # What a region is handed, and what it hands on, is among its operands and results.
+                # What a region is handed, and what it passes on, is among its operands and results.
                 found.update(_arguments(op))
                 if op.name in ("scf.yield", "scf.condition", "ttg.warp_yield") and op.parent is not None:
                     found.update(op.parent.results)

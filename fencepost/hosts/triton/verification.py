@@ -1,4 +1,4 @@
-"""What `replace` hands on is judged by `check` first: the module as it is then, read back.
+"""What `replace` passes on is judged by `check` first: the module as it is then, read back.
 
 Barriers and waits are judged on all paths, in each partition by itself, and nothing but a proof will do. mbarriers
 are taken to be used as they should: placement does not change them, and to simulate all waves together takes between

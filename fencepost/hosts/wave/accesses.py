@@ -28,7 +28,7 @@ HANDING = frozenset((Kind.ALLOCATE, Kind.ITERATE, Kind.CONDITIONAL, Kind.OUTPUT,
 INTO_SHARED = frozenset((Kind.GATHER, Kind.TENSOR_LOAD))
 """Accesses that are to shared memory whatever their operand says."""
 MOST_STEPS = 1000
-"""How often memory can be handed on before that counts as a circle."""
+"""How often memory can be passed on before that counts as a circle."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class Bundle:
     """and the byte behind its end; None if that is not known, and it may be all of the allocation."""
     members: list[Access] = field(default_factory=list)
     by_wave: tuple[tuple[int, int], ...] = ()
-    """Where it is worth telling waves apart: where it begins and ends in each one."""
+    """Where it is worth distinguishing waves: where it begins and ends in each one."""
 
     @property
     def writes(self) -> bool:
@@ -221,7 +221,7 @@ def origin_of(memory: Node) -> Node:
         if place >= len(began) or not hasattr(began[place], "op"):
             return memory
         memory = began[place]
-    raise FencepostError("memory is handed on in a circle", code="FP422")
+    raise FencepostError("memory is passed on in a circle", code="FP422")
 
 
 def _is_argument(node: Node) -> bool:

@@ -23,7 +23,7 @@ def find_order(accesses: Accesses) -> None:
     for access in accesses.writes:
         if access.bundle.kind in ATOMICS:
             allocation = access.bundle.allocation
-            # Loops hand on memory of one size; what is packed may share bytes with what is not of its size.
+            # Loops pass on memory of one size; what is packed may share bytes with what is not of its size.
             where = "packed" if allocation.offset is not None else allocation.size
             families.setdefault(where, []).append(access)
     for family in families.values():

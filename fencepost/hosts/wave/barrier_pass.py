@@ -67,7 +67,7 @@ def read(
 
 
 def _could_do_with_less(translation: Translation, inserted: Inserted) -> bool:
-    """Whether a barrier is there for accesses that stay apart if waves are told apart."""
+    """Whether a barrier is there for accesses that stay apart if waves are distinguished."""
     return translation.some_stay_apart(
         (hazard.producer.host, hazard.consumer.host)
         for barrier in (*inserted.barriers, *inserted.upgraded)

@@ -1,4 +1,4 @@
-"""Regions of a trace written into a kernel: loops with the memory that they hand on, conditionals, operations."""
+"""Regions of a trace written into a kernel: loops with the memory that they pass on, conditionals, operations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ITERATE_STEP, ITERATE_START = 4, 5
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What a loop hands on to those behind it."""
+    """What a loop passes on to those behind it."""
 
     loop: Node
     place: int
@@ -186,7 +186,7 @@ class RegionWriter:
     # ------------------------------------------------------------ control flow
 
     def loop(self, node: Node) -> None:
-        """A loop. Of what it hands on, shared memory is followed."""
+        """A loop. Of what it passes on, shared memory is followed."""
         graph = self.wave_trace.get_subgraph(node.args[REGION_OF[Kind.ITERATE]])
         given = node.args[ITERATE_INIT]
         names: dict[str, Buffer] = {}
@@ -231,7 +231,7 @@ class RegionWriter:
         return -(-max(count, 0) // int(step)) if count is not None else None
 
     def returned(self, graph: Any) -> list[Any]:
-        """What a loop's body hands on to the next iteration."""
+        """What a loop's body passes on to the next iteration."""
         (found,) = graph.output_node().args
         return list(found) if isinstance(found, list | tuple) else [found]
 
@@ -245,7 +245,7 @@ class RegionWriter:
         return found
 
     def result(self, node: Node) -> None:
-        """What a loop hands on to those behind it, under a name of its own."""
+        """What a loop passes on to those behind it, under a name of its own."""
         buffer = self.memory.get(_Result(node.args[0], node.args[1]))
         if buffer is not None:
             self.memory[node] = buffer

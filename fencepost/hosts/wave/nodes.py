@@ -1,7 +1,7 @@
 """Wave's nodes: what kind of operation each one is, and its arguments by name.
 
 Wave wraps a node in an object of its operation's class to look at it, which takes longer than all that is asked of
-the node here. So classes are told apart by their names, once per class, and arguments are read where they stand.
+the node here. So classes are distinguished by their names, once per class, and arguments are read where they stand.
 Nothing is written to a node.
 """
 

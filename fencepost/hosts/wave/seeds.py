@@ -161,7 +161,7 @@ def handle_hazard(
 def get_shared_memory_from_op(op: Any, depth: int = 0) -> Node | None:
     """The node that stands for the shared memory which a node or operation touches; None if it touches none.
 
-    What a loop hands on stands for what the loop begins with, or `depth` iterations later for what it has become.
+    What a loop passes on stands for what the loop begins with, or `depth` iterations later for what it has become.
     """
     node = _node(op)
     kind = kind_of(node)
@@ -214,7 +214,7 @@ def _carried(memory: Node, depth: int) -> Node:
 
 
 def _results(loop: Node) -> list[Any]:
-    """What the body of a loop hands on to the next iteration."""
+    """What the body of a loop passes on to the next iteration."""
     graph = loop.graph
     while not hasattr(graph, "subgraphs"):
         graph = graph.parent_op.graph

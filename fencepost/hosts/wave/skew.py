@@ -22,7 +22,7 @@ Stretches = tuple[tuple[int, int], ...]
 
 
 def find_skew(accesses: Accesses, group: Workgroup) -> None:
-    """Say where it is worth telling waves apart: where some pair of bundles never meets across waves."""
+    """Say where it is worth distinguishing waves: where some pair of bundles never meets across waves."""
     threads = Threads(group)
     for one, other in _pairs_to_compare(accesses):
         if threads.keep_apart(one, other):
@@ -30,14 +30,14 @@ def find_skew(accesses: Accesses, group: Workgroup) -> None:
 
 
 def may_stay_apart(accesses: Accesses) -> bool:
-    """Whether telling waves apart could make a difference, as far as a glance tells."""
+    """Whether distinguishing waves could make a difference, as far as a glance tells."""
     return not all(_evidently_not_apart(one, other) for one, other in _pairs_to_compare(accesses))
 
 
 def _pairs_to_compare(accesses: Accesses) -> Iterator[tuple[Bundle, Bundle]]:
     families: dict[int, list[Bundle]] = {}
     for bundle in accesses.bundles.values():
-        # Memory that loops hand on is of one size, so nothing of another size can be the same.
+        # Memory that loops pass on is of one size, so nothing of another size can be the same.
         if bundle.hi is not None:
             families.setdefault(bundle.allocation.size, []).append(bundle)
     for family in families.values():

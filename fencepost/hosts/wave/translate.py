@@ -96,7 +96,7 @@ def translate(
     the sizes that it is compiled for; by default those of the compilation that is going on. With `timed`, matrix
     operations and accesses to global memory are translated too, which say how long things take. `without` are
     barriers of the trace that the kernel does not get; they go when it is written back. Without `exact`, waves are
-    not told apart, which is quicker and asks for more. With `whole`, nothing is left out, and each node is an
+    not distinguished, which is quicker and asks for more. With `whole`, nothing is left out, and each node is an
     operation of its own.
     """
     workgroup = workgroup_of(constraints)
@@ -156,7 +156,7 @@ def _buffers(kernel: Kernel, accesses: Accesses) -> dict[Node, Buffer]:
     for bundle in accesses.bundles.values():
         anywhere = anywhere or bundle.allocation is ANYWHERE
         if bundle.hi is not None:
-            # Memory that loops hand on has one size, so all allocations of that size grow alike.
+            # Memory that loops pass on has one size, so all allocations of that size grow alike.
             size = bundle.allocation.size
             longest[size] = max(longest.get(size, size), bundle.hi)
     sizes = {node: longest.get(found.size, found.size) for node, found in accesses.allocations.items()}

@@ -24,7 +24,7 @@ class WholeWriter(RegionWriter):
     """Writes all operations of a trace, with the values that they use."""
 
     def region(self, graph: Any) -> None:
-        """All that a region does. What a loop hands on in registers is there when an iteration begins."""
+        """All that a region does. What a loop passes on in registers is there when an iteration begins."""
         for node in graph.nodes:
             if self.kinds[node] is Kind.ITER_ARG and node not in self.memory:
                 self.note(node, self.kernel.compute())
@@ -49,7 +49,7 @@ class WholeWriter(RegionWriter):
             self.note(node, self.kernel.compute(*self.arriving(node)))
 
     def result(self, node: Node) -> None:
-        """What a loop hands on to those behind it."""
+        """What a loop passes on to those behind it."""
         RegionWriter.result(self, node)
         if node not in self.memory and node not in self.values:
             self.note(node, self.kernel.compute())

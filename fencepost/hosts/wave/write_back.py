@@ -181,7 +181,7 @@ def _instead(op: ops.SyncOperation, host: Node, region: Any) -> list[Edit]:
 
 
 def _output(region: Any) -> Node | None:
-    """The node that a region ends with, if it hands on anything."""
+    """The node that a region ends with, if it passes on anything."""
     last = next(iter(reversed(region.nodes)), None)
     return last if last is not None and last.op == "output" else None
 

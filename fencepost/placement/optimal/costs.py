@@ -19,7 +19,7 @@ from fencepost.placement.optimal.literals import Choice
 from fencepost.placement.strategy import wait_price
 
 FINEST = 1 << 24
-"""A barrier that runs once, in the smallest units that are told apart."""
+"""A barrier that runs once, in the smallest units that are distinguished."""
 STATIC = 1 << 20
 """More barriers than any kernel here has: one that is executed never weighs less than all that just stand there."""
 

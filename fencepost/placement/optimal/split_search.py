@@ -23,7 +23,7 @@ from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.optimal.split_program import HalvesModel, Values, taken
 
 MOST_PLACES = 250
-"""Kernels with more places are not put to the solver: whole barriers are pulled apart one by one there."""
+"""Kernels with more places are not put to the solver: whole barriers are split one by one there."""
 EVERY_PLACE = 16
 """Kernels with so few places have all of them looked at; in others, two for each stretch between accesses."""
 MOST_BARRIERS = 2
@@ -42,7 +42,7 @@ class Apart:
     """The same with whole barriers where the waits stand: what each is there for."""
     split: Placement
     halves: dict[Position, Halves]
-    """For each barrier of `whole` that was pulled apart, its halves."""
+    """For each barrier of `whole` that was split, its halves."""
     exposed: float
     """Cycles of latency in one run of the kernel, estimated."""
     places: int

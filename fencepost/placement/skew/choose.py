@@ -1,4 +1,4 @@
-"""Placements where groups of waves run apart (see `analysis.skew`).
+"""Placements where groups of waves are skewed (see `analysis.skew`).
 
 Barriers that stand in the kernel without a fence can be given one. That costs less than a barrier more, so strategies
 choose as if all of them had one; afterwards each goes back to what it was if nothing needs its fence. Of several new

@@ -28,8 +28,8 @@ def decide_skewed(
     in_step = len(program.transfer.groups.masks) == 1
     if asked.splits is Splits.ALWAYS and not in_step:
         raise FencepostError(
-            "barriers cannot be split in a kernel whose waves run apart",
-            [Mark(op.span, "some waves are held back here") for op in program.held_back_at()][:1],
+            "barriers cannot be split in a kernel whose waves are skewed",
+            [Mark(op.span, "some waves are delayed here") for op in program.held_back_at()][:1],
             code="FP201",
             notes=[
                 ("help", "`--strategy auto`, `optimal`, `minimize`, `eager` and `walk` use whole barriers")
@@ -45,7 +45,7 @@ def decide_skewed(
     if in_step and placement == program.existing:
         return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
     if program.table.engines and not program.waits_fixed:
-        apart = "completion matters" if in_step else "waves run apart"
+        apart = "completion matters" if in_step else "waves are skewed"
         reason = f"how long to wait for copies is not part of the optimum where {apart}"
         return Decision(strategy.name, spaced(program, placement), f"not proven to be optimal ({reason})")
     limit = asked.seconds if options.seconds is None else options.seconds

@@ -1,4 +1,4 @@
-"""The fewest barriers where groups of waves run apart, with a proof or without.
+"""The fewest barriers where groups of waves are skewed, with a proof or without.
 
 A placement is a height at each place: how many barriers stand there, or whether one that stands there anyway has a
 fence. More of anything never hurts. So if a placement leaves a hazard open, every one that does not is higher
@@ -49,7 +49,7 @@ class FewestSkewed:
     proven: bool
     rows: int
     reason: str = ""
-    apart: str = "; waves run apart"
+    apart: str = "; waves are skewed"
     """What else there is to say about a proof."""
 
     def __str__(self) -> str:

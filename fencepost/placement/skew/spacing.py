@@ -1,4 +1,4 @@
-"""Room between barriers where groups of waves run apart.
+"""Room between barriers where groups of waves are skewed.
 
 Such schedules let one group multiply while the other one reads: what stands between two barriers runs at the same
 time as what stands between the next two. Where in a stretch of registers alone a barrier stands orders nothing more

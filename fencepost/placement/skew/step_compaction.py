@@ -1,4 +1,4 @@
-"""A program whose waves run apart, without steps that change nothing where no barrier comes between.
+"""A program whose waves are skewed, without steps that change nothing where no barrier comes between.
 
 Kernels touch one buffer with many operations in a row. The second access of a class right behind the first one meets
 nothing that the first has not met and leaves nothing behind that the first has not left. A barrier between the two

@@ -9,8 +9,8 @@ stand-in is pending can meet the caller's accesses; if it conflicts with them, a
 Invariant: with the barriers of `membar` nothing is left uncovered. For kernels without functions they are those of
 `eager`, at the same positions. What a function needs because of its caller gets a barrier in front of the call,
 unless a barrier that the function has anyway comes first; `eager` puts it into the function where there is a single
-call. Groups, bytes of single waves and slots that depend on loops are not told apart here; divergent conditionals are
-refused.
+call. Groups, bytes of single waves and slots that depend on loops are not distinguished here; divergent
+conditionals are refused.
 """
 
 from __future__ import annotations

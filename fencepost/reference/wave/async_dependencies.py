@@ -1,7 +1,7 @@
 """Tell each barrier that drains which async operations it waits for, by name.
 
 Every async operation that is in flight at a barrier becomes a dependency of it. Where the operation and the barrier
-stand in different regions the name is handed on: a loop carries it to the next iteration (its initial value is what
+stand in different regions the name is forwarded: a loop carries it to the next iteration (its initial value is what
 comes from before the loop), a conditional gives it, and where a path has nothing to wait for, `null_async_dep`
 says so. Blocks with branches between them hand nothing on; there a barrier that drains stays as it is.
 """
@@ -141,7 +141,7 @@ class _Threading:
             return known
         if isinstance(owner, ops.Iterate):
             name = carry(self.fresh("dep"), self.value_before(copy, owner))
-            # Known before the body is looked at: it may be what the body hands on.
+            # Known before the body is looked at: it may be what the body forwards.
             self.carried[copy, owner] = name
             owner.carried = (*owner.carried, name)
             _forward(owner.body, ops.Next(), self.value_from(copy, _last(owner.body), owner.body))
@@ -190,7 +190,7 @@ def _last(graph: Graph) -> ops.Operation | None:
 
 
 def _forward(graph: Graph, end: ops.Next | ops.Give, value: ops.ValueOperation) -> None:
-    """Let a region hand on one value more."""
+    """Let a region forward one value more."""
     last = graph.last
     if not isinstance(last, ops.Next | ops.Give):
         last = end

@@ -1,4 +1,4 @@
-"""Names that stand for the completion of async operations: where they are made, handed on and still needed."""
+"""Names that stand for the completion of async operations: where they are made, forwarded and still needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost.ir.expr import is_divergent
 from fencepost.ir.loop_carried import names_of
 
 Token = ops.ValueOperation
-"""An async operation, a null dependency, or a name that a loop or conditional hands on."""
+"""An async operation, a null dependency, or a name that a loop or conditional forwards."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-# A loop of labelled blocks asks at its beginning whether to go on: the group that is held back leaves it, too.
+# A loop of labelled blocks asks at its beginning whether to go on: the group that is delayed leaves it, too.
 # RUN: fencepost check %s
 kernel @shifted waves=2 {
   shared %a : 64

@@ -1,4 +1,4 @@
-# Nobody waits for the group that is held back: it is left waiting at its last barrier.
+# Nobody waits for the group that is delayed: it is left waiting at its last barrier.
 # RUN: fencepost check %s
 # EXIT: 1
 kernel @left waves=2 {

@@ -51,7 +51,7 @@ KERNELS = (
 )
 
 MBARRIERS = (
-    # Engines and waves that arrive at barrier objects in memory.
+    # Engines and waves that arrive at mbarriers in memory.
     *(("copy_descriptor", "sm_90"), ("matmul_device_descriptor", "sm_90")),
     *(("matmul_host_descriptor", "sm_90"), ("gluon_arriving", "sm_80"), ("gluon_tma_ring", "sm_90")),
     # Counters that go through two loops.
@@ -171,7 +171,7 @@ NEAR = 2
 MISTAKES = (
     *(("gluon_ring_weak_wait", "sm_80"), ("gluon_buffer_ring_slot_in_use", "gfx950")),
     *(("gluon_tdm_ring_weak_wait", "gfx1250"), ("gluon_store_ring_weak_wait", "sm_90")),
-    # barrier objects: the wrong phase, too many or too few arrivals and bytes, none at all
+    # mbarriers: the wrong phase, too many or too few arrivals and bytes, none at all
     *(("gluon_arriving_phase", "sm_80"), ("gluon_arriving_miscounted", "sm_90")),
     *(("gluon_tma_ring_half", "sm_90"), ("gluon_tma_ring_slot_in_use", "sm_90")),
     # warps with programs of their own

@@ -1,6 +1,6 @@
 """Defects that shipped in compilers, written as Triton modules: racy ones are reported, needless barriers go.
 
-What each was is told in docs/defects.md; the kernels are our own. Rows that need barrier objects, groups of waves or
+What each was is told in docs/defects.md; the kernels are our own. Rows that need mbarriers, groups of waves or
 waves a phase apart cannot be written this way.
 """
 

@@ -300,7 +300,7 @@ def test_what_membar_does_besides_barriers_is_noticed(build: Compile) -> None:
     assert seen == ["FP410"]
 
 
-# ---------------------------------------------------------------- what is handed on is judged
+# ---------------------------------------------------------------- what is passed on is judged
 
 
 @pytest.mark.parametrize("gpu", ["gfx942", "sm_80"])

@@ -1,4 +1,4 @@
-"""Barrier objects in modules: who arrives, when objects end, and what predicates and loops agree about.
+"""Mbarriers in modules: who arrives, when objects end, and what predicates and loops agree about.
 
 A right form and a wrong one of each; what is found is what `check` says of all waves together.
 """

@@ -1,4 +1,4 @@
-"""Triton modules in which half of the waves is held back around a loop (`amdg.cond_barrier`)."""
+"""Triton modules in which half of the waves is delayed around a loop (`amdg.cond_barrier`)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def _shares(operation: Operation, count: int) -> list[tuple[Value, ...]]:
     operands = operation.operands
     sizes = operation.integers("operandSegmentSizes") or operation.integers("operand_segment_sizes")
     if sizes is None:
-        # Without segments there is nothing to tell shares apart: all operands are for the only successor.
+        # Without segments there is nothing to distinguish shares: all operands are for the only successor.
         return [operands] if count == 1 else [()] * count
     cases = operation.integers("case_operand_segments")
     if cases is not None:

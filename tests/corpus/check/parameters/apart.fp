@@ -1,4 +1,4 @@
-# Waves of which a half is held back: the same question has the same answer for them, too.
+# Waves of which a half is delayed: the same question has the same answer for them, too.
 # EXPECT: clean
 kernel @apart waves=4 {
   shared %a : 64

@@ -1,4 +1,4 @@
-# The barrier inside an exchange meets another one of the waves that are held back; no barrier outside of it helps.
+# The barrier inside an exchange meets another one of the waves that are delayed; no barrier outside of it helps.
 # EXPECT: race RAW 11 -> 11
 kernel @exchange waves=8 {
   shared %s : 256

@@ -1,4 +1,4 @@
-# Wave 0's write of slot 0 stands behind wave 2's read of it, yet comes before it: wave 2 is held back.
+# Wave 0's write of slot 0 stands behind wave 2's read of it, yet comes before it: wave 2 is delayed.
 # EXPECT: wrong-order WAR 8 -> 9
 kernel @wrong_order waves=4 {
   shared %a : 4 x 256

@@ -1,4 +1,4 @@
-# Slots of a ring told apart: within an iteration, what is written and what is read never meet.
+# Slots of a ring distinguished: within an iteration, what is written and what is read never meet.
 # RUN: fencepost prune %s 2>&1
 # RUN: fencepost check %s | filecheck %s --check-prefix=CLEAN
 # RUN: fencepost prune %s | fencepost check - | filecheck %s --check-prefix=CLEAN

@@ -27,7 +27,7 @@ kernel @ping_pong waves=8 {
 }
 # CHECK: error[FP001]: wave 0 can write %a before wave 5 has read it
 # CHECK-NEXT: --> racy.fp:13:5 and racy.fp:18:5
-# CHECK: = why: wave 5 runs one rendezvous behind wave 0: it was held back on line 10, as all waves with `wave >= 4` are. The last barrier that wave 0 passes before line 18 is the one on line 17; there it meets wave 5 on line 15, where wave 5's read on line 13 may still be unfinished: a workgroup barrier has no fence
+# CHECK: = why: wave 5 runs one rendezvous behind wave 0: it was delayed on line 10, as all waves with `wave >= 4` are. The last barrier that wave 0 passes before line 18 is the one on line 17; there it meets wave 5 on line 15, where wave 5's read on line 13 may still be unfinished: a workgroup barrier has no fence
 # CHECK: = fix: a fence at the workgroup barrier on line 15: `barrier` instead of `workgroup_barrier`
 # CHECK: error[FP001]: wave 0 can write %b before wave 5 has read it
 # CHECK: @ping_pong: 2 races

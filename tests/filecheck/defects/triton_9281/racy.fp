@@ -1,4 +1,4 @@
-# A barrier object as the bytes that it is made of: one wave sets them up, the others arrive before it has.
+# An mbarrier as the bytes that it is made of: one wave sets them up, the others arrive before it has.
 # RUN: fencepost check %s
 # EXIT: 1
 # RUN: fencepost insert %s --strategy minimize 2>&1 | filecheck %s --check-prefix=INSERT

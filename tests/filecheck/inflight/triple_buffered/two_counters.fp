@@ -1,4 +1,4 @@
-# Slots from two counters that run apart, as a pipeliner makes them: told apart as well.
+# Slots from two counters that run apart, as a pipeliner makes them: distinguished as well.
 # RUN: fencepost insert %s --strategy minimize 2>&1 | filecheck %s --check-prefix=INSERT
 # RUN: fencepost insert %s --strategy eager 2>&1 | filecheck %s --check-prefix=INSERT
 # RUN: fencepost insert %s --strategy minimize | fencepost check - | filecheck %s --check-prefix=CLEAN

@@ -1,4 +1,4 @@
-# With slots not told apart, every copy may go where the reads are: it is waited for at once, and a second barrier is needed.
+# With slots not distinguished, every copy may go where the reads are: it is waited for at once, and a second barrier is needed.
 # RUN: fencepost insert %s --no-slots 2>&1
 # RUN: fencepost insert %s --no-slots | fencepost check - | filecheck %s --check-prefix=CLEAN
 kernel @pipeline waves=8 {
