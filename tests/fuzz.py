@@ -1,6 +1,6 @@
 """A campaign of random kernels, with a progress bar; a kernel that fails is shrunk and written to out/.
 
-python -m tests.fuzz --kernels 100000 [--seed 0] [--jobs 2] [--everything]
+python -m tests.fuzz --kernels 100000 [--seed 0] [--jobs 2] [--everything] [--only NAME ...]
 
 That nothing is missing is asked of every kernel; of whatever else has to hold, one thing of each, in turn, and of the
 strategies one, so that a campaign can be large. `--everything` asks everything of every kernel.
@@ -121,9 +121,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=10_000_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--everything", action="store_true", help="ask everything of every kernel")
+    names = [name for name, *_ in PLANS]
+    parser.add_argument(
+        "--only", nargs="+", choices=names, default=names, metavar="NAME", help="; ".join(names)
+    )
     options = parser.parse_args()
     batches = []
-    for plan, (_, share, _, _) in enumerate(PLANS):
+    for plan, (name, share, _, _) in enumerate(PLANS):
+        if name not in options.only:
+            continue
         first = options.seed + plan * 100_000_000
         last = first + max(1, int(options.kernels * share))
         batches += [(plan, range(start, min(start + BATCH, last))) for start in range(first, last, BATCH)]
