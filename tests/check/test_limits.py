@@ -196,3 +196,28 @@ def test_mbarriers_that_are_gone_cost_nothing() -> None:
         return report.explored.work
 
     assert work(200) < 2.2 * work(100)
+
+
+TWO_ENTRIES = """
+kernel @k waves=2 {
+  shared %b : 64
+  write %b
+  cond_br %c0, ^two, ^one
+^one:
+  read %b
+  br ^two
+^two:
+  cond_br %c1, ^one, ^three
+^three:
+  cond_br %c2, ^two, ^end
+^end:
+  return
+}
+"""
+
+
+def test_a_path_without_end_is_no_proof_and_hides_nothing_from_track() -> None:
+    """Always taking the first way goes round for ever in a loop with two entries."""
+    simulated = check(parse(TWO_ENTRIES), method="simulate")
+    assert not simulated.explored.complete
+    assert [race.hazard for race in check(parse(TWO_ENTRIES)).races] == ["RAW"]
