@@ -562,18 +562,21 @@ def _find_conflicts(table: ClassTable, ignore: Filter | None, coarsest: bool) ->
         _note_conflict(table, one, other, bits, age)
         if table.solver.given_up and not coarsest:
             raise TooMuch
-    for other, later in enumerate(table.classes):
-        if later.told:
-            _note_objects(table, other, later)
-
-
-def _note_objects(table: ClassTable, other: int, later: AccessClass) -> None:
-    """An engine must not tell an object that is still being made: the copy comes behind plain writes to it."""
-    for one, earlier in enumerate(table.classes):
-        either = earlier.waves | later.waves
-        plain = earlier.writes and not earlier.engine and not earlier.atomic
-        if plain and either & (either - 1) and _overlap(earlier.regions, later.told):
+    for one, other in made_before_arrivals(table):
+        either = table.classes[one].waves | table.classes[other].waves
+        if either & (either - 1):
             table.conflicts[other] |= all_ages(table, one)
+
+
+def made_before_arrivals(table: ClassTable) -> Iterator[tuple[int, int]]:
+    """Plain writes to an mbarrier, and copies whose engine arrives on it: that must come behind them."""
+    for other, later in enumerate(table.classes):
+        if not later.told:
+            continue
+        for one, earlier in enumerate(table.classes):
+            plain = earlier.writes and not earlier.engine and not earlier.atomic
+            if plain and _overlap(earlier.regions, later.told):
+                yield one, other
 
 
 def _find_pairs(table: ClassTable, most: float) -> None:

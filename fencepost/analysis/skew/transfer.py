@@ -25,7 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.access_classes import ClassTable, Filter, all_ages, pairs_that_matter, width
+from fencepost.analysis.access_classes import (
+    ClassTable,
+    Filter,
+    all_ages,
+    made_before_arrivals,
+    pairs_that_matter,
+    width,
+)
 from fencepost.analysis.skew.groups import Groups
 from fencepost.analysis.sync import Sync
 from fencepost.analysis.transfer import Turn, WavesApart
@@ -306,6 +313,11 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
         if (earlier.engine or later.engine) and earlier.meets(later, True, age, table.solver):
             # A copy that has been waited for is known to its own wave.
             (skew.in_flight if earlier.engine else skew.conflicts)[skew.count][other] |= bits
+    for one, other in made_before_arrivals(table):
+        for number, (first, second) in enumerate(relations):
+            mine, theirs = parts[one][first].waves, parts[other][second].waves
+            if mine and theirs and (mine | theirs) & ((mine | theirs) - 1):
+                skew.conflicts[number][other] |= all_ages(table, one)
     for number in range(skew.count + 1):
         asked = 0
         for conflicts in (*skew.conflicts[number], *skew.in_flight[number]):
