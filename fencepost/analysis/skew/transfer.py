@@ -315,8 +315,9 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
             (skew.in_flight if earlier.engine else skew.conflicts)[skew.count][other] |= bits
     for one, other in made_before_arrivals(table):
         for number, (first, second) in enumerate(relations):
-            mine, theirs = parts[one][first].waves, parts[other][second].waves
-            if mine and theirs and (mine | theirs) & ((mine | theirs) - 1):
+            makers, users = parts[one][first].waves, parts[other][second].waves
+            either = makers | users
+            if makers and users and either & (either - 1):
                 skew.conflicts[number][other] |= all_ages(table, one)
     for number in range(skew.count + 1):
         asked = 0
