@@ -15,7 +15,6 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.check import check
 from fencepost.flow import build_flow
 from fencepost.ir import ops
-from fencepost.ir.ops import SharedMemoryBarrierSignal
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
@@ -295,7 +294,7 @@ def insertion_around_mbarriers_is_clean(text: str, strategies: Sequence[str] = E
         report = check(trace)
         if report.races:
             return f"{strategy} leaves {report.races[0]}"
-        if any(isinstance(op, SharedMemoryBarrierSignal) for op in trace.preorder_walk()):
+        if any(isinstance(op, ops.SharedMemoryBarrierSignal) for op in trace.preorder_walk()):
             continue  # the reference has no split barriers
         try:
             wrong = mistake(_waits_first(str(trace)))
