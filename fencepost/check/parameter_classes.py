@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from math import gcd, lcm, prod
 
-from fencepost.check.concrete_access import view_parts
-from fencepost.check.deciding_names import Names, condition_of, given_at, variables
+from fencepost.check.deciding_names import Names, condition_of, decisive, variables
 from fencepost.ir import ops
 from fencepost.ir.expr import (
     COMPARISONS,
@@ -146,15 +145,8 @@ def runs(loop: ops.Iterate, values: Mapping[str, int]) -> bool | None:
 
 
 def _deciding(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Condition, int | None]]:
-    """The expressions of an operation that decide anything, each with what it is reduced by afterwards."""
-    condition = condition_of(op)
-    if condition is not None:
-        yield condition, None
-    for part in view_parts(op, phases=names.phases):
-        yield part, None
-    for name, value in given_at(op):
-        if name.name in names.handed and isinstance(value, Expr):
-            yield value, names.modulus.get(name.name)
+    """The expressions of an operation that decide anything, the bound of a loop included."""
+    yield from decisive(op, names)
     if isinstance(op, ops.Iterate) and op.upto:
         yield Compare("<", Const(op.start), Var(op.upto)), None
 
