@@ -104,8 +104,7 @@ class Insert(PlacementOptions):
         objects = OrderedByMbarriers(trace)
         open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.existing)
         if open_yet and objects.all():
-            words = "nothing is missing: mbarriers order what barriers do not, as far as `check` can tell"
-            return program, Decision(self.strategy, program.existing, words), objects
+            return program, Decision(self.strategy, program.existing, objects.words()), objects
         return program, decide(program, coarse, config, self, splits=splits), objects
 
     def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:

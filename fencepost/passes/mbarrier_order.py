@@ -21,12 +21,14 @@ class OrderedByMbarriers:
     racing: set[frozenset[ops.Operation]] | None = None
     clean: bool = False
     stuck: bool = False
-    """Whether waves wait for ever, or objects are out of step: what would follow is not looked at then."""
+    """Whether waves wait for ever, or mbarriers are out of step: what would follow is not looked at then."""
+    limits: tuple[str, ...] = ()
+    """What `check` left out; without any, what it says is proven."""
     waits: bool | None = None
-    """Whether there are objects that somebody waits for; looked up when first asked for."""
+    """Whether there are mbarriers that somebody waits for; looked up when first asked for."""
 
     def waited_for(self) -> bool:
-        """Whether there are objects that somebody waits for."""
+        """Whether there are mbarriers that somebody waits for."""
         if self.waits is None:
             self.waits = any(
                 isinstance(op, ops.MbarrierWait)
@@ -40,6 +42,11 @@ class OrderedByMbarriers:
         self._look()
         return self.clean
 
+    def words(self) -> str:
+        """Why a kernel with nothing wrong gets no barriers, and whether that is proven."""
+        proof = f"not a proof: {'; '.join(self.limits)}" if self.limits else "proven by `check`"
+        return f"nothing is missing: mbarriers order what barriers do not ({proof})"
+
     def orders(self, one: ops.Operation, other: ops.Operation) -> bool:
         """Whether two accesses that the analysis has no order for are in order all the same."""
         return self.waited_for() and frozenset((one, other)) not in self._look() and not self.stuck
@@ -48,6 +55,7 @@ class OrderedByMbarriers:
         if self.racing is None:
             report = check(self.trace)
             self.clean, self.stuck = report.ok, bool(report.deadlocks)
+            self.limits = tuple(report.explored.limits)
             self.racing = {
                 frozenset(op.owner or op for op in (race.first.op, race.second.op)) for race in report.races
             }
