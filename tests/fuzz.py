@@ -72,6 +72,8 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
     ("uses of reads", 0.04, of(uses=True, divergent=False, handing=True), AGREEING),
     ("parameters", 0.04, of(parameters=True, slots=True), EXACT),
     ("unknown slots", 0.02, of(unknown=True, slots=True, handing=True), EXACT),
+    ("several places", 0.05, of(several=True, slots=True), EXACT),
+    ("several places, copies", 0.03, of(several=True, slots=True, asynchronous=True), SOUND),
     (
         "copies of one wave", 0.04,
         of(uses=True, slots=True, asynchronous=True, parameters=True, unknown=True), SOUND,

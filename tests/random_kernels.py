@@ -51,9 +51,13 @@ class Shape:
     """Parameters in conditions, bounds of loops and slots."""
     unknown: bool = False
     """Slots that are not known, and parts of them."""
+    several: bool = False
+    """Operations that touch several places."""
 
 
 ANY = Shape()
+SEVERAL = ("read", "write", "atomic", "tensor_load_to_lds", "async_mma")
+"""What can touch several places at once."""
 PROBABILITIES = ("0", "0.001", "0.05", "0.25", "0.5", "0.95", "1")
 STRAIGHT = Shape(loops=False, conditionals=False, divergent=False, blocks=False, barriers=0.1)
 
@@ -310,7 +314,10 @@ class _Writer:
         if self.shape.uses and kind in ("read", "atomic"):
             name = self.fresh("r")
             named = f"%{name} = "
-        text = f"{named}{kind} {self.view()}{group}"
+        places = self.view()
+        while self.shape.several and kind in SEVERAL and self.rng.random() < 0.4:
+            places += f", {self.view()}"
+        text = f"{named}{kind} {places}{group}"
         if named:
             self.results.append(name)
         return text

@@ -32,12 +32,11 @@ from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.stronger_waits import strengthen, synchronized
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import Translation, translations
-from fencepost.hosts.triton.write_back import place_barriers
+from fencepost.hosts.triton.write_back import place_barriers, synchronized
 from fencepost.ir import ops
-from fencepost.ir.source import FencepostError
+from fencepost.passes.insert import Insert
 
 LIMIT = 5.0
 """Percent of a compilation that fencepost may take."""
@@ -93,7 +92,7 @@ class Recorder:
         edits: list[Edit] = []
         self.found = translations(before, local=True)
         for translation in self.found:
-            edits += synchronized(translation)[1]
+            edits += synchronized(translation)
         edits += synced_marks(before)
         self.seconds = time.thread_time() - began
         return edits
@@ -115,11 +114,7 @@ class Recorder:
 
 def optimum(translation: Translation) -> Inserted:
     """The optimum of a kernel, which the pass does not look for if it is near enough."""
-    try:
-        return place_barriers(translation)
-    except FencepostError:
-        strengthen(translation)
-        return place_barriers(translation)
+    return place_barriers(translation, Insert(stronger_waits=True))
 
 
 def executed(translation: Translation) -> float:

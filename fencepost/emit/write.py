@@ -16,6 +16,7 @@ from fencepost.flow import Assumed, Position
 from fencepost.ir import ops
 from fencepost.placement.decision import Decision
 from fencepost.placement.reasons import Reasons
+from fencepost.placement.stronger_waits import StrongerWait
 from fencepost.placement.wait_search import limits_of_waits
 from fencepost.targets import TargetConfig
 
@@ -67,6 +68,8 @@ class Inserted:
     """What the optimum costs, if it was looked for: executions, with waits weighed in."""
     assumed: tuple[Assumed, ...] = ()
     """How often loops and branches were taken to run where the kernel does not say."""
+    stronger: tuple[StrongerWait, ...] = ()
+    """Waits of the kernel that leave less outstanding than before."""
     limits: tuple[str, ...] = ()
     """What was not distinguished because that would take too long: there may be barriers that nothing needs."""
 

@@ -46,19 +46,22 @@ class OperationBuilder(BodyWriter):
         self._names.define_buffer(buffer)
         return buffer
 
-    def read(self, place: Place, *uses: Value, group: str = "") -> ops.Read:
-        """Shared memory to registers."""
-        return self._access(ops.Read(_views(place), group=group), uses)
+    def read(self, place: Place, *more: Place | Value, group: str = "") -> ops.Read:
+        """Shared memory to registers; of several places, one operation reads them all."""
+        views, uses = _sorted((place, *more))
+        return self._access(ops.Read(views, group=group), uses)
 
-    def write(self, place: Place, *uses: Value, group: str = "") -> ops.Write:
-        """Registers to shared memory."""
-        return self._access(ops.Write(_views(place), group=group), uses)
+    def write(self, place: Place, *more: Place | Value, group: str = "") -> ops.Write:
+        """Registers to shared memory; to several places, one operation writes them all."""
+        views, uses = _sorted((place, *more))
+        return self._access(ops.Write(views, group=group), uses)
 
     def atomic(
-        self, place: Place, *uses: Value, group: str = "", update: str = "", returns: bool = False
+        self, place: Place, *more: Place | Value, group: str = "", update: str = "", returns: bool = False
     ) -> ops.AtomicOp:
         """A read-modify-write of shared memory; `returns` if its result is used outside of the kernel's words."""
-        made = self._access(ops.AtomicOp(_views(place), group=group, update=check_update(update)), uses)
+        views, uses = _sorted((place, *more))
+        made = self._access(ops.AtomicOp(views, group=group, update=check_update(update)), uses)
         if returns:
             self._named(made)
         return made

@@ -27,8 +27,8 @@ MEMORY_OPS: dict[str, type[ops.MemoryOperation]] = {
         *(ops.AsyncMMA, ops.TensorStoreFromLDS),
     )
 }
-SEVERAL_VIEWS = (ops.TensorLoadToLDS, ops.AsyncMMA)
-"""Operations that can touch more than one buffer."""
+SEVERAL_VIEWS = (ops.Read, ops.Write, ops.AtomicOp, ops.TensorLoadToLDS, ops.AsyncMMA)
+"""Operations that can touch more than one place: `ds_read2`, a matrix product that reads both of its tiles."""
 VALUE_OPS: dict[str, type[ops.ValueOperation]] = {
     op.mnemonic: op for op in (ops.GlobalRead, ops.GlobalWrite, ops.MMA, ops.Compute, ops.NullAsyncDep)
 }

@@ -11,6 +11,7 @@ from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
+from fencepost.analysis.unwaited import unwaited
 from fencepost.emit.comments import comment_for
 from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Position
@@ -23,8 +24,8 @@ from fencepost.options import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.passes.refusals import (
     refuse_exchange_while_skewed,
-    refuse_unwaited,
     refuse_what_no_barrier_orders,
+    wait_is_missing,
 )
 from fencepost.placement import strategy_named
 from fencepost.placement.decision import Decision
@@ -32,6 +33,7 @@ from fencepost.placement.divergent_waits import waits_inside
 from fencepost.placement.driver import decide, wants_splits
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.reasons import Reasons
+from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
 from fencepost.targets import TargetConfig, target_named
 
 
@@ -51,6 +53,10 @@ class Insert(PlacementOptions):
         True,
         "put in waits, too; without, an async operation that is not waited for where it must be is an error (FP207)",
     )
+    stronger_waits: bool = option(
+        False,
+        "without `waits`: make those of the kernel stronger, as little as is enough, before it is an error",
+    )
     reasons: int = option(8, "how many hazards are given for each barrier at most, the nearest first")
     comments: bool = option(
         True,
@@ -61,10 +67,11 @@ class Insert(PlacementOptions):
         """Put barriers and waits into a kernel."""
         trace = trace_of(kernel)
         inside: list[Barrier] = []
+        stronger: list[StrongerWait] = []
         with collection_paused():
             try:
                 while True:
-                    program, decision, objects = self.decide(trace)
+                    program, decision, objects = self.decide(trace, stronger)
                     more = self.wait_inside(program, decision.placement, objects) if self.waits else []
                     inside += more
                     if not more:
@@ -74,25 +81,34 @@ class Insert(PlacementOptions):
                 for wait in inside:
                     assert wait.op.graph is not None
                     wait.op.graph.remove(wait.op)
+                weaken(stronger)
                 raise
             done = write_decision(program, decision, self.config, self.reasons, self.comments)
         executed = done.executed + sum(wait.executed for wait in inside)
-        return replace(done, barriers=(*inside, *done.barriers), executed=executed)
+        return replace(done, barriers=(*inside, *done.barriers), executed=executed, stronger=tuple(stronger))
 
     @property
     def config(self) -> TargetConfig:
         """The target."""
         return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
 
-    def decide(self, trace: CapturedTrace) -> tuple[Program, Decision, OrderedByMbarriers]:
-        """Where barriers and waits go in a kernel, and what mbarriers order in it."""
+    def decide(
+        self, trace: CapturedTrace, stronger: list[StrongerWait]
+    ) -> tuple[Program, Decision, OrderedByMbarriers]:
+        """Where barriers and waits go in a kernel, and what mbarriers order in it; waits that are made stronger."""
         config = self.config
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
         program = self.read(trace, ids, self.slots)
         refuse_exchange_while_skewed(program)
         if not self.waits:
-            refuse_unwaited(program)
+            missing = next(unwaited(program), None)
+            if missing is not None and self.stronger_waits:
+                stronger += strengthen(trace)
+                program = self.read(trace, ids, self.slots)
+                missing = next(unwaited(program), None)
+            if missing is not None:
+                raise wait_is_missing(program, *missing)
             program = with_fixed_waits(program)
 
         def coarse() -> Program | None:

@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from fencepost.analysis.access_classes import all_ages
-from fencepost.analysis.hazards import Effort, hazards
+from fencepost.analysis.hazards import Effort
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
+from fencepost.analysis.unwaited import MOST_STEPS, uncovered_producers
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 
-MOST_STEPS = 1_500_000
-"""Steps that are walked over to find what conflicts where no barrier can stand."""
 
-
-def refuse_unwaited(program: Program) -> None:
-    """Refuse a kernel in which an async operation may be under way where something must not overtake it."""
-    for producer, consumer in unwaited(program):
-        written = [op.origin for op in (producer, consumer) if op.origin]
-        raise FencepostError(
-            "an async operation may still be under way here: a wait is missing or too weak",
-            [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
-            code="FP207",
-            exit_code=1,
-            notes=[("written", "; ".join(written))] if written else [],
-            source=program.flow.trace.source,
-        )
-
-
-def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
-    """Async operations that may be under way where something must not overtake them, and what that is."""
-    if not program.table.engines:
-        return
-    told = 0
-    for copies in program.objects.values():
-        told |= copies
-    before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
-    for position, _, in_flight in conflicts_left(program, program.existing):
-        # Whether an mbarrier is waited for at the right time is not a matter of barriers: `check` tells.
-        if not in_flight & ~told:
-            continue
-        block = program.flow.blocks[position.block]
-        at_end = position.gap >= len(block.ops)
-        consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
-        if before is None:
-            before = _producers(program, program.existing, Effort(MOST_STEPS))
-        found = before.get(consumer, [])
-        producer = next((each for each in found if isinstance(each, ops.AsyncOperation)), consumer)
-        yield producer, consumer
-
-
-def _producers(
-    program: Program, placement: Placement, effort: Effort
-) -> dict[ops.Operation, list[ops.MemoryOperation]]:
-    """For each access that a placement leaves uncovered, those that it must not overtake."""
-    found: dict[ops.Operation, list[ops.MemoryOperation]] = {}
-    for hazard in hazards(program, placement, effort):
-        found.setdefault(hazard.consumer, []).append(hazard.producer)
-    return found
+def wait_is_missing(program: Program, producer: ops.Operation, consumer: ops.Operation) -> FencepostError:
+    """A kernel in which an async operation may be in flight where something must not overtake it."""
+    written = [op.origin for op in (producer, consumer) if op.origin]
+    return FencepostError(
+        "an async operation may still be under way here: a wait is missing or too weak",
+        [Mark(producer.span, "this"), Mark(consumer.span, "must not overtake it")],
+        code="FP207",
+        exit_code=1,
+        notes=[("written", "; ".join(written))] if written else [],
+        source=program.flow.trace.source,
+    )
 
 
 def refuse_exchange_while_skewed(program: Program) -> None:
@@ -114,7 +77,7 @@ def refuse_what_no_barrier_orders(
     if not left or (placement == program.existing and objects.waited_for() and objects.all()):
         return
     effort = Effort(MOST_STEPS)
-    before = _producers(program, placement, effort)
+    before = uncovered_producers(program, placement, effort)
     for position, _, _ in left:
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)

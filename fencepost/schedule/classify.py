@@ -7,7 +7,7 @@ and writes to the global reads whose values they store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -122,7 +122,7 @@ def _moves(body: list[ops.Operation], mmas: tuple[ops.MMA, ...], side: int) -> M
             "the loop reads shared memory, multiplies, and moves the next tile in",
             [(mmas[0], f"its {SIDES[side]} operand")],
         )
-    filled = [op for op in body if isinstance(op, ops.Write | ops.AsyncCopy) and _fills(op, reads)]
+    filled = [op for op in body if isinstance(op, ops.Write | ops.AsyncCopy) and fills(op, reads)]
     writes = tuple(op for op in filled if isinstance(op, ops.Write))
     copies = tuple(op for op in filled if isinstance(op, ops.AsyncCopy))
     if not filled:
@@ -144,7 +144,8 @@ def _moves(body: list[ops.Operation], mmas: tuple[ops.MMA, ...], side: int) -> M
     return Moves(reads, writes, global_reads, copies)
 
 
-def _fills(op: ops.Write | ops.AsyncCopy, reads: tuple[ops.Read, ...]) -> bool:
+def fills(op: ops.Write | ops.AsyncCopy, reads: Sequence[ops.Read]) -> bool:
+    """Whether an operation writes bytes that reads of any iteration can touch."""
     return any(same_part(mine, theirs) for mine in op.views for read in reads for theirs in read.views)
 
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from fencepost.ir import ops
 from fencepost.schedule.arrangement import Arrangement, Cluster, fenced, line, plain, preferred
-from fencepost.schedule.classify import LoopOperations, loop_order
-from fencepost.schedule.overlap import same_part
+from fencepost.schedule.classify import LoopOperations, fills, loop_order
 from fencepost.schedule.refusal import refusal
 from fencepost.schedule.slicing import reduction_steps, sliced, slices_of, slices_of_reads, sources
 
@@ -67,11 +66,7 @@ def _writes(found: LoopOperations, reads: Sequence[Sequence[ops.Read]]) -> list[
     for side, moves in (("left", found.lhs), ("right", found.rhs)):
         seen = set()
         for write in moves.local_writes:
-            quarters = [
-                number
-                for number, quarter in enumerate(reads)
-                if any(same_part(write.view, read.view) for read in quarter)
-            ]
+            quarters = [number for number, quarter in enumerate(reads) if fills(write, quarter)]
             if len(quarters) != 1:
                 raise refusal(
                     "FP504",

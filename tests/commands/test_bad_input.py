@@ -303,11 +303,11 @@ MISTAKES = {
         kernel("%x = compute", "read %a[%x]"), "FP104", "%x is a value; a number is wanted", 5, "%a[%x]"
     ),
     # Operands and attributes.
-    "no operand": body("read", "FP105", "read takes one buffer", "read"),
+    "no operand": body("read", "FP105", "read takes at least one buffer", "read"),
     "no operand for a copy": body(
         "tensor_load_to_lds", "FP105", "takes at least one buffer", "tensor_load_to_lds"
     ),
-    "two buffers": body("write %a, %b", "FP105", "write takes one buffer", "write %a, %b"),
+    "two buffers": body("gather_to_lds %a, %b", "FP105", "gather_to_lds takes one buffer", "gather_to_lds %a, %b"),
     "no such attribute": body("read %a color=red", "FP105", "no attribute 'color'", "color"),
     "no counter": body("read %a counter=x", "FP105", "read has no attribute 'counter'", "counter"),
     "attribute twice": body("read %a group=x group=y", "FP105", "'group' twice", "group"),

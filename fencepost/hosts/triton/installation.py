@@ -40,11 +40,11 @@ from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
-from fencepost.hosts.triton.stronger_waits import synchronized
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
+from fencepost.hosts.triton.write_back import synchronized
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
@@ -234,7 +234,7 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
     del after
     edits: list[Edit] = []
     for translation in translations(before, local=True):
-        edits += synchronized(translation)[1]
+        edits += synchronized(translation)
     return edits + synced_marks(before)
 
 

@@ -124,7 +124,7 @@ class OperationWriter:
         return self.kernel.barrier() if self.some is None else self.kernel.barrier_of(*self.some)
 
     def only_main(self) -> AbstractContextManager[object]:
-        """What waves of partitions do not do where they come along: start copies, end groups, wait, arrive."""
+        """What waves of partitions do not do where they come along: access memory, start copies, wait, arrive."""
         if self.some is not None or self.main >= self.translation.trace.waves:
             return nullcontext()
         return self.kernel.cond(Compare("<", Wave(), Const(self.main)))
@@ -216,15 +216,18 @@ class OperationWriter:
     def allocate(self, op: Operation) -> None:
         """An allocation, which may be given what it holds."""
         if op.operands and op in self.views.allocations.of:
-            self.note(op, self.kernel.write(View(self.buffers[self.views.allocations.of[op]])))
+            with self.only_main():
+                self.note(op, self.kernel.write(View(self.buffers[self.views.allocations.of[op]])))
 
     def read(self, op: Operation) -> None:
         """A read of all that it is given."""
-        self.each(op, self.kernel.read, self.stretches(self.views.shared(op)))
+        with self.only_main():
+            self.each(op, self.kernel.read, self.stretches(self.views.shared(op)))
 
     def write(self, op: Operation) -> None:
         """A write to all that it is given."""
-        self.each(op, self.kernel.write, self.stretches(self.views.shared(op)))
+        with self.only_main():
+            self.each(op, self.kernel.write, self.stretches(self.views.shared(op)))
 
     def meet(self, op: Operation) -> None:
         """A barrier with a fence for some kinds of memory."""
@@ -270,10 +273,8 @@ class OperationWriter:
     def copy_out(self, op: Operation, counter: str) -> None:
         """A copy to global memory, which reads until its counter was waited for."""
         found = self.stretches(self.views.shared(op))
-        if len(found) > 1:
-            self.note(op, self.kernel.async_mma(*found, counter=counter))
-        else:
-            self.each(op, self.kernel.tensor_store_from_lds, found, counter)
+        put = self.kernel.tensor_store_from_lds if len(found) == 1 else self.kernel.async_mma
+        self.each(op, partial(put, counter=counter), found)
 
     def copy_in(self, op: Operation, counter: str) -> None:
         """A copy from global memory; on AMD, threads that a mask leaves out may store another value themselves."""
@@ -337,7 +338,8 @@ class OperationWriter:
             value in op.results for other in self.translation.function.walk() for value in other.operands
         )
         put = partial(self.kernel.atomic, update=update, returns=used)
-        self.each(op, put, self.stretches(self.views.shared(op)))
+        with self.only_main():
+            self.each(op, put, self.stretches(self.views.shared(op)))
 
     def call(self, op: Operation) -> None:
         """A function that is run: what it does in its frame, and in which order, is looked at by itself."""
@@ -383,14 +385,10 @@ class OperationWriter:
         first, end = self.waves
         return max(memory.elements * memory.bits // 8 // (self.lanes * (end - first) * WIDEST), 1)
 
-    def each(
-        self, op: Operation, put: Callable[..., ops.Operation], views: list[View], counter: str = ""
-    ) -> None:
-        """An access to each of some views; they belong together."""
-        self.groups += 1
-        group = f"g{self.groups}" if len(views) > 1 else ""
-        for view in views:
-            self.note(op, put(view, group=group, counter=counter) if counter else put(view, group=group))
+    def each(self, op: Operation, put: Callable[..., ops.Operation], views: list[View]) -> None:
+        """An access to some views, if there are any: one operation, which no barrier can stand inside of."""
+        if views:
+            self.note(op, put(*views))
 
     def note(self, op: Operation, made: ops.Operation) -> None:
         """Say what an operation stands for."""

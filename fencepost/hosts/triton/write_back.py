@@ -1,15 +1,13 @@
-"""From a kernel back to its module: barriers that were put in or taken out, as edits.
-
-A barrier can only stand between two operations of the module. One that was put between the parts of an operation (a
-matrix operation that reads two tiles is two reads here) moves in front of it; then the kernel is looked at again.
-"""
+"""From a kernel back to its module: barriers that were put in or taken out, and waits made stronger, as edits."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 from fencepost.emit.write import Inserted
 from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.table import TABLE
 from fencepost.hosts.triton.text_edits import Edit, Insert, Remove, SetAttribute
 from fencepost.hosts.triton.translate import Translation
 from fencepost.hosts.triton.translate_operations import WARP_GROUP
@@ -17,6 +15,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.passes.insert import Insert as InsertPass
 from fencepost.placement import AUTO
+from fencepost.placement.stronger_waits import StrongerWait
 
 PUT_IN = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
 """What may be put in: a single wave meets nobody and gets a fence, for which Triton has nothing but a barrier."""
@@ -24,8 +23,19 @@ NEAR = 0.02
 """What barriers right before consumers may cost more: the lowering expects them in front of stores."""
 BARE = frozenset({"rocdl.s.barrier"})
 """Barriers without a fence; `translate` makes workgroup barriers of them."""
-ROUNDS = 4
-"""How often barriers that stand inside an operation are moved before giving up."""
+
+
+def synchronized(translation: Translation) -> list[Edit]:
+    """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module."""
+    inserted = place_barriers(translation, InsertPass(exact=False, stronger_waits=True))
+    if inserted.stronger:
+        warnings.warn(
+            f"fencepost made a wait of @{translation.trace.name} stronger: as Triton compiles it, an engine may "
+            f"still be at work on memory that is used again. {'; '.join(map(_described, inserted.stronger))}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return [*edits_of(translation), *local_waits(translation), *stronger_waits(inserted)]
 
 
 def place_barriers(translation: Translation, insert: InsertPass | None = None) -> Inserted:
@@ -41,18 +51,9 @@ def place_barriers(translation: Translation, insert: InsertPass | None = None) -
         near=NEAR if asked.strategy == AUTO.name else 0.0,
         comments=False,
     )
-    first = None
-    for _ in range(ROUNDS):
-        result = insert.apply(translation.trace)
-        first = first or result
-        if not _move_out(translation):
-            return first
-    raise FencepostError(
-        "no place between two operations of the module could be found for a barrier",
-        [Mark(translation.function.span)],
-        code="FP410",
-        source=translation.module.source,
-    )
+    result = insert.apply(translation.trace)
+    _refuse_inside(translation)
+    return result
 
 
 def known_target(translation: Translation) -> str:
@@ -78,6 +79,15 @@ def edits_of(translation: Translation) -> list[Edit]:
         if op_.name == "ttg.barrier" and op_ not in existing and removable(op_):
             found.append(Remove(op_))
     return found
+
+
+def stronger_waits(inserted: Inserted) -> list[SetAttribute]:
+    """The counts of waits that were made stronger."""
+    return [
+        SetAttribute(wait.op.host, TABLE[wait.op.host.name].attribute, f"{wait.now} : i32", inherent=True)
+        for wait in inserted.stronger
+        if isinstance(wait.op.host, Operation)
+    ]
 
 
 def local_waits(translation: Translation) -> list[Edit]:
@@ -133,19 +143,30 @@ def _host_of(op: ops.Operation) -> Operation | None:
     return next((host for host in inside if host is not None), None)
 
 
-def _move_out(translation: Translation) -> bool:
-    """Move barriers that stand between the parts of one operation in front of it; whether there were any."""
-    moved = False
-    for op in list(translation.trace.preorder_walk()):
-        if not isinstance(op, PUT_IN) or op.host is not None or op.graph is None:
+def _refuse_inside(translation: Translation) -> None:
+    """Refuse a barrier between two accesses of one operation of the module: none can be written there.
+
+    In front of what only counts (a copy that takes several instructions) it orders the same.
+    """
+    for op in translation.trace.preorder_walk():
+        if not isinstance(op, PUT_IN) or op.host is not None:
             continue
-        before, host = op.prev, behind(op)
-        if before is None or _host_of(before) is not host:
-            continue
-        while before.prev is not None and _host_of(before.prev) in (host, None):
+        host, before = behind(op), op.prev
+        while isinstance(before, ops.GlobalRead) and before.host is host:
             before = before.prev
-        graph = op.graph
-        graph.remove(op)
-        graph.insert_before(before, op)
-        moved = True
-    return moved
+        if before is not None and _host_of(before) is host:
+            raise FencepostError(
+                f"a barrier would have to stand inside of {host.name}",
+                [Mark(host.span)],
+                code="FP410",
+                source=translation.module.source,
+            )
+
+
+def _described(wait: StrongerWait) -> str:
+    """A wait that became stronger, as the module writes it."""
+    host = wait.op.host
+    assert isinstance(host, Operation)
+    place = host.location.place()
+    where = f"{place.file}:{place.line}: " if place is not None else ""
+    return f"{where}{host.name} {{{TABLE[host.name].attribute} = {wait.before}}} became {wait.now}"

@@ -18,10 +18,9 @@ from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.source_edits import edit_source
-from fencepost.hosts.triton.stronger_waits import synchronized
 from fencepost.hosts.triton.text_edits import SetAttribute
 from fencepost.hosts.triton.translate import Translation, translations
-from fencepost.hosts.triton.write_back import edits_of, place_barriers
+from fencepost.hosts.triton.write_back import edits_of, place_barriers, synchronized
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Source
 from fencepost.report.diagnostics import render
@@ -159,7 +158,7 @@ def test_a_race_that_triton_ships() -> None:
     with pytest.warns(
         RuntimeWarning, match=r"attention.py:67: ttng.warp_group_dot_wait {pendings = 3} became 0$"
     ):
-        _, edits = synchronized(ours)
+        edits = synchronized(ours)
     assert sum(isinstance(edit, SetAttribute) for edit in edits) == 1
     assert_clean([ours], local=True)
     assert executed([ours]) <= executed([stock])

@@ -6,10 +6,11 @@ import pytest
 
 from fencepost.check import check
 from fencepost.hosts.triton.mlir.reader import read_module
-from fencepost.hosts.triton.stronger_waits import strengthen, synchronized
 from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.hosts.triton.translate import Translation, translate
+from fencepost.hosts.triton.write_back import synchronized
 from fencepost.ir.source import FencepostError
+from fencepost.placement.stronger_waits import strengthen
 from tests.hosts.triton.modules import BYTES, module, statements, translated
 
 COPY = """
@@ -61,7 +62,7 @@ def counts(translation: Translation) -> list[str]:
 )
 def test_counts_are_lowered_as_little_as_is_enough(given: tuple[int, int], needed: tuple[int, int]) -> None:
     kernel = copied(*given)
-    found = strengthen(kernel)
+    found = strengthen(kernel.trace)
     assert counts(kernel) == [f"wait_count copy={count}" for count in needed]
     lowered = [(old, new) for old, new in zip(given, needed, strict=True) if old != new]
     assert [(each.before, each.now) for each in found] == lowered
@@ -69,7 +70,7 @@ def test_counts_are_lowered_as_little_as_is_enough(given: tuple[int, int], neede
 
 def test_a_wait_that_is_missing_is_not_put_in() -> None:
     kernel = copied(None, 2)
-    assert strengthen(kernel) == []
+    assert strengthen(kernel.trace) == []
     assert counts(kernel) == ["wait_count copy=2"]
     with pytest.raises(FencepostError, match="wait is missing or too weak"):
         synchronized(kernel)
@@ -78,7 +79,7 @@ def test_a_wait_that_is_missing_is_not_put_in() -> None:
 def test_the_module_with_stronger_waits_is_clean() -> None:
     kernel = copied(2, 2)
     with pytest.warns(RuntimeWarning, match=r"{num = 2} became 1; .*{num = 2} became 0"):
-        _, edits = synchronized(kernel)
+        edits = synchronized(kernel)
     again = read_module(apply_edits(kernel.module, edits))
     assert check(translate(again, again.functions()[0]).trace).ok
 
