@@ -27,7 +27,7 @@ from quality_plot import SAME, STRATEGIES, Case, Large, Outcome, draw, tell_bund
 from scale import SHAPES, Writer
 
 import fencepost as fp
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
 from fencepost.gc_pause import collection_paused

@@ -30,7 +30,7 @@ from fencepost.api import (
     transform_two_PP_clusters,
 )
 from fencepost.check import Deadlock, Explored, OutOfRange, Race, Report, Touch
-from fencepost.check.causes import Cause, causes_of
+from fencepost.check.group_by_fix import Cause, causes_of
 from fencepost.check.report import Fix
 from fencepost.check.suggested_edits import Edit
 from fencepost.emit import BasicSplitBarrierEmitter, LegacyBarrierEmitter

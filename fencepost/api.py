@@ -1,6 +1,6 @@
 """Whose a trace is: ours, or one of a compiler that there is a host for.
 
-The names of the seeds take either. A host does what a name says on its own traces and nodes (`hosts/wave/seeds.py`);
+The names of the seeds take either. A host does what a name says on its own traces and nodes (`hosts.wave.wave_api`);
 where a name makes no sense there, the refusal says so. A host is imported only for those who have such a trace: it
 brings its compiler along.
 """
@@ -25,7 +25,7 @@ from fencepost.reference.wave import populate_barriers_counters as count_own
 from fencepost.reference.wave import region_pairs as regions
 from fencepost.reference.wave import windows as requirements
 
-HOSTS = {"wave_lang": "fencepost.hosts.wave.seeds", "torch": "fencepost.hosts.wave.seeds"}
+HOSTS = {"wave_lang": "fencepost.hosts.wave.wave_api", "torch": "fencepost.hosts.wave.wave_api"}
 """Packages whose objects a host takes: Wave's traces are its own, its nodes are torch's."""
 
 P = ParamSpec("P")

@@ -71,7 +71,7 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
         prog="fencepost",
         description="Puts the synchronization into GPU kernels: exactly the barriers they need, "
         "with a reason for each.",
-        epilog="fencepost COMMAND --help tells more about a command.",
+        epilog="fencepost COMMAND --help for the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

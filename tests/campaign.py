@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.check import check
 from fencepost.flow import build_flow

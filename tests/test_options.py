@@ -9,7 +9,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.cli import main
-from fencepost.options import ARGUMENT, add_options, at_least, option, read_options
+from fencepost.option_fields import ARGUMENT, add_options, at_least, option, read_options
 from tests.conftest import CommandLine
 
 PASSES = {"insert": fp.Insert, "prune": fp.Prune, "explain": fp.Explain, "schedule": fp.Schedule}

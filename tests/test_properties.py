@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.sync import DRAIN
 from fencepost.flow import Position

@@ -1,11 +1,11 @@
 """A kernel's blocks, once for every combination of the numbers that slots and branches depend on.
 
 In a loop over a ring of three slots every third iteration touches the same slot. So the loop's body is looked at
-three times, as three *phases* that follow each other round and round; in each of them every slot is a plain
+three times, as three *instances* that follow each other in a cycle; in each of them every slot is a plain
 number. The same goes for numbers and buffers that loops carry (`carry %x = 0`, rotated buffers): they are
 followed from what they begin as. Of a parameter, a few values stand for all (see `parameters`); a block that is the
 first to ask for it is there once for each. Numbers with too many values are not followed, and what depends on them is
-unknown. Placement does not see phases: a barrier stands in all of them.
+unknown. Placement does not see instances: a barrier stands in all of them.
 """
 
 from __future__ import annotations
@@ -14,33 +14,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.liveness import live_numbers
-from fencepost.analysis.loop_periods import MOST_ROUNDS, Rounds, rounds_of
-from fencepost.analysis.moduli import moduli
-from fencepost.analysis.parameters import Asked, Parameters
+from fencepost.analysis.followed_names import FollowedNames, Name, is_inside
+from fencepost.analysis.loop_periods import MOST_ROUNDS
+from fencepost.analysis.parameters import Parameters
 from fencepost.flow import Block, Flow, Guard
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
-from fencepost.ir.expr import Compare, Condition, Expr, Unknown, Var, decide, evaluate, is_divergent, leaves
-from fencepost.ir.graph import Graph
+from fencepost.ir.expr import Expr, Unknown, decide, evaluate, is_divergent
 from fencepost.ir.loop_carried import names_of
-from fencepost.ir.trace import Body, CapturedTrace
 
-Name = tuple[str, str]
-"""A function (or "" for the kernel) and a name in it."""
 Env = tuple[tuple[int, str, int], ...]
 """What is known: how many calls deep, name, value."""
-EXACT_ROUNDS = 16
-"""A loop that carries numbers, or issues copies, and goes round no more often is followed from beginning to end."""
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: squares of squares soon fill the memory, and no address is that large."""
 MOST_INSTANCES = 4096
-"""Blocks times phases that a kernel may have, or four times its blocks if that is more."""
+"""Blocks times instances that a kernel may have, or four times its blocks if that is more."""
 MOST_ACCESSES = 16_384
-"""Accesses times phases, or four times its accesses if that is more."""
+"""Accesses times instances, or four times its accesses if that is more."""
 PATIENCE = 4
-"""How many times as many phases are looked at in vain before less is followed."""
+"""How many times as many instances are looked at in vain before less is followed."""
 
 
 class BlockInstance(NamedTuple):
@@ -52,16 +45,16 @@ class BlockInstance(NamedTuple):
 
 @dataclass(slots=True)
 class BlockInstances:
-    """The phases of a kernel and the edges between them. Execution starts in one of the first `entries`."""
+    """The instances of a kernel and the edges between them. Execution starts in one of the first `entries`."""
 
     nodes: list[BlockInstance] = field(default_factory=list)
     edges: list[list[tuple[int, int]]] = field(default_factory=list)
-    """For each phase: where execution can go, and the loop that goes round or -1."""
+    """For each instance: where execution can go, and the loop that goes round or -1."""
     order: list[int] = field(default_factory=list)
     entries: int = 1
     parameters: Parameters = field(default_factory=Parameters)
     dropped: list[str] = field(default_factory=list)
-    """Names that are not followed because there would be too many phases."""
+    """Names that are not followed because there would be too many instances."""
     coarsest: bool = False
     """No name is followed: there is nothing left to drop."""
 
@@ -75,19 +68,19 @@ class BlockInstances:
 
 
 def values_in(instance: BlockInstance, flow: Flow) -> dict[str, int]:
-    """The numbers that the operations of a phase see."""
+    """The numbers that the operations of an instance see."""
     depth = len(flow.blocks[instance.block].calls)
     return {name: value for deep, name, value in instance.env if deep == depth}
 
 
 def find_instances(flow: Flow, slots: bool = True) -> BlockInstances:
-    """The phases of a kernel; one for each block if nothing depends on a number, or `slots` is off."""
+    """The instances of a kernel; one for each block if nothing depends on a number, or `slots` is off."""
     return next(coarser_and_coarser(flow, slots))
 
 
 def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstances]:
-    """The phases of a kernel, then fewer and fewer of them, down to one for each block."""
-    names = _Names.of(flow) if slots else _Names()
+    """The instances of a kernel, then fewer and fewer of them, down to one for each block."""
+    names = FollowedNames.of(flow) if slots else FollowedNames()
     dropped: list[str] = []
     share, explored = 1, 0
     while names.followed and share < MOST_INSTANCES:
@@ -140,228 +133,10 @@ def _one_for_each_block(flow: Flow) -> BlockInstances:
     return BlockInstances([BlockInstance(block.index, ()) for block in flow.blocks], edges, flow.order)
 
 
-# ---------------------------------------------------------------- which names matter
-
-
-@dataclass(slots=True)
-class _Names:
-    """The names that slots, ranges and branches depend on."""
-
-    followed: set[Name] = field(default_factory=set)
-    home: dict[Name, Graph] = field(default_factory=dict)
-    """The region in which each can be named."""
-    rounds: dict[ops.Iterate, Rounds | None] = field(default_factory=dict)
-    live: dict[str, set[Graph]] = field(default_factory=dict)
-    """For the numbers of labelled blocks: the blocks in which each may still be asked for."""
-    modulus: dict[Name, int] = field(default_factory=dict)
-    """For numbers that grow and of which only a remainder matters: by what."""
-    parameters: Parameters = field(default_factory=Parameters)
-
-    @classmethod
-    def of(cls, flow: Flow) -> _Names:
-        names = cls()
-        bodies: list[tuple[str, Body]] = [("", flow.trace)]
-        bodies += [(function.name, function) for function in flow.trace.functions()]
-        asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
-        for function, body in bodies:
-            names.read(function, body, asynchronous)
-        names.live = live_numbers(flow, {name for function, name in names.followed if not function})
-        if flow.trace.numbers:
-            names.parameters = Parameters.of(flow, list(names.asked(flow.trace)))
-            names.followed |= {("", name) for name in names.parameters.values}
-        return names
-
-    def asked(self, trace: CapturedTrace) -> Iterator[Asked]:
-        """Everything that decides which bytes are touched or which way a branch goes, itself or through a name."""
-        for op in trace.preorder_walk():
-            for part in _decisive(op):
-                if isinstance(part, Expr | Compare):
-                    yield op, part
-            for name, value in _given_at(op):
-                if isinstance(value, Expr) and ("", name.name) in self.followed:
-                    modulus = self.modulus.get(("", name.name))
-                    yield op, value if modulus is None else value % modulus
-
-    @staticmethod
-    def loops_that_issue(body: Body, loops: list[ops.Iterate]) -> set[ops.Iterate]:
-        """The loops around operations that are counted: how many are in flight depends on how often they go round."""
-        found: set[ops.Iterate] = set()
-        for op in body.preorder_walk() if loops else ():
-            if isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite | ops.CommitGroup):
-                graph = op.graph
-                while graph is not None and graph.owner is not None:
-                    if isinstance(graph.owner, ops.Iterate):
-                        found.add(graph.owner)
-                    graph = graph.owner.graph
-        return found
-
-    def is_live(self, name: str, depth: int, graph: Graph | None) -> bool:
-        """Whether a number of a labelled block may still be asked for."""
-        if depth or name not in self.live:
-            return False
-        while graph is not None and graph.owner is not None:
-            graph = graph.owner.graph
-        return graph in self.live[name]
-
-    def read(self, function: str, body: Body, asynchronous: bool) -> None:
-        """Find what matters in one kernel or function."""
-        wanted: dict[str, list[Expr | Condition]] = {}
-        outside: dict[str, list[Graph]] = {}
-        loops: list[ops.Iterate] = []
-        sources: dict[str, list[tuple[ops.Handed, Graph]]] = {}
-        for op in body.preorder_walk():
-            for part in _decisive(op):
-                for name in _named(part):
-                    if isinstance(part, Expr | Compare):
-                        wanted.setdefault(name, []).append(part)
-                    else:
-                        wanted.setdefault(name, [])
-                    assert op.graph is not None
-                    outside.setdefault(name, []).append(op.graph)
-            if isinstance(op, ops.Iterate):
-                loops.append(op)
-            _add_sources(sources, op)
-        issuing = self.loops_that_issue(body, loops) if asynchronous else set()
-        if not (wanted or issuing):
-            return
-        decided = {name: list(parts) for name, parts in wanted.items()}
-        _close_over(wanted, sources, outside)
-        handed = {name: [value for value, _ in sources[name]] for name in wanted if name in sources}
-        for name, modulus in moduli(decided, handed).items():
-            self.modulus[function, name] = modulus
-        numbered = {loop.var for loop in loops}
-        self.followed |= {(function, name) for name in wanted if name not in numbered}
-        self.find_homes(function, body, outside)
-        self.find_rounds(function, loops, issuing, wanted)
-
-    def find_rounds(
-        self,
-        function: str,
-        loops: list[ops.Iterate],
-        issuing: set[ops.Iterate],
-        wanted: dict[str, list[Expr | Condition]],
-    ) -> None:
-        """The loops whose iterations are distinguished, and how."""
-        for loop in loops:
-            counted = loop in issuing or any(name.name in wanted for name in loop.carried)
-            if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
-                # What its arguments are, or how much is in flight, depends on how often it has gone round: each
-                # iteration by itself.
-                wanted.setdefault(loop.var, []).append(loop.index)
-            if loop.var in wanted:
-                parts = wanted[loop.var]
-                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
-                if self.rounds[loop] is not None:
-                    self.followed.add((function, loop.var))
-
-    def find_homes(self, function: str, body: Body, used: dict[str, list[Graph]]) -> None:
-        """The regions that the names of loops and conditionals belong to; `used` says where each is asked for."""
-        for op in body.preorder_walk():
-            if isinstance(op, ops.Iterate):
-                self.home[function, op.var] = op.body
-                for carried in op.carried:
-                    graphs = used.get(carried.name, [])
-                    assert op.graph is not None
-                    self.home[function, carried.name] = (
-                        op.body if all(_is_inside(graph, op.body) for graph in graphs) else op.graph
-                    )
-            elif isinstance(op, ops.Conditional):
-                for given in op.gives:
-                    assert op.graph is not None
-                    self.home[function, given.name] = op.graph
-
-
-def _add_sources(sources: dict[str, list[tuple[ops.Handed, Graph]]], op: ops.Operation) -> None:
-    """Note what names are given by an operation, and where."""
-    if isinstance(op, ops.Iterate | ops.Conditional):
-        for number, carried in enumerate(names_of(op)):
-            sources[carried.name] = list(_handed_on(op, carried, number))
-    elif isinstance(op, ops.Branch):
-        assert op.graph is not None
-        for carried, value in zip(op.names, op.args, strict=True):
-            sources.setdefault(carried.name, []).append((value, op.graph))
-
-
-def _close_over(
-    wanted: dict[str, list[Expr | Condition]],
-    sources: dict[str, list[tuple[ops.Handed, Graph]]],
-    outside: dict[str, list[Graph]],
-) -> None:
-    """What a wanted name is made from is wanted, too."""
-    todo = list(wanted)
-    while todo:
-        name = todo.pop()
-        for value, graph in sources.get(name, ()):
-            for other in _named(value):
-                outside.setdefault(other, []).append(graph)
-                if other not in wanted:
-                    wanted[other] = []
-                    todo.append(other)
-                # What a number becomes of itself decides nothing yet: see `moduli`.
-                if isinstance(value, Expr) and other != name:
-                    wanted[other].append(value)
-
-
-def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
-    """What decides which bytes an operation touches or which way it branches."""
-    if isinstance(op, ops.MemoryOperation):
-        for view in op.views:
-            if isinstance(view.buffer, BufferArg):
-                yield view.buffer
-            for part in (view.slot, view.lo, view.hi):
-                if part is not None:
-                    yield part
-    elif isinstance(op, ops.Conditional | ops.CondBranch):
-        yield op.condition
-
-
-def _named(value: ops.Handed | Condition) -> list[str]:
-    """The names in an expression; the name of a buffer that is forwarded."""
-    if isinstance(value, Buffer):
-        return [value.name] if isinstance(value, BufferArg) else []
-    if isinstance(value, Expr | Compare):
-        return [leaf.name for leaf in leaves(value) if isinstance(leaf, Var)]
-    return []
-
-
-def _given_at(op: ops.Operation) -> Iterator[tuple[ops.Carried, ops.Handed | None]]:
-    """The names that are given something at an operation, and what."""
-    if isinstance(op, ops.Iterate):
-        yield from ((name, name.init) for name in op.carried)
-    elif isinstance(op, ops.Branch):
-        yield from zip(op.names, op.args, strict=True)
-    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
-        owner = op.graph.owner
-        assert isinstance(owner, ops.Iterate | ops.Conditional)
-        yield from zip(names_of(owner), op.values, strict=True)
-
-
-def _handed_on(
-    op: ops.Iterate | ops.Conditional, carried: ops.Carried, number: int
-) -> Iterator[tuple[ops.Handed, Graph]]:
-    """What a name can become, and where that is said."""
-    if carried.init is not None and op.graph is not None:
-        yield carried.init, op.graph
-    for graph in ops.regions(op):
-        if isinstance(graph.last, ops.Next | ops.Give):
-            yield graph.last.values[number], graph
-
-
-def _is_inside(graph: Graph | None, region: Graph) -> bool:
-    while graph is not None:
-        if graph is region:
-            return True
-        graph = graph.owner.graph if graph.owner is not None else None
-    return False
-
-
-# ---------------------------------------------------------------- following them
-
-
 class _Exploration:
-    """Every phase that can be reached."""
+    """Every instance that can be reached."""
 
-    def __init__(self, flow: Flow, names: _Names, most: _Most) -> None:
+    def __init__(self, flow: Flow, names: FollowedNames, most: _Most) -> None:
         self.flow = flow
         self.names = names
         self.parameters = names.parameters
@@ -374,7 +149,7 @@ class _Exploration:
         self.overgrown = False
 
     def run(self) -> BlockInstances | Name:
-        """All phases, or the name that has too many values."""
+        """All instances, or the name that has too many values."""
         for begun in self.parameters.forked(self.flow.blocks[0], {}):
             self.enter(BlockInstance(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
         self.found.entries = len(self.found.nodes)
@@ -383,7 +158,7 @@ class _Exploration:
                 self.found.edges[number].append((self.enter(BlockInstance(target, env)), loop))
             if self.overgrown or self.exceeds(self.most):
                 return max(self.values, key=lambda name: len(self.values[name]))
-        # Phases are numbered from 1 on here: 0 leads to all entries.
+        # Instances are numbered from 1 on here: 0 leads to all entries.
         edges = [[1 + target for target, _ in edges] for edges in self.found.edges]
         order = reverse_postorder([list(range(1, 1 + self.found.entries)), *edges])
         self.found.order = [instance - 1 for instance in order[1:]]
@@ -408,7 +183,7 @@ class _Exploration:
         return bool(self.values) and (len(self.found.nodes) > most.instances or self.accesses > most.accesses)
 
     def successors(self, instance: BlockInstance) -> Iterator[tuple[int, Env, int]]:
-        """Where a phase leads: the next block, what is known there, the loop that goes round."""
+        """Where an instance leads: the next block, what is known there, the loop that goes round."""
         block = self.flow.blocks[instance.block]
         depth = len(block.calls)
         here = values_in(instance, self.flow)
@@ -443,7 +218,7 @@ class _Exploration:
         """What the names stand for behind an edge."""
         function = _function(block.calls, len(block.calls))
         anchor = block.anchor
-        self.hand_on(function, block, env)
+        self.forward(function, block, env)
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
         if loop is not None and (function, loop.var) in self.names.followed:
             rounds = self.names.rounds[loop]
@@ -463,7 +238,7 @@ class _Exploration:
                 env[anchor.var] = anchor.start
         yield env
 
-    def hand_on(self, function: str, block: Block, env: dict[str, int]) -> None:
+    def forward(self, function: str, block: Block, env: dict[str, int]) -> None:
         """Give the values that the end of a block forwards."""
         anchor = block.anchor
         if isinstance(anchor, ops.Branch):
@@ -490,7 +265,7 @@ class _Exploration:
         function: str,
         at: ops.Operation,
         names: tuple[ops.Carried, ...],
-        values: tuple[ops.Handed, ...],
+        values: tuple[ops.Forwarded, ...],
         env: dict[str, int],
         merge: bool = False,
     ) -> None:
@@ -521,7 +296,7 @@ class _Exploration:
                 continue
             home = self.names.home.get((_function(target.calls, deep), name))
             graph = target.graph if deep == depth else target.calls[deep].graph
-            known_here = (home is not None and _is_inside(graph, home)) or self.names.is_live(
+            known_here = (home is not None and is_inside(graph, home)) or self.names.is_live(
                 name, deep, graph
             )
             if known_here or (not deep and self.parameters.is_live(name, target)):
@@ -537,7 +312,7 @@ def _function(calls: tuple[ops.Call, ...], depth: int) -> str:
     return calls[depth - 1].function.name if depth else ""
 
 
-def _value(value: ops.Handed, env: Mapping[str, int]) -> int | None:
+def _value(value: ops.Forwarded, env: Mapping[str, int]) -> int | None:
     if isinstance(value, BufferArg):
         return env.get(value.name)
     if isinstance(value, Buffer):

@@ -13,7 +13,7 @@ from fencepost.ir import ops
 
 
 def add_entries(program: Program) -> None:
-    """Steps at the ends of phases in front of divergent conditionals."""
+    """Steps at the ends of instances in front of divergent conditionals."""
     for instance, block in _instances_that_end(program, ops.Conditional, ops.CondBranch):
         inside = (
             program.flow.blocks[program.instances.nodes[edge.target].block]
@@ -46,7 +46,7 @@ def with_call_entries(program: Program) -> Program:
 
 
 def _instances_that_end(program: Program, *kinds: type[ops.Operation]) -> Iterator[tuple[int, Block]]:
-    """The phases whose blocks end in front of operations of some kinds, and where a barrier can stand."""
+    """The instances whose blocks end in front of operations of some kinds, and where a barrier can stand."""
     for instance, node in enumerate(program.instances.nodes):
         block = program.flow.blocks[node.block]
         if isinstance(block.anchor, kinds) and not block.guards:

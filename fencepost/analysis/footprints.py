@@ -85,12 +85,12 @@ def substituted(expr: Expr, env: Mapping[str, int]) -> Expr:
 
 
 def narrowed(footprint: Footprint, ranges: Mapping[str, Range], waves: int) -> Footprint:
-    """The same with an interval, as small as can be told cheaply, that all its bytes lie in."""
+    """The same with an interval, as small as is cheap to find, that all its bytes lie in."""
     within = footprint.within
     lo, hi = _interval(footprint.lo, ranges, waves)[0], _interval(footprint.hi, ranges, waves)[1]
     low = within.lo if lo is None else max(lo, within.lo)
     high = within.hi if hi is None else min(hi, within.hi)
-    # An interval outside of the buffer is a mistake in the kernel; such an access is told from nothing.
+    # An interval outside of the buffer is a mistake in the kernel; such an access conflicts with everything.
     return footprint._replace(within=Region(footprint.space, low, high)) if low < high else footprint
 
 

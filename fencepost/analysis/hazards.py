@@ -15,7 +15,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type
-from fencepost.analysis.access_classes import all_ages
+from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.pending import Spot, State
 from fencepost.analysis.program import Program, Step, moved
 from fencepost.analysis.sync import Placement, Sync
@@ -91,7 +91,7 @@ MOST_ROUNDS = 16
 PAIR_STEPS = 20
 """To look at a pair takes as long as so many steps."""
 MOST_INSTANCES_SHOWN = 6
-"""Of a barrier that stands in more phases, this many are asked for reasons."""
+"""Of a barrier that stands in more instances, this many are asked for reasons."""
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class ExposedLimits(NamedTuple):
     hazards: int
     """How many are listed at most."""
     visits: float
-    """The phases that producers are looked for in, the nearest first; farther away only if none is among these."""
+    """The instances that producers are looked for in, the nearest first; farther away only if none is among these."""
     effort: Effort
 
 
@@ -173,7 +173,7 @@ def exposed_without(
 ) -> list[Hazard]:
     """The hazards that would be uncovered if the barrier at `position` were not there, nearest first.
 
-    `before` tells what is pending and in flight right before it, in each phase.
+    `before` tells what is pending and in flight right before it, in each instance.
     """
     found = _exposed_without(program, barriers, position, before, limits)
     if not found and limits.visits < math.inf:
@@ -219,7 +219,7 @@ def _exposed_without(
 
 
 class _Access(NamedTuple):
-    """An access of one phase."""
+    """An access of one instance."""
 
     instance: int
     step: Step
@@ -270,7 +270,7 @@ def _meetings(
 ) -> Iterator[tuple[_Access, int, Rounds, bool]]:
     """Walk on from `start`; yield each access that conflicts with the bits under way, and which bits."""
     todo = deque([start])
-    # By phase alone: the first, shortest way to a phase tells which loops went round. Distinguishing ways by
+    # By instance alone: the first, shortest way to an instance tells which loops went round. Distinguishing ways by
     # their loops as well would try every subset of them.
     seen: dict[int, State] = {}
     while todo:
@@ -302,7 +302,7 @@ def _meetings(
             elif hit and walk.owed:
                 yield from _overdue(program, walk, hit)
             if in_flight or step.clears or step.settles:
-                pending, in_flight = program.followed(step, pending, in_flight)
+                pending, in_flight = program.after_step_without_adds(step, pending, in_flight)
         if not effort.spend(1 + number - first):
             return
         while ahead < len(gaps) and (pending or in_flight):
@@ -335,7 +335,7 @@ def _gone_round(rounds: Rounds, loop: int) -> Rounds:
 def _held_back(program: Program, sync: Sync, pending: int, in_flight: int) -> State:
     """What comes up to a barrier, wait or second half of a barrier, and not through it."""
     if sync.wait:
-        through, _ = program.passed(sync, pending, in_flight)
+        through, _ = program.after_sync(sync, pending, in_flight)
         pending = program.transfer.classes(pending) & ~through
     elif not (sync.rendezvous or program.transfer.counts_rendezvous):
         pending = 0
@@ -344,7 +344,7 @@ def _held_back(program: Program, sync: Sync, pending: int, in_flight: int) -> St
 
 def _passed(program: Program, sync: Sync | None, pending: int, in_flight: int) -> State:
     """The state behind a barrier."""
-    return (pending, in_flight) if sync is None else program.passed(sync, pending, in_flight)
+    return (pending, in_flight) if sync is None else program.after_sync(sync, pending, in_flight)
 
 
 def _gap(step: Step) -> int:
@@ -402,7 +402,7 @@ def _producers_before(
 
 
 def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
-    """For each phase: where it can be reached from, and the loop that goes round on the way."""
+    """For each instance: where it can be reached from, and the loop that goes round on the way."""
     if program.came_from is None:
         found: list[list[tuple[int, int]]] = [[] for _ in program.edges]
         for source in program.order:

@@ -1,13 +1,13 @@
 """Mbarriers, as placement sees them: a wait for one completes the copies that arrive on it.
 
-Every wave waits by itself, so nobody has to be met. Which phase is waited for, and which of several objects in one
+Every wave waits by itself, so nobody has to be met. Which phase is waited for, and which of several mbarriers in one
 buffer, is not looked at here: a barrier could not make up for a wrong one. `check` looks at it.
 """
 
 from __future__ import annotations
 
-from fencepost.analysis.access_classes import ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstances
+from fencepost.analysis.class_table import ClassTable, all_ages
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
@@ -23,9 +23,9 @@ def settled_by(flow: Flow, instances: BlockInstances, table: ClassTable) -> dict
     found: dict[Buffer, int] = {}
     for accesses in table.accesses:
         for _, number in accesses:
-            told = table.classes[number].tells
-            if told is not None:
-                found[told] = found.get(told, 0) | all_ages(table, number)
+            mbarrier = table.classes[number].mbarrier
+            if mbarrier is not None:
+                found[mbarrier] = found.get(mbarrier, 0) | all_ages(table, number)
     for block in flow.blocks:
         for op in block.ops:
             if isinstance(op, ops.MbarrierArrive) and op.counter:
@@ -39,7 +39,7 @@ def settled_by(flow: Flow, instances: BlockInstances, table: ClassTable) -> dict
 def _issued_late(
     flow: Flow, instances: BlockInstances, table: ClassTable, counter: str, buffer: Buffer
 ) -> int:
-    """The classes of copies that can come to a wait for an object without an arrival behind them, as bits.
+    """The classes of copies that can reach a wait for an mbarrier without an arrival behind them, as bits.
 
     An engine arrives once the copies that were issued before are complete; of later ones it says nothing.
     """
@@ -54,7 +54,7 @@ def _issued_late(
 
 
 def _slips(flow: Flow, start: Block, gap: int, counter: str, buffer: Buffer) -> bool:
-    """Whether a way leads from a place to a wait for an object, past no arrival of the engine on it."""
+    """Whether a way leads from a place to a wait for an mbarrier, past no arrival of the engine on it."""
     todo, seen = [(start, gap + 1)], {start.index}
     while todo:
         block, first = todo.pop()

@@ -1,4 +1,4 @@
-"""Parameters as phases see them: which values of one stand for all others.
+"""Parameters as instances see them: which values of one stand for all others.
 
 What a parameter decides is a remainder (it repeats) or a comparison with something that is known (there are *breaks*:
 values from which on it has another answer). Between two breaks everything repeats after one *period*, so a period of

@@ -1,4 +1,4 @@
-"""Forward dataflow: what is pending where each phase begins, given the barriers chosen so far.
+"""Forward dataflow: what is pending where each instance begins, given the barriers chosen so far.
 
 The state only ever grows, over finitely many bits, so going round until nothing changes ends.
 """
@@ -16,11 +16,11 @@ State = tuple[int, int]
 """Bits of accesses that are pending, and of operations in flight."""
 
 OnConflict = Callable[[int, Step, int, int], Sync | None]
-"""Asked where a step conflicts: phase, step, conflicting pending bits, conflicting bits in flight.
+"""Asked where a step conflicts: instance, step, conflicting pending bits, conflicting bits in flight.
 Returns the barrier that stands there from now on, or None."""
 
 MOST_KEPT = 20_000
-"""Runs of phases that are kept at a time."""
+"""Runs of instances that are kept at a time."""
 
 Gaps = dict[int, Sync]
 """Barriers and waits of one block, by their place."""
@@ -35,7 +35,7 @@ def by_block(placement: Placement) -> dict[int, Gaps]:
 
 
 Spot = tuple[int, int]
-"""A place in the program as it runs: a phase, and a gap of its block."""
+"""A place in the program as it runs: an instance, and a gap of its block."""
 
 
 def solve(
@@ -44,7 +44,7 @@ def solve(
     on_conflict: OnConflict | None = None,
     before: dict[Spot, State] | None = None,
 ) -> list[State]:
-    """The state at the start of every phase.
+    """The state at the start of every instance.
 
     `on_conflict` may put barriers in on the way; it then has to add them to `placement` as well. The states right
     before barriers are noted in `before`.
@@ -58,7 +58,7 @@ def solve(
     kept = _Kept(program, program.runs, chosen) if program.runs is not None else None
     first = 0
     while first < len(order):
-        # One sweep in program order; the next begins at the earliest phase that a later one has changed.
+        # One sweep in program order; the next begins at the earliest instance that a later one has changed.
         again = len(order)
         for number in range(first, len(order)):
             instance = order[number]
@@ -92,7 +92,7 @@ def solve(
 
 @dataclass(slots=True)
 class _Kept:
-    """Runs of phases that are kept."""
+    """Runs of instances that are kept."""
 
     program: Program
     runs: Runs
@@ -101,7 +101,7 @@ class _Kept:
     """What stands in each block, as far as that has been asked for."""
 
     def run(self, instance: int, start: State) -> Run:
-        """A phase that is run now, or was before."""
+        """An instance that is run now, or was before."""
         block, steps = self.program.places[instance], self.program.steps[instance]
         if block not in self.barriers:
             self.barriers[block] = frozenset(self.chosen.get(block, {}).items())
@@ -132,7 +132,7 @@ def run_instance(
     chosen: dict[int, Gaps] | None = None,
     noted: dict[Spot, State] | None = None,
 ) -> State:
-    """The state at the end of a phase. A barrier chosen for the block's very end counts, too."""
+    """The state at the end of an instance. A barrier chosen for the block's very end counts, too."""
     pending, in_flight = state
     transfer = program.transfer
     # Chosen barriers stand in gaps, some of which no step belongs to: the two are merged by their place.
@@ -146,7 +146,7 @@ def run_instance(
             before = (pending, in_flight) if here == gap else None
             if noted is not None:
                 noted[instance, here] = (pending, in_flight)
-            pending, in_flight = program.passed(gaps[here], pending, in_flight)
+            pending, in_flight = program.after_sync(gaps[here], pending, in_flight)
         if on_conflict is not None:
             hit, hit_in_flight = pending & step.conflicts, in_flight & step.in_flight
             if hit or hit_in_flight:
@@ -155,11 +155,11 @@ def run_instance(
                     if before is not None and transfer.counts_rendezvous:
                         # It takes the place of the one that stood here; with groups apart, two are not one.
                         pending, in_flight = before
-                    pending, in_flight = program.passed(sync, pending, in_flight)
+                    pending, in_flight = program.after_sync(sync, pending, in_flight)
                     if chosen is not None:
                         chosen.setdefault(program.places[instance], {})[gap] = sync
         if step.by_engine or step.settles or (in_flight and step.moves_copies):
-            pending, in_flight = program.behind(step, pending, in_flight)
+            pending, in_flight = program.after_step(step, pending, in_flight)
         elif not step.clears:
             # By far the most frequent case, without a call.
             pending |= step.adds
@@ -169,13 +169,13 @@ def run_instance(
         assert gaps is not None
         if noted is not None:
             noted[instance, gap] = (pending, in_flight)
-        pending, in_flight = program.passed(gaps[gap], pending, in_flight)
+        pending, in_flight = program.after_sync(gaps[gap], pending, in_flight)
     return pending, in_flight
 
 
 def states_before(program: Program, placement: Placement) -> dict[Spot, State]:
-    """What is pending and in flight right before each chosen barrier, in each phase."""
-    # A phase is run again whenever more comes to it: the last time is the one that counts.
+    """What is pending and in flight right before each chosen barrier, in each instance."""
+    # An instance is run again whenever more reaches it: the last time is the one that counts.
     found: dict[Spot, State] = {}
     solve(program, placement, before=found)
     return found

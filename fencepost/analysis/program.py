@@ -6,7 +6,7 @@ before whatever follows) and operations of engines *in flight* (nothing but a wa
 A wait that leaves at most N operations of a counter outstanding completes one if at least N operations of that
 counter were issued after it. So the bits in flight come in *levels*: level n holds those with n later
 operations, the last level those with at least as many as any wait could ask for. An operation that is counted
-moves all bits of its counter up one level; a wait for N lands those of level N and above. Where a counter counts
+moves all bits of its counter up one level; a wait for N completes those of level N and above. Where a counter counts
 groups, it is the end of a group that moves bits up, and level 0 is the group that is still open.
 
 A divergent conditional is one unit: no barrier may stand inside, so the block in front of it gets a step that
@@ -19,7 +19,7 @@ clears whatever is pending and not among them.
 Where groups of waves are skewed (barriers inside divergent conditionals), every bit is there once for each pair of
 groups and for how near it is to being ordered: see `skew`.
 
-Barriers and waits that stand in the kernel are no steps but a placement (`standing`), so that they can be
+Barriers and waits that stand in the kernel are no steps but a placement (`existing`), so that they can be
 taken away or changed like the ones that are put in.
 """
 
@@ -28,8 +28,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.access_classes import ClassTable
 from fencepost.analysis.block_instances import BlockInstances
+from fencepost.analysis.class_table import ClassTable
 from fencepost.analysis.skew.groups import is_rendezvous
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement, Sync
@@ -61,14 +61,14 @@ class Step(NamedTuple):
     clears: bool = False
     """A barrier that is part of an operation; or, if there is a `turn`, whatever that says."""
     completes: int = 0
-    """A wait that only some waves come by: bits that are complete after it, on the levels that it reaches."""
+    """A wait that only some waves reach: bits that are complete after it, on the levels that it reaches."""
     counts: int = 0
     """Bits of its counter on all levels but the last: one level up."""
     may_complete: int = 0
     may_count: int = 0
-    """The same where it is not certain, because not every wave that made the copy comes by: both can be."""
+    """The same where it is not certain, because not every wave that made the copy reaches it: both can be."""
     settles: int = 0
-    """A wait for an mbarrier that all waves come by: copies that everybody knows to be complete then."""
+    """A wait for an mbarrier that all waves reach: copies that everybody knows to be complete then."""
     turn: Turn | None = None
     """Where groups of waves are skewed: what becomes of pending bits."""
 
@@ -83,7 +83,7 @@ Moves = tuple[tuple[int, int], ...]
 
 
 class Edge(NamedTuple):
-    """A way out of a phase; `moves` says how grouped accesses get older, or young again when a loop is left."""
+    """A way out of an instance; `moves` says how grouped accesses get older, or young again when a loop is left."""
 
     target: int
     moves: Moves
@@ -94,7 +94,7 @@ class Edge(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What running a phase came to."""
+    """The result of running an instance."""
 
     steps: list[Step]
     """The steps that it had then."""
@@ -106,7 +106,7 @@ class Run(NamedTuple):
 
 
 Runs = dict[tuple[int, tuple[int, int], frozenset[tuple[int, Sync]]], Run]
-"""Runs of phases, by the state at the start and the barriers in the block."""
+"""Runs of instances, by the state at the start and the barriers in the block."""
 
 
 def moved(bits: int, moves: Moves) -> int:
@@ -123,9 +123,9 @@ def moved(bits: int, moves: Moves) -> int:
 
 @dataclass(slots=True)
 class Program:
-    """The steps of every phase and the edges between them.
+    """The steps of every instance and the edges between them.
 
-    Phases are numbered; `places` tells for each the block, as positions name it, that it is a phase of.
+    Instances are numbered; `places` tells for each the block, as positions name it, that it is an instance of.
     """
 
     flow: Flow
@@ -141,13 +141,13 @@ class Program:
     """Counters that count groups."""
     barrier_ids: tuple[int, ...] = ()
     """The split barriers of the program."""
-    held: frozenset[Position] = frozenset()
+    inside_splits: frozenset[Position] = frozenset()
     """Positions between a signal and its wait, where no other barrier can stand."""
-    objects: dict[Buffer, int] = field(default_factory=dict)
+    mbarriers: dict[Buffer, int] = field(default_factory=dict)
     """For each buffer of mbarriers: the copies that a wait for one of them settles."""
     places: list[int] = field(default_factory=list)
     instances_of: dict[int, list[int]] = field(default_factory=dict)
-    """For each block that can be reached, as positions name it, its phases."""
+    """For each block that can be reached, as positions name it, its instances."""
     steps: list[list[Step]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
     waits_fixed: bool = False
@@ -158,20 +158,20 @@ class Program:
     """The barriers and waits of the kernel."""
     existing_ops: dict[Position, ops.SyncOperation] = field(default_factory=dict)
     runs: Runs | None = None
-    """Where many similar placements are tried: a phase that looks as it did before is not run again."""
+    """Where many similar placements are tried: an instance that looks as it did before is not run again."""
     came_from: list[list[tuple[int, int]]] | None = None
-    """For each phase, where it can be reached from and the loop that goes round then; made when first asked for."""
+    """For each instance, where it can be reached from and the loop whose back edge that is; made when first used."""
 
     @property
     def order(self) -> list[int]:
-        """The phases that can be reached, each before its successors except along edges back."""
+        """The instances that can be reached, each before its successors except along edges back."""
         return self.instances.order
 
     def op_at(self, instance: int, gap: int) -> ops.Operation:
-        """The operation at a place of a phase."""
+        """The operation at a place of an instance."""
         return self.flow.blocks[self.instances.nodes[instance].block].ops[gap]
 
-    def held_back_at(self) -> set[ops.Operation]:
+    def delayed_at(self) -> set[ops.Operation]:
         """The barriers that only some waves meet."""
         if isinstance(self.transfer, InStep):
             return set()
@@ -198,7 +198,7 @@ class Program:
             in_flight >>= self.width
         return found
 
-    def landed(self, counter: str, count: int) -> int:
+    def completed_by(self, counter: str, count: int) -> int:
         """The bits that are complete once at most `count` operations (or groups) of a counter are outstanding."""
         first = count + (counter in self.groups)
         return self.on_levels(self.counted(counter), first)
@@ -211,15 +211,15 @@ class Program:
         """A barrier or wait with counts."""
         completes = 0
         for counter, count in counts.items():
-            completes |= self.landed(counter, count)
+            completes |= self.completed_by(counter, count)
         return Sync(completes, rendezvous, tuple(counts.items()))
 
-    def behind(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
+    def after_step(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
         """The state behind a step."""
-        pending, in_flight = self.followed(step, pending, in_flight)
+        pending, in_flight = self.after_step_without_adds(step, pending, in_flight)
         return (pending, in_flight | step.adds) if step.by_engine else (pending | step.adds, in_flight)
 
-    def followed(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
+    def after_step_without_adds(self, step: Step, pending: int, in_flight: int) -> tuple[int, int]:
         """What becomes of a state at a step, without what the step itself adds."""
         if step.clears and step.turn is None:
             return 0, in_flight
@@ -227,22 +227,22 @@ class Program:
             pending &= ~(step.settles * self.transfer.spread)
             in_flight &= ~self.on_levels(step.settles)
         if in_flight:
-            landed, perhaps = in_flight & step.completes, in_flight & step.may_complete
-            if landed or perhaps:
-                pending, in_flight = pending | self.completed(landed | perhaps), in_flight ^ landed
+            done, perhaps = in_flight & step.completes, in_flight & step.may_complete
+            if done or perhaps:
+                pending, in_flight = pending | self.completed(done | perhaps), in_flight ^ done
             up, perhaps = in_flight & step.counts, in_flight & step.may_count
             in_flight = (in_flight ^ up) | (up | perhaps) << self.width
         if step.turn is not None:
             pending = self.transfer.turned(step.turn, pending)
         return pending, in_flight
 
-    def completed(self, landed: int) -> int:
+    def completed(self, done: int) -> int:
         """What bits in flight are once they are waited for: pending, for every split barrier or pair of groups."""
-        return self.transfer.completed_copies(self.of_any_level(landed))
+        return self.transfer.completed_copies(self.of_any_level(done))
 
-    def passed(self, sync: Sync, pending: int, in_flight: int) -> tuple[int, int]:
+    def after_sync(self, sync: Sync, pending: int, in_flight: int) -> tuple[int, int]:
         """The state behind a barrier or wait."""
-        landed = in_flight & sync.completes
-        if landed:
-            pending, in_flight = pending | self.completed(landed), in_flight ^ landed
+        done = in_flight & sync.completes
+        if done:
+            pending, in_flight = pending | self.completed(done), in_flight ^ done
         return self.transfer.through(sync, pending), in_flight

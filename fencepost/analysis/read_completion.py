@@ -16,8 +16,8 @@ from operator import or_
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType
-from fencepost.analysis.access_classes import ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstances
+from fencepost.analysis.class_table import ClassTable, all_ages
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.loop_carried import names_of
@@ -30,10 +30,10 @@ As long as there was none, since the kernel's beginning: then nothing that was i
 def completed_by_use(
     flow: Flow, instances: BlockInstances, table: ClassTable, certain: Callable[[int], int]
 ) -> list[dict[int, int]]:
-    """For each phase, by the place of an operation in its block: the bits of reads that are complete from then on.
+    """For each instance, by the place of an operation in its block: the bits of reads that are complete from then on.
 
-    `certain` are the bits of accesses all of whose waves come by a phase. Of the others, some waves may not have read
-    or not used what is used there.
+    `certain` are the bits of accesses all of whose waves reach an instance. Of the others, some waves may not have
+    read, or not used what is used there.
     """
     ages = [
         all_ages(table, number) if made.type is MemoryAccessType.READ and not made.engine else 0
@@ -44,7 +44,9 @@ def completed_by_use(
     if not reads:
         return found
     used = _used(flow)
-    told = {index: _told(flow.blocks[index], used) for index in {node.block for node in instances.nodes}}
+    used_in = {
+        index: _uses_in(flow.blocks[index], used) for index in {node.block for node in instances.nodes}
+    }
     starts: dict[int, Since] = {entry: dict.fromkeys(used, 0) for entry in range(instances.entries)}
     todo = deque(starts)
     while todo:
@@ -52,9 +54,9 @@ def completed_by_use(
         index = instances.nodes[instance].block
         issued = {gap: ages[number] for gap, number in table.accesses[instance]}
         elsewhere = reads & ~certain(instance) if flow.blocks[index].guards else 0
-        # What may have been issued only ever gets more, so the last round through a phase is the one that counts.
+        # What may have been issued only ever gets more, so the last round through an instance is the one that counts.
         found[instance], after = _through(
-            flow.blocks[index], told[index], issued, reads, elsewhere, starts[instance]
+            flow.blocks[index], used_in[index], issued, reads, elsewhere, starts[instance]
         )
         for target, _ in instances.edges[instance]:
             before = starts.get(target)
@@ -90,7 +92,7 @@ class _Uses(NamedTuple):
     reads: bool
 
 
-def _told(block: Block, used: set[int]) -> list[_Uses]:
+def _uses_in(block: Block, used: set[int]) -> list[_Uses]:
     """The operations of a block that use, make or read anything."""
     found = []
     for gap, op in enumerate(block.ops):
@@ -120,14 +122,14 @@ class _Issued:
 
 
 def _through(
-    block: Block, told: list[_Uses], issued: dict[int, int], reads: int, elsewhere: int, since: Since
+    block: Block, uses_in: list[_Uses], issued: dict[int, int], reads: int, elsewhere: int, since: Since
 ) -> tuple[dict[int, int], Since]:
-    """`elsewhere`: reads of waves that may not come by here."""
+    """`elsewhere`: reads of waves that may not reach this."""
     done: dict[int, int] = {}
     so_far = _Issued()
     made: dict[int, tuple[int, int]] = {}
     """What was made in this block: what it begins with, and where."""
-    for gap, uses, result, is_read in told:
+    for gap, uses, result, is_read in uses_in:
         complete = 0
         for value in uses:
             later, begun = made.get(value) or (since[value], -1)
@@ -149,7 +151,7 @@ def _through(
 
 def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperation]]:
     """The names that are given the results of operations at the end of a block, all at the same time."""
-    pairs: list[tuple[ops.Carried, ops.Handed | None]] = []
+    pairs: list[tuple[ops.Carried, ops.Forwarded | None]] = []
     if isinstance(op, ops.Iterate):
         pairs = [(name, name.init) for name in op.carried]
     elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:

@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.analysis.access_classes import AccessClass
+from fencepost.analysis.access_class import AccessClass
 from fencepost.analysis.hazards import Effort
+from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.program import Program, Step
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
@@ -52,7 +53,7 @@ def slot_pairs(program: Program, effort: Effort) -> list[SlotPair]:
 
 
 Places = list[tuple[int, Step]]
-"""An access in each of its phases."""
+"""An access in each of its instances."""
 
 
 def _accesses(program: Program, loop: Loop) -> Iterator[tuple[ops.MemoryOperation, Places]]:
@@ -109,7 +110,7 @@ def _meet(program: Program, one: AccessClass, other: AccessClass, distance: int,
     """Whether two classes touch a common byte, that many iterations apart."""
     age = one.loops.index(loop.index) + 1 if distance and loop.index in one.loops else 0
     solver = program.table.solver
-    return one.meets(other, False, age, solver) or one.meets(other, True, age, solver)
+    return can_overlap(one, other, False, age, solver) or can_overlap(one, other, True, age, solver)
 
 
 def _ways(
@@ -138,7 +139,7 @@ def _ways(
 
 
 def _barrier_in(program: Program, instance: int, first: int, end: int) -> Position | None:
-    """A barrier of the kernel between two places of a phase."""
+    """A barrier of the kernel between two places of an instance."""
     block = program.places[instance]
     for position, sync in program.existing.items():
         if position.block == block and first <= position.gap < end and sync.rendezvous:

@@ -1,12 +1,12 @@
-"""The steps of each phase, and how bits change along edges."""
+"""The steps of each instance, and how bits change along edges."""
 
 from __future__ import annotations
 
 from functools import reduce
 from operator import and_
 
-from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.block_instances import values_in
+from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.mbarrier_waits import buffers_arrived_on
 from fencepost.analysis.program import Edge, Program, Step
 from fencepost.analysis.sync import ALL
@@ -15,7 +15,7 @@ from fencepost.ir import ops
 
 
 def steps_of(program: Program, instance: int, block: Block) -> list[Step]:
-    """The steps of a phase, in order."""
+    """The steps of an instance, in order."""
     table = program.table
     accesses = table.accesses[instance]
     if not table.engines:
@@ -42,7 +42,7 @@ def steps_of(program: Program, instance: int, block: Block) -> list[Step]:
 
 
 def certain_classes(program: Program, instance: int) -> int:
-    """The bits of accesses all of whose waves are certain to come by the block of a phase."""
+    """The bits of accesses all of whose waves are certain to run an instance."""
     table = program.table
     block = program.flow.blocks[program.instances.nodes[instance].block]
     env = values_in(program.instances.nodes[instance], program.flow)
@@ -69,16 +69,16 @@ def _step(
     if number >= 0:
         in_flight = program.on_levels(table.in_flight[number])
         by_engine = bool(table.classes[number].engine)
-        # What is in flight comes to every split barrier when it lands.
+        # What is in flight is pending for every split barrier once it is complete.
         adds = table.bit[number] * (1 if by_engine else program.transfer.spread)
         conflicts = table.conflicts[number]
         settles = completes = 0
-        if isinstance(op, ops.MbarrierWait) and program.objects:
-            told = [program.objects.get(buffer, 0) for buffer in buffers_arrived_on(op.view)]
-            # Of several buffers, only what all of them are told about is surely complete.
-            settles = reduce(and_, told)
+        if isinstance(op, ops.MbarrierWait) and program.mbarriers:
+            arrived = [program.mbarriers.get(buffer, 0) for buffer in buffers_arrived_on(op.view)]
+            # Of several buffers, only what all of them stand for is surely complete.
+            settles = reduce(and_, arrived)
             if guarded:
-                # Whoever waits knows; the others have to be told.
+                # Whoever waits knows; the others need a barrier.
                 settles, completes = 0, program.on_levels(settles & certain)
         return Step(
             gap,
@@ -103,7 +103,7 @@ def _step(
 
 
 def edge_to(program: Program, target: int, loop: int) -> Edge:
-    """The edge to a phase, along which `loop` goes round."""
+    """The edge to an instance, along which `loop` goes round."""
     flow, table = program.flow, program.table
     if not table.grouped:
         return Edge(target, (), loop)

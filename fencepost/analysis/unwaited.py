@@ -19,7 +19,7 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
     if not program.table.engines:
         return
     signalled = 0
-    for copies in program.objects.values():
+    for copies in program.mbarriers.values():
         signalled |= copies
     before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
     for position, _, in_flight in conflicts_left(program, program.existing):

@@ -36,7 +36,7 @@ from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.limits import check_count
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import option, positive
+from fencepost.option_fields import option, positive
 
 __all__ = ["Check", "Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]
 
@@ -65,7 +65,7 @@ class Check:
     )
     simulated: bool = option(
         True,
-        "simulate paths; without, waves a phase apart are followed on all paths at once, and what that does not "
+        "simulate paths; without, skewed waves are followed on all paths at once, and what that does not "
         "prove is not proven",
     )
     trusting: bool = option(
@@ -182,7 +182,7 @@ def _simulate(
         for unknown in _unknown_sets(context, path, explored):
             run = Simulation(context, path, representatives(context, path, unknown), unknown, explored)
             run.run()
-            if run.objects.lost:
+            if run.mbarriers.lost:
                 explored.cut("mbarriers, or phases, that are not known")
             for key, race in run.races.items():
                 races.setdefault(key, race)

@@ -10,7 +10,7 @@ from fencepost.ir import ops
 
 
 def left_signalled(waves: Sequence[WaveState]) -> Deadlock | None:
-    """A barrier that a wave signals and never waits for; every wave has come to its end."""
+    """A barrier that a wave signals and never waits for; every wave has reached its end."""
     for state in waves:
         for bar_id, count in state.arrivals.items():
             if isinstance(bar_id, int) and count > state.waits.get(bar_id, 0):

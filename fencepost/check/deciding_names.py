@@ -86,7 +86,7 @@ def results_given_at(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.Va
     return [(name, value) for name, value in _handed(op) if isinstance(value, ops.ValueOperation)]
 
 
-def _handed(op: ops.Operation | None) -> Iterable[tuple[ops.Carried, ops.Handed]]:
+def _handed(op: ops.Operation | None) -> Iterable[tuple[ops.Carried, ops.Forwarded]]:
     if isinstance(op, ops.Iterate):
         return [(name, name.init) for name in op.carried if name.init is not None]
     if isinstance(op, ops.Next | ops.Give) and op.graph is not None:

@@ -1,4 +1,4 @@
-"""What might help against a finding, the likeliest first. `causes` tries each, and claims only what does help.
+"""What might help against a finding, the likeliest first. `group_by_fix` tries each, and claims only what does help.
 
 A barrier or wait is proposed where the first access meets the second: before that, before the loops and conditionals
 around it, or at the end of the loop that carries the hazard. What stands in the kernel already and is too weak, in
@@ -143,16 +143,16 @@ def _stronger_waits(weak: ops.Operation | None, counter: str) -> Iterator[Edits]
 
 def _barriers_on(path: Sequence[ops.Operation]) -> list[ops.Operation]:
     """The barriers of the kernel on a path, each once, the last one first."""
-    standing = [
+    existing = [
         op
         for op in path
         if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and op.owner is None
     ]
-    return list(dict.fromkeys(reversed(standing)))
+    return list(dict.fromkeys(reversed(existing)))
 
 
 def _later(path: Sequence[ops.Operation], end: ops.Operation, counter: str, grouped: bool) -> int:
-    """Operations of a counter (or groups) that are issued behind the first of a path, before it comes to `end`."""
+    """Operations of a counter (or groups) that are issued behind the first of a path, before it reaches `end`."""
     found = 0
     closed = False
     for op in path[1:]:
@@ -219,7 +219,7 @@ def _other_half(
 
 
 def _moved_out(half: ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait) -> Iterator[Edits]:
-    """A signal or wait that only some waves or paths come to: before the conditional around it, or behind it."""
+    """A signal or wait that only some waves or paths reach: before the conditional around it, or behind it."""
     for around in list(_around(half))[1:]:
         for how in (BEFORE, BEHIND):
             yield (Edit(half), Edit(around, type(half)(half.bar_id), how))
@@ -246,7 +246,7 @@ def _out_of_conditionals(
 
 
 def _waves_at(flow: Flow, op: ops.Operation) -> tuple[int, int] | None:
-    """The waves that come to an operation, if they are some that follow one another."""
+    """The waves that reach an operation, if they are some that follow one another."""
     block = next((block for block in flow.blocks if op in block.ops), None)
     if block is None:
         return None
@@ -277,9 +277,9 @@ def _phases(
     A producer and a consumer that both take the other parity are in order again, the wrong way round. So the order in
     which waits are tried matters.
     """
-    told = {arrival.view.buffer for arrival in arrivals}
+    arrived_on = {arrival.view.buffer for arrival in arrivals}
     waits = list(dict.fromkeys(_operations(flow, ops.MbarrierWait)))
-    waits.sort(key=lambda wait: (wait.view.buffer not in told, wait not in marked))
+    waits.sort(key=lambda wait: (wait.view.buffer not in arrived_on, wait not in marked))
     for wait in waits[:MOST_WAITS]:
         if wait.owner is None:
             for phase in dict.fromkeys((flipped(wait.phase), *_usual(wait, wait.view))):
@@ -288,7 +288,7 @@ def _phases(
 
 
 def _usual(at: ops.Operation, view: View) -> Iterator[Expr]:
-    """The phases of an object that is used in turn with the others of its buffer, in the loop around `at`."""
+    """The phases of an mbarrier that is used in turn with the others of its buffer, in the loop around `at`."""
     loop = next((op for op in _around(at) if isinstance(op, ops.Iterate)), None)
     turn: Expr = Const(0)
     if loop is not None:
@@ -311,7 +311,7 @@ def flipped(phase: Expr) -> Expr:
 
 
 def _mbarrier_waits(place: ops.Operation, view: View) -> Iterator[Edits]:
-    """A wait for an object in front of an operation, in whose loop it has another index than elsewhere."""
+    """A wait for an mbarrier in front of an operation, in whose loop it has another index than elsewhere."""
     here = _in_loop_of(place, view)
     for phase in _usual(place, here):
         yield (Edit(place, ops.MbarrierWait((here,), phase=phase)),)

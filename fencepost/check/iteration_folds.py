@@ -12,7 +12,7 @@ from fencepost.flow import Flow, Loop
 from fencepost.ir import ops
 
 FULL = 64
-"""A loop that carries names runs up to this often in full, where it cannot be told how these repeat."""
+"""A loop that carries names runs up to this often in full, where it is not known how these repeat."""
 LONGEST_ORBIT = 4096
 """Iterations that are tried to find out how the names that a loop carries repeat."""
 
@@ -35,7 +35,7 @@ def patience(flow: Flow) -> int:
     for block in flow.blocks:
         for op in block.ops:
             counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
-            # Skewed waves by so many barriers have to meet as many more.
+            # Waves that are skewed by so many barriers have to meet as many more.
             apart += bool(block.guards) and isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier)
             if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts:
                 waited = max(waited, *op.counts.values())

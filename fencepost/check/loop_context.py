@@ -51,7 +51,7 @@ class Context:
     followed: set[int]
     """The loops that are followed iteration by iteration."""
     waves: list[int]
-    """The waves to follow: one of each kind (see `kinds`) stands for all of it."""
+    """The waves to follow: one of each kind (see `wave_kinds`) stands for all of it."""
     compared: list[int]
     """The waves to compare them with: another one of the same kind, too."""
     folded: dict[int, Fold]

@@ -1,6 +1,6 @@
 """When mbarriers begin and end: who uses one that is not there, and what ends one that is still in use.
 
-What is not ordered here is a race and found as one, since making, ending and using an object all touch its bytes.
+What is not ordered here is a race and found as one, since making, ending and using an mbarrier all touch its bytes.
 What is left is what happens in the wrong order in every run.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Lifetimes:
-    """The beginnings and ends of the objects of one simulation."""
+    """The beginnings and ends of the mbarriers of one simulation."""
 
     mbarriers: Mbarriers
     found: list[Deadlock]
 
     def made_again(self, entry: Logged, where: Bytes) -> None:
-        """An object is made where others are, or were."""
+        """An mbarrier is made where others are, or were."""
         for before in self.mbarriers.over(where):
             if before.made == entry.event.number:
                 continue
@@ -51,7 +51,7 @@ class Lifetimes:
                 before.ended = entry
 
     def ends(self, thing: Mbarrier, entry: Logged, state: WaveState) -> None:
-        """A wave ends an object, or uses one that has ended."""
+        """A wave ends an mbarrier, or uses one that has ended."""
         by = thing.ended
         if by is None:
             if thing.bytes > 0:

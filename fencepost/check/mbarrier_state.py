@@ -1,9 +1,10 @@
 """Mbarriers while waves run: who has arrived for which phase, and what a wave knows once it has waited.
 
-A wave that waits for a parity may find the object in a later phase than it thinks, or in an earlier one, depending on
-who runs how fast. What it can *rely* on does not depend on that: it knows so many phases to be complete (from what
-others have told it), and the parity asks for the next one or for one that it knows already. So a wait adds the phase
-that follows what the wave knows, or nothing. Three things have to hold for this to be what happens:
+A wave that waits for a parity may find the mbarrier in a later phase than it assumes, or in an earlier one, depending
+on who runs how fast. What it can *rely* on does not depend on that: it knows so many phases to be complete (from its
+own waits and those of waves that it synchronized with), and the parity asks for the next one or for one that it knows
+already. So a wait adds the phase that follows what the wave knows, or nothing. Three things have to hold for this to
+be what happens:
 
 * who arrives knows that all phases before the one it means are complete, or its arrival can count for one of those;
 * a wave has looked before the phase after the one that it waits for can be complete: the parity comes round;
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 Clock = dict[tuple[int, str], int]
 NOBODY = -1
-"""In a clock: what is known of an object belongs to no wave."""
+"""In a clock: what is known of an mbarrier belongs to no wave."""
 Key = tuple[object, int]
-"""Where an object lies."""
+"""Where an mbarrier lies."""
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class Looked:
 
 @dataclass(slots=True)
 class Mbarrier:
-    """One object."""
+    """one mbarrier."""
 
     number: int
     """Which one of all that were made."""
@@ -125,7 +126,7 @@ WAITS = "waits for mbarriers"
 
 @dataclass(slots=True)
 class Mbarriers:
-    """All objects of a run."""
+    """All mbarriers of a run."""
 
     at: dict[Key, Mbarrier] = field(default_factory=dict)
     made: int = 0
@@ -133,22 +134,22 @@ class Mbarriers:
     """For each wave: how many waits it has passed."""
 
     def find(self, where: Bytes) -> Mbarrier | None:
-        """The object at some bytes, if it has been made."""
+        """The mbarrier at some bytes, if it has been made."""
         return self.at.get((where.space, where.lo))
 
     def make(self, where: Bytes, op: ops.MbarrierInit, event: int) -> None:
-        """Make an object; waves that make it together make one."""
+        """Make an mbarrier; waves that make it together make one."""
         before = self.find(where)
         if before is None or before.made != event:
             self.made += 1
             self.at[where.space, where.lo] = Mbarrier(self.made, event, op, where=where)
 
     def channels(self) -> set[tuple[int, str]]:
-        """Where clocks keep what they know of the objects that there are: nobody asks about others any more."""
+        """Where clocks keep what they know of the mbarriers that there are: nobody asks about others any more."""
         return {each.channel for each in self.at.values()}
 
     def over(self, where: Bytes) -> list[Mbarrier]:
-        """The objects that have some bytes, as far as they have not ended."""
+        """The mbarriers that have some bytes, as far as they have not ended."""
         return [
             each
             for each in self.at.values()
@@ -171,7 +172,7 @@ def alone_name(counter: str, event: int) -> str:
 
 
 def without_old(clock: Clock, asked: set[tuple[int, str]]) -> Clock:
-    """A clock without operations of engines and objects that nobody asks about any more."""
+    """A clock without operations of engines and mbarriers that nobody asks about any more."""
     return {
         key: count
         for key, count in clock.items()

@@ -1,4 +1,4 @@
-"""Waves that use mbarriers: they arrive, wait, and are told by engines."""
+"""Waves that use mbarriers: they arrive and wait, and engines arrive."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ class MbarrierWaves:
         self.mbarriers = Mbarriers()
         self.lifetimes = Lifetimes(self.mbarriers, run.deadlocks)
         self.lost = False
-        """An object that is not known was used: who waits for ever cannot be told."""
+        """An mbarrier that is not known was used: who waits for ever is not known."""
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
-        """Engines that are done, in this run, before the object is made that they tell."""
+        """Engines that are done, in this run, before the mbarrier that they arrive on is made."""
 
     def forget(self, asked: set[tuple[int, str]]) -> None:
-        """Nobody asks any more about copies that are not under way, and objects that others took the place of."""
+        """Nobody asks any more about copies that are not under way, and mbarriers that others took the place of."""
         for found in self.mbarriers.at.values():
             found.gathered = without_old(found.gathered, asked)
             found.phases[-2:] = [without_old(known, asked) for known in found.phases[-2:]]
 
     def written_over(self, entries: list[Logged]) -> None:
-        """Data is written: objects that have those bytes are none any more."""
+        """Data is written: mbarriers that have those bytes are none any more."""
         if self.mbarriers.at:
             self.lifetimes.written_over(entries)
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
-        """Where an object lies; None if that is not known."""
+        """Where an mbarrier lies; None if that is not known."""
         return exactly(view, event.visit.env, wave, self.run.block(event).frame)
 
     def use(self, state: WaveState, event: Event, op: ops.MbarrierOperation) -> bool:
-        """An operation on an object; False while the wave has to wait."""
+        """An operation on an mbarrier; False while the wave has to wait."""
         where = self.at(event, op.view, state.wave)
         if where is None:
             self.lost = True
@@ -67,10 +67,10 @@ class MbarrierWaves:
             self.run.issue(state, event, op)
             self.lifetimes.made_again(self.run.log[-1], where)
             self.mbarriers.make(where, op, event.number)
-            for told in self.early:
-                if told[0] == where and told[-1].is_known(state.knows):
+            for early in self.early:
+                if early[0] == where and early[-1].is_known(state.knows):
                     # Else it is a race, and found as one.
-                    self.nothing_there(told[1], told[2], told[-2])
+                    self.nothing_there(early[1], early[2], early[-2])
             self.let_arrive(where)
             return True
         found = self.mbarriers.find(where)
@@ -86,9 +86,9 @@ class MbarrierWaves:
         self.run.issue(state, event, op)
         clock = dict(state.knows)
         if isinstance(op, ops.MbarrierArrive) and op.counter:
-            # Its engine arrives, once all that the wave has told it to do is complete.
+            # Its engine arrives, once all that the wave has issued is complete.
             clock[state.wave, op.counter] = state.issued.get(op.counter, 0)
-            # No count tells when it does, only the object.
+            # No count tells when it does, only the mbarrier.
             alone = alone_name(op.counter, event.number)
             clock[state.wave, alone] = 1
             engine = Effect(True, True, atomic=True, counter=op.counter)
@@ -106,8 +106,8 @@ class MbarrierWaves:
     def engine_arrives(self, state: WaveState, event: Event, op: ops.Operation, arrives: ops.Arrival) -> None:
         """The engine of a copy arrives on an mbarrier; it knows what the wave knew when it began.
 
-        One that arrives does so in order: what the wave has told it before, on the same counter, is done as well.
-        Bytes tell of their own copy alone.
+        One that arrives does so in order: what the wave has issued before, on the same counter, is done as well.
+        Bytes stand for their own copy alone.
         """
         self.touch(state, event, arrives)
         where = self.at(event, arrives.view, state.wave)
@@ -137,7 +137,7 @@ class MbarrierWaves:
     def touch(self, state: WaveState, event: Event, arrives: ops.Arrival) -> None:
         """An engine that arrives on an mbarrier changes it: whoever made that must be known already.
 
-        What its own wave did to the object before, it finds done.
+        What its own wave did to the mbarrier before, it finds done.
         """
         copy = self.run.log[-1]
         effect = Effect(True, True, atomic=True, counter=copy.effect.counter)
@@ -153,7 +153,7 @@ class MbarrierWaves:
             self.run.log.append(mine)
 
     def is_made(self, where: Bytes) -> bool:
-        """Whether somebody makes an object there, now or later."""
+        """Whether somebody makes an mbarrier there, now or later."""
         return self.mbarriers.find(where) is not None or any(
             self.at(event, event.op.view, state.wave) == where
             for state in self.run.waves
@@ -162,7 +162,7 @@ class MbarrierWaves:
         )
 
     def let_arrive(self, where: Bytes) -> None:
-        """Engines arrive that have waited for an object to be made; that they must not is found as a race."""
+        """Engines arrive that have waited for an mbarrier to be made; that they must not is found as a race."""
         found = self.mbarriers.find(where)
         if found is not None:
             ready = [each for each in self.early if each[0] == where]
@@ -189,7 +189,7 @@ class MbarrierWaves:
             self.missed(late.op, found, late.wave)
         if found.arrived == found.count and found.bytes < 0:
             # Everybody has arrived: nobody can say any more that these were expected.
-            text = f"{-found.bytes} bytes come to {found.view} that nobody expects, and can count for the next phase"
+            text = f"{-found.bytes} bytes arrive at {found.view} unexpected, and can count for the next phase"
             why = "the phase is complete as soon as all others have come"
             self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
 
@@ -200,7 +200,7 @@ class MbarrierWaves:
         waits = parity is not None and known % 2 == parity % 2
         if waits and len(found.phases) <= known:
             return False
-        # It looks at the object before it knows anything from it: whoever made that must be known already.
+        # It looks at the mbarrier before it knows anything from it: whoever made that must be known already.
         self.run.issue(state, event, op)
         # Who has passed a wait is done with it: whoever hears of the wave from now on knows that.
         alone = alone_name(WAITS, event.number)
@@ -220,13 +220,15 @@ class MbarrierWaves:
         return True
 
     def missed(self, op: ops.Operation, found: Mbarrier, wave: int) -> None:
-        """A wave may look at an object after the phase behind the one that it waits for."""
-        text = f"wave {wave} can come to {found.view} when the phase behind is complete as well, and wait for ever"
+        """A wave may look at an mbarrier after the phase behind the one that it waits for."""
+        text = (
+            f"wave {wave} can reach {found.view} when the phase behind is complete as well, and wait for ever"
+        )
         why = "nobody waits until it has looked: the parity comes round"
         self.run.deadlocks.append(Deadlock("missed phase", text, ((op, why),)))
 
     def stuck(self, waiting: list[WaveState]) -> None:
-        """Waves wait for objects for ever."""
+        """Waves wait for mbarriers for ever."""
         if self.lost:
             return
         found: dict[ops.Operation, str] = {}
@@ -246,7 +248,7 @@ class MbarrierWaves:
         self.run.deadlocks.append(Deadlock("stuck", text, tuple(found.items()), path))
 
     def awaited(self, state: WaveState) -> Mbarrier | None:
-        """The object that a wave waits for."""
+        """The mbarrier that a wave waits for."""
         event = state.events[state.at]
         assert isinstance(event.op, ops.MbarrierOperation)
         where = self.at(event, event.op.view, state.wave)

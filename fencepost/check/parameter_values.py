@@ -2,7 +2,7 @@
 
 A number decides how often loops run and which way branches go, in all parts of a kernel alike. Where it is divided
 before that, only multiples of the divisor are tried: `%k // 64` is then every number of tiles, from none up. So it is
-where a loop that counts in steps of 64 asks whether it has come to `%k`.
+where a loop that counts in steps of 64 asks whether it has reached `%k`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _steps(trace: CapturedTrace) -> dict[str, int]:
 
 
 def _counted_to(expr: Expr | Compare, steps: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """The names that a comparison asks whether a counter has come to, and the counter's steps."""
+    """The names that a comparison asks whether a counter has reached, and the counter's steps."""
     if isinstance(expr, Compare):
         for counting, limit in ((expr.lhs, expr.rhs), (expr.rhs, expr.lhs)):
             taken = [

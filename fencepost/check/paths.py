@@ -1,8 +1,7 @@
 """Paths through a kernel, one at a time: which blocks run, in order, with the iteration of every loop.
 
-A path stands for one choice at every uniform branch and one trip count for every loop that does not tell
-its own. Loops run a bounded number of times. Where index expressions repeat with a period, the bound keeps
-the remainder, so that the last simulated iteration touches the slots that the real last one would.
+A path stands for one choice at every uniform branch and one trip count for every loop of unknown length. How many
+iterations of a loop run at most, `trip_counts` says.
 """
 
 from __future__ import annotations
@@ -12,24 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from fencepost.check.iteration_folds import loop_period, orbit_of
 from fencepost.check.loop_context import Context, ruled_out
 from fencepost.check.loop_skips import Values, iterations_left, moved, period_of_loop
 from fencepost.check.parameter_values import Given, values_given
 from fencepost.check.report import Explored
-from fencepost.flow import Block, Loop
+from fencepost.check.trip_counts import LONG, common_period, most_iterations, shortened, trip_count
+from fencepost.flow import Block
 from fencepost.ir import ops
 
 VISITED = 16
 """What one block of a path costs: see `Explored.work`."""
-ROUNDS = 256
-"""A loop with a known trip count up to this runs in full."""
-UNKNOWN_ROUNDS = 3
-"""The largest trip count tried for a loop that does not tell its own, if nothing in it repeats later."""
 FEWEST = 4
 """Paths that are looked at for each combination of given numbers at least."""
-HANDED_ROUNDS = 8
-"""The same for a loop of labelled blocks that forward numbers."""
 SETTLED = 128
 """Iterations after which a loop of labelled blocks is looked at, whether it is a long one."""
 MOST_BLOCKS = 20_000
@@ -78,33 +71,10 @@ class Paths:
         self.explored = explored
         self.most = most
         self.random = random.Random(seed)
-        self.period = _period(context)
+        self.period = common_period(context)
         self.given: Given = {}
         """The numbers that the kernel is given, for the paths at hand."""
         self.bound: dict[int, int] = {}
-
-    def _trip(self, loop: Loop) -> int | None:
-        """How often a loop runs, if that is known with the numbers at hand."""
-        if loop.op is not None and loop.op.upto:
-            return len(range(loop.op.start, self.given[loop.op.upto], loop.op.step))
-        return loop.trip if loop.op is not None else None
-
-    def _bound(self, loop: Loop) -> int:
-        trip = self._trip(loop)
-        if trip is None:
-            rounds = max(UNKNOWN_ROUNDS, min(self.period + 1, 12))
-            if loop.op is None and self.context.names(self.flow.blocks[loop.header]).handed:
-                # Numbers that blocks forward: slots come round, after how many iterations is not worked out.
-                rounds = max(rounds, HANDED_ROUNDS)
-            return rounds
-        if trip <= ROUNDS:
-            return trip
-        self.explored.cut("long loops are cut short")
-        return self._shortened(trip)
-
-    def _shortened(self, trip: int) -> int:
-        """How often a long loop runs: it ends where it would."""
-        return ROUNDS - (ROUNDS - trip) % self.period
 
     def _stop(self, loop: int) -> None:
         """A loop that could go on is left."""
@@ -125,7 +95,10 @@ class Paths:
                     return
 
     def _set_bounds(self) -> None:
-        self.bound = {loop.index: self._bound(loop) for loop in self.flow.loops}
+        self.bound = {
+            loop.index: most_iterations(loop, self.given, self.period, self.context, self.explored)
+            for loop in self.flow.loops
+        }
 
     def _paths(self, most: int) -> Iterator[list[Visit]]:
         """The paths with the numbers at hand."""
@@ -190,7 +163,7 @@ class Paths:
         rounds, values = place.rounds[loop], place.frames[-1]
         if rounds == 0:
             history[loop] = []
-        # A loop with several entries may be come to in its midst.
+        # A loop with several entries may be entered in its midst.
         history.setdefault(loop, []).append(values)
         if rounds != SETTLED or len(history[loop]) <= SETTLED:
             return place
@@ -199,14 +172,14 @@ class Paths:
             return place
         period, steps = found
         left = iterations_left(values, steps, period, lambda at, most: self._left(place, at, most))
-        if left is None or rounds + left <= ROUNDS:
+        if left is None or rounds + left <= LONG:
             return place
         every = lcm(self.period, period)
-        if every > ROUNDS - SETTLED:
+        if every > LONG - SETTLED:
             return place
         self.period = every
         self.explored.cut("long loops are cut short")
-        skipped = rounds + left - self._shortened(rounds + left)
+        skipped = rounds + left - shortened(rounds + left, self.period)
         return replace(place, frames=(*place.frames[:-1], moved(values, steps, skipped // period)))
 
     def _is_endless(self, place: _Place, begun: Begun, choices: int) -> bool:
@@ -255,7 +228,7 @@ class Paths:
             if around >= 0:
                 rounds[around] += 1
                 if flow.loops[around].op is not None and rounds[around] >= self.bound[around]:
-                    if self._trip(flow.loops[around]) is None:
+                    if trip_count(flow.loops[around], self.given) is None:
                         self._stop(around)
                     continue
             if self._leaves_too_early(place, inside) or self._is_ruled_out(place, target):
@@ -301,7 +274,7 @@ class Paths:
     def _leaves_too_early(self, place: _Place, inside: set[int]) -> bool:
         """Whether a loop whose length is known would be left before its end; `inside` are those around the target."""
         return any(
-            self._trip(loop) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
+            trip_count(loop, self.given) is not None and place.rounds[loop.index] + 1 < self.bound[loop.index]
             for loop in self.flow.loops_around(place.block)
             if loop.index not in inside
         )
@@ -347,16 +320,3 @@ class Paths:
             values = dict(sorted(values.items(), key=lambda item: names.order.get(item[0], -1)))
         frames[-1] = values
         return tuple(frames)
-
-
-def _period(context: Context) -> int:
-    """After how many iterations the loops that repeat do so, all of them together."""
-    periods = []
-    for loop in context.flow.loops:
-        if loop.op is not None:
-            names = context.names(context.flow.blocks[loop.header])
-            period = loop_period(loop.op, names)
-            if period is not None:
-                orbit = orbit_of(loop.op, names, period)
-                periods += [period, orbit[1] if orbit is not None else 1]
-    return min(lcm(*periods), 24)

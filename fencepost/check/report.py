@@ -32,7 +32,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would order the two accesses, as far as the path between them says; `causes` tries it, and more."""
+    """What would order the two accesses, as far as the path between them says; `group_by_fix` tries it, and more."""
 
     what: str
     before: Operation | None = None

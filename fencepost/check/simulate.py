@@ -21,7 +21,7 @@ from fencepost.check.paths import Visit
 from fencepost.check.race_reasons import too_weak
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.simulated_waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
-from fencepost.check.skew.reasons import Made, Why, barriers_of, why_skewed
+from fencepost.check.skew.race_reasons import Made, Why, barriers_of, why_skewed
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
@@ -72,7 +72,7 @@ class Simulation:
         """A barrier is out of step; what would follow means nothing."""
         self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
-        self.objects = MbarrierWaves(self)
+        self.mbarriers = MbarrierWaves(self)
         self.known_sides: dict[int, Sides] = {}
         """For each block that was asked about."""
         self.ends = not self.flow.blocks[path[-1].block].successors
@@ -118,7 +118,7 @@ class Simulation:
     def forget(self) -> None:
         """Drop accesses that every wave knows to be complete and has passed: nothing can meet them any more.
 
-        A wave on the other side of a divergent conditional never comes to what stands on this one.
+        A wave on the other side of a divergent conditional never reaches what stands on this one.
         """
         self.explored.work += len(self.log)
         coming = [(s, s.events[s.at]) for s in self.waves if s.at < len(s.events)]
@@ -132,7 +132,7 @@ class Simulation:
             )
         ]
         asked = {(entry.wave, entry.alone) for entry in self.log if entry.alone}
-        asked |= self.objects.mbarriers.channels()
+        asked |= self.mbarriers.mbarriers.channels()
         for state in self.waves:
             self.explored.work += len(state.knows) // JOINED
             state.knows = without_old(state.knows, asked)
@@ -144,7 +144,7 @@ class Simulation:
                 for state in self.waves
             )
         }
-        self.objects.forget(asked)
+        self.mbarriers.forget(asked)
 
     def step(self, state: WaveState) -> bool:
         """Run one operation; False if the wave has to wait."""
@@ -155,14 +155,14 @@ class Simulation:
             if not self.synchronize(state, op):
                 return False
         elif isinstance(op, ops.MbarrierOperation):
-            if not self.objects.use(state, event, op):
+            if not self.mbarriers.use(state, event, op):
                 return False
         elif isinstance(op, ops.ValueOperation):
             self.issue(state, event, op)
         elif isinstance(op, ops.CommitGroup):
             state.closed.setdefault(op.counter, []).append(state.issued.get(op.counter, 0))
         else:
-            self.hand_on(state, op)
+            self.forward(state, op)
         state.at += 1
         return True
 
@@ -220,7 +220,7 @@ class Simulation:
         """The wave is at a barrier and forwards what it knows."""
         phase = state.arrivals.get(bar_id, 0)
         if not meets(state.wave, bar_id):
-            text = f"wave {state.wave} comes to a barrier that is not for it, and may be taken for one of the others"
+            text = f"wave {state.wave} reaches a barrier that is not for it, and may be taken for one of the others"
             self.deadlocks.append(Deadlock("stuck", text, ((op, f"wave {state.wave} comes here"),)))
             self.broken = True
         if phase > state.waits.get(bar_id, 0):
@@ -265,8 +265,8 @@ class Simulation:
                 state.read_at[id(shown(op))] = place
         state.issued[counter] = place
 
-    def hand_on(self, state: WaveState, op: ops.Operation) -> None:
-        """Names come to hold what was read, or something else."""
+    def forward(self, state: WaveState, op: ops.Operation) -> None:
+        """Names take what was read, or something else."""
         handed = results_given_at(op)
         places = [state.read_at.get(id(value), 0) for _, value in handed]
         for (name, _), place in zip(handed, places, strict=True):
@@ -293,9 +293,9 @@ class Simulation:
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
         if effect.writes and not isinstance(op, ops.MbarrierOperation):
-            self.objects.written_over(mine)
+            self.mbarriers.written_over(mine)
         if arrives is not None:
-            self.objects.engine_arrives(state, event, op, arrives)
+            self.mbarriers.engine_arrives(state, event, op, arrives)
 
     def block(self, event: Event) -> Block:
         """Where an event stands."""
@@ -318,7 +318,7 @@ class Simulation:
             self.record("race", first, second, why)
         elif now.event.number < earlier.event.number and not self.on_opposite_sides(earlier.event, now.event):
             why = (
-                f"wave {earlier.wave} runs a phase ahead and is done with the later access "
+                f"wave {earlier.wave} runs ahead and is done with the later access "
                 f"before wave {now.wave} makes the earlier one"
             )
             self.record("wrong order", now, earlier, why)
@@ -427,14 +427,14 @@ class Simulation:
 
     def find_deadlocks(self) -> None:
         """Every wave has run as far as it gets: report who waits, and what was left signalled."""
-        # Who waits for an object keeps others at barriers waiting, seldom the other way round.
+        # Who waits for an mbarrier keeps others at barriers waiting, seldom the other way round.
         stuck = [state for state in self.waves if state.at < len(state.events)]
         if not self.ends and len(stuck) < len(self.waves):
-            # Somebody came to where the path was cut off, and might have let the others go.
+            # Somebody reached the point where the path was cut off, and might have let the others go.
             return
         for_mbarrier = [s for s in stuck if isinstance(s.events[s.at].op, ops.MbarrierOperation)]
         if for_mbarrier:
-            self.objects.stuck(for_mbarrier)
+            self.mbarriers.stuck(for_mbarrier)
             return
         found = who_is_stuck(self.waves, stuck[0]) if stuck else left_signalled(self.waves)
         if found is not None:

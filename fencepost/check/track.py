@@ -201,7 +201,7 @@ class Tracker:
                 status = self.rules.closed(tracked, op, status)
         holders = self.context.environments.value_holders
         if holders and block.index in holders and taking_part and not status.complete:
-            status = self.rules.hand_on(tracked, block, status, certain)
+            status = self.rules.forward(tracked, block, status, certain)
         return status
 
     def places_that_matter(self, block: Block, effect: Effect) -> list[int]:

@@ -141,8 +141,8 @@ class Rules:
         """One more on the counter of the tracked access; more than any wait asks about need not be distinguished."""
         return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
 
-    def hand_on(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:
-        """At the end of a block, names come to hold what was read, or something else."""
+    def forward(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:
+        """At the end of a block, names take what was read, or something else."""
         if tracked.effect.engine or tracked.effect.needs_fence or not self.completion_matters:
             return status
         handed = results_given_at(block.anchor)

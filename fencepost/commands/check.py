@@ -13,7 +13,7 @@ from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import add_as_is_argument, error_json, print_error, print_json, print_styled
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import add_options, positive, read_options
+from fencepost.option_fields import add_options, positive, read_options
 
 SUMMARY = "look for races, deadlocks and unbalanced split barriers"
 

@@ -34,21 +34,21 @@ def run(options: argparse.Namespace) -> int:
         if name not in KERNELS:
             note = [("bundled kernels", ", ".join(KERNELS))]
             raise FencepostError(f"there is no bundled kernel {name!r}", code="FP113", notes=note)
-    told = [_tell(bundled_kernel(name), options) for name in options.kernels or BUNDLED]
+    shown = [_show(bundled_kernel(name), options) for name in options.kernels or BUNDLED]
     if options.json:
-        print_json(told)
-    elif len(told) > 1:
-        sys.stdout.write(f"{len(told)} kernels, {sum(entry['barriers'] for entry in told)} barriers, ")
-        sys.stdout.write("all clean.\n" if all(entry["ok"] for entry in told) else "NOT all clean.\n")
-    return 0 if all(entry["ok"] for entry in told) else 1
+        print_json(shown)
+    elif len(shown) > 1:
+        sys.stdout.write(f"{len(shown)} kernels, {sum(entry['barriers'] for entry in shown)} barriers, ")
+        sys.stdout.write("all clean.\n" if all(entry["ok"] for entry in shown) else "NOT all clean.\n")
+    return 0 if all(entry["ok"] for entry in shown) else 1
 
 
-def _tell(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
+def _show(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     """Before, hazards, barriers and why, after."""
-    from fencepost.analysis.build import read_program
+    from fencepost.analysis.build_program import read_program
     from fencepost.analysis.hazards import hazards
     from fencepost.check import check
-    from fencepost.emit.comments import noun
+    from fencepost.emit.reason_comments import noun
     from fencepost.ir.printer import locate
     from fencepost.passes.insert import insert_barriers
     from fencepost.report.diagnostics import render

@@ -14,7 +14,7 @@ from fencepost.commands.output import (
     put_kernels,
     say,
 )
-from fencepost.options import add_options, read_options
+from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:
     from fencepost.ir.ops import Operation

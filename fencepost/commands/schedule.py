@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels, write_text
 from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
-from fencepost.options import add_options, read_options
+from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:
     from fencepost.ir.source import FencepostError

@@ -5,8 +5,8 @@ An emitter takes a placement and puts operations into the kernel; it decides not
 hangs the GPU.
 """
 
-from fencepost.emit.legacy import LegacyBarrierEmitter
-from fencepost.emit.split import BasicSplitBarrierEmitter
+from fencepost.emit.legacy_emitter import LegacyBarrierEmitter
+from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
 from fencepost.emit.structure import verify_barriers, verify_places
 
 __all__ = ["BasicSplitBarrierEmitter", "LegacyBarrierEmitter", "verify_barriers", "verify_places"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fencepost.analysis.block_instances import find_instances
-from fencepost.analysis.split_pairs import verify_splits
+from fencepost.analysis.split_alternation import verify_splits
 from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -13,7 +13,7 @@ from fencepost.ir.trace import CapturedTrace
 
 
 def verify_barriers(trace: CapturedTrace) -> None:
-    """Raise if a barrier stands where only some waves come by, or a split one is out of step on some path."""
+    """Raise if a barrier stands where only some waves reach it, or a split one is out of step on some path."""
     flow = build_flow(trace)
     verify_splits(flow, find_instances(flow))
     for block in flow.blocks:

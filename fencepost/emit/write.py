@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.budgets import limits_of
 from fencepost.analysis.hazards import Hazard
+from fencepost.analysis.not_distinguished import limits_of
 from fencepost.analysis.program import Program
-from fencepost.emit.comments import comment_for
-from fencepost.emit.legacy import LegacyBarrierEmitter, change
-from fencepost.emit.split import BasicSplitBarrierEmitter
+from fencepost.emit.legacy_emitter import LegacyBarrierEmitter, change
+from fencepost.emit.reason_comments import comment_for
+from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
 from fencepost.emit.structure import verify_barriers, verify_places
 from fencepost.flow import Assumed, Position
 from fencepost.ir import ops

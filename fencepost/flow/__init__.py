@@ -17,7 +17,7 @@ which sides are likely, it is computed from `Estimates`, and `Flow.assumed` list
 """
 
 from fencepost.flow.blocks import DEFAULT_ESTIMATES, Assumed, Block, Estimates, Flow, Guard, Loop, Position
-from fencepost.flow.build import build_flow
+from fencepost.flow.build_flow import build_flow
 
 __all__ = [
     "DEFAULT_ESTIMATES",

@@ -12,7 +12,7 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import at_least, option, probability
+from fencepost.option_fields import at_least, option, probability
 
 UNKNOWN_TRIP = 100
 """How often a loop is taken to run when nothing says so; only the choice between placements depends on it."""
@@ -21,7 +21,7 @@ TAKEN = 0.5
 """How likely each side of a uniform conditional is, for the same purpose."""
 
 RARE = 1e-6
-"""The least probability that is told from none: what can run is never free, however little a kernel expects it."""
+"""The least probability that counts as more than none: what can run is never free."""
 
 LEAST, MOST = 1e-100, 1e200
 """The bounds of frequencies: loops inside loops multiply to more than numbers can hold. With these, costs, their sums
@@ -166,7 +166,7 @@ class Flow:
     order: list[int] = field(default_factory=list)
     """The blocks that can be reached, each before its successors except along edges back."""
     sealed: set[int] = field(default_factory=set)
-    """Blocks, by origin, where no barrier can stand: only some waves come by for some call."""
+    """Blocks, by origin, where no barrier can stand: for some call, only some waves reach them."""
     expanded: dict[int, float] = field(default_factory=dict)
     """For the origin of blocks that stand for several calls: how often they run together."""
     assumed: list[Assumed] = field(default_factory=list)

@@ -24,7 +24,7 @@ class Shape:
     loops: list[Loop] = field(default_factory=list)
     """`header` and `latches` are numbers of labelled blocks here; each loop comes after the one around it."""
     inside: dict[int, list[int | Loop]] = field(default_factory=dict)
-    """For each loop, and -1 for the kernel: the blocks and loops directly in it, as one pass comes by them."""
+    """For each loop, and -1 for the kernel: the blocks and loops directly in it, in the order of one pass."""
 
 
 def read_shape(trace: CapturedTrace) -> Shape:
@@ -104,7 +104,7 @@ def _components(successors: list[list[int]], blocks: set[int], headers: set[int]
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
-    standing: set[int] = set()
+    on_stack: set[int] = set()
     for root in sorted(blocks):
         if root in index:
             continue
@@ -114,7 +114,7 @@ def _components(successors: list[list[int]], blocks: set[int], headers: set[int]
             if following is not None:
                 index[following] = low[following] = len(index)
                 stack.append(following)
-                standing.add(following)
+                on_stack.add(following)
                 todo.append((following, iter(successors[following])))
             block, rest = todo[-1]
             following = None
@@ -124,7 +124,7 @@ def _components(successors: list[list[int]], blocks: set[int], headers: set[int]
                 if candidate not in index:
                     following = candidate
                     break
-                if candidate in standing:
+                if candidate in on_stack:
                     low[block] = min(low[block], index[candidate])
             if following is not None:
                 continue
@@ -135,5 +135,5 @@ def _components(successors: list[list[int]], blocks: set[int], headers: set[int]
                 component: set[int] = set()
                 while block not in component:
                     component.add(stack.pop())
-                standing -= component
+                on_stack -= component
                 yield component

@@ -15,7 +15,7 @@ from fencepost.ir.limits import check_frame, check_name, check_number, check_ste
 from fencepost.ir.loop_carried import carry as carry_name
 from fencepost.ir.loop_carried import misplaced
 from fencepost.ir.operation_builder import OperationBuilder
-from fencepost.ir.source import FencepostError, UsageError, told
+from fencepost.ir.source import FencepostError, UsageError, described
 from fencepost.ir.trace import Body, Function
 
 
@@ -202,7 +202,7 @@ class BodyBuilder(OperationBuilder):
         elif isinstance(function, Body):
             called = function
         else:
-            raise UsageError(f"{told(function)} is no function to call", code="FP104")
+            raise UsageError(f"{described(function)} is no function to call", code="FP104")
         if not isinstance(called, Function):
             raise FencepostError(f"@{called.name} is a kernel; only functions are called", code="FP104")
         if called is self._body:

@@ -15,9 +15,9 @@ from fencepost.ir.buffers import Buffer, BufferArg, View, check_view
 from fencepost.ir.expr import Compare, Condition, Expr, Flag, as_expr, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_constants, check_name
-from fencepost.ir.loop_carried import check_end, follows, hand_on, names_of
+from fencepost.ir.loop_carried import check_end, follows, forward, names_of
 from fencepost.ir.scopes import Names, check_use
-from fencepost.ir.source import FencepostError, UsageError, told
+from fencepost.ir.source import FencepostError, UsageError, described
 from fencepost.ir.trace import Body
 
 Handable = int | Expr | Buffer | ops.ValueOperation
@@ -88,7 +88,7 @@ class BodyWriter:
 
     def _put(self, op: AnyOp) -> AnyOp:
         if not isinstance(op, ops.Operation):
-            raise UsageError(f"{told(op)} is no operation")
+            raise UsageError(f"{described(op)} is no operation")
         self._check_open()
         self._here.append(op)
         return op
@@ -117,7 +117,7 @@ class BodyWriter:
         """Put what ends a region."""
         self._put(op)
         try:
-            hand_on(self._here)
+            forward(self._here)
         except FencepostError:
             self._here.remove(op)
             raise
@@ -171,7 +171,7 @@ class BodyWriter:
 
     def _in_order(
         self, owner: ops.Iterate | ops.Conditional, values: Mapping[str, Handable]
-    ) -> tuple[ops.Handed, ...]:
+    ) -> tuple[ops.Forwarded, ...]:
         """What is forwarded, in the order of the names."""
         names = [name.name for name in names_of(owner)]
         if not names or set(names) != set(values):
@@ -182,7 +182,7 @@ class BodyWriter:
 
     # ------------------------------------------------------------ what may be used
 
-    def _handed(self, value: Handable) -> ops.Handed:
+    def _handed(self, value: Handable) -> ops.Forwarded:
         """What is forwarded, if it can be used here."""
         if isinstance(value, Buffer):
             self._check_buffer(value)
@@ -208,7 +208,7 @@ class BodyWriter:
     def _check_value(self, value: ops.ValueOperation, by: str = "") -> None:
         """Refuse what is no value, or none of this kernel's."""
         if not isinstance(value, ops.ValueOperation):
-            what = f"a {type(value).__name__}" if isinstance(value, Buffer | View) else told(value)
+            what = f"a {type(value).__name__}" if isinstance(value, Buffer | View) else described(value)
             raise UsageError(
                 f"{by or 'this'} cannot use {what} here: a value is wanted",
                 notes=[("help", "what `read`, `global_read`, `compute` or `mma` return is a value")],

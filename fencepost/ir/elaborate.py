@@ -13,7 +13,7 @@ from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Expr, Var
 from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_frame, check_size, check_step, check_waves
-from fencepost.ir.loop_carried import carry, follows, hand_on, misplaced
+from fencepost.ir.loop_carried import carry, follows, forward, misplaced
 from fencepost.ir.operation_statements import OperationReader
 from fencepost.ir.scopes import Names
 from fencepost.ir.source import FencepostError, Mark, Source, Span
@@ -164,7 +164,7 @@ class _BodyReader:
     def leave(self, graph: Graph) -> None:
         """Behind a loop or conditional, what it forwards can be used."""
         owner = graph.owner
-        hand_on(graph)
+        forward(graph)
         if isinstance(owner, ops.Iterate):
             names = owner.carried
         elif isinstance(owner, ops.Conditional) and graph is owner.orelse:
@@ -223,7 +223,7 @@ class _BodyReader:
         self.regions += 1
         return Graph(f"region_{self.regions}")
 
-    def handed(self, expr: Expr, span: Span) -> ops.Handed:
+    def handed(self, expr: Expr, span: Span) -> ops.Forwarded:
         """What an expression forwards: a name alone can be a buffer or a value as well."""
         if isinstance(expr, Var):
             return self.names.handed_at(expr.name, self.operations.here, span)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias, Union
 
-from fencepost.ir.source import UsageError, told
+from fencepost.ir.source import UsageError, described
 
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -308,7 +308,7 @@ def whole(value: Any, what: str = "a number") -> int:
             return operator.index(value)
         except TypeError:
             pass
-    raise UsageError(f"{what} is a whole number, not {told(value)}")
+    raise UsageError(f"{what} is a whole number, not {described(value)}")
 
 
 def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int | None:

@@ -6,7 +6,7 @@ import re
 
 from fencepost.ir.expr import Const, Expr, whole
 from fencepost.ir.ops import LDS_COUNTER, UPDATES, WORKGROUP
-from fencepost.ir.source import FencepostError, Mark, Span, UsageError, told
+from fencepost.ir.source import FencepostError, Mark, Span, UsageError, described
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 MOST_DIGITS = 18
@@ -21,7 +21,7 @@ MOST_PRIORITY = 3
 def check_name(name: str) -> str:
     """`name`, if the text form can spell it."""
     if not isinstance(name, str):
-        raise UsageError(f"a name is a string, not {told(name)}")
+        raise UsageError(f"a name is a string, not {described(name)}")
     if not NAME.fullmatch(name):
         raise FencepostError(
             f"{name!r} is no name: letters, digits, _ and single dots between them, with a letter or _ first"

@@ -13,14 +13,14 @@ from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError, Mark, Span
 
 
-def kind_of(value: ops.Handed) -> str:
+def kind_of(value: ops.Forwarded) -> str:
     """What is forwarded, in words."""
     if isinstance(value, Buffer):
         return ops.BUFFER
     return ops.NUMBER if isinstance(value, Expr) else ops.VALUE
 
 
-def spelled(value: ops.Handed) -> str:
+def spelled(value: ops.Forwarded) -> str:
     """How the text form writes what is forwarded."""
     return str(value) if isinstance(value, Expr) else f"%{value.name}"
 
@@ -30,14 +30,14 @@ def names_of(op: ops.Iterate | ops.Conditional) -> tuple[ops.Carried, ...]:
     return op.carried if isinstance(op, ops.Iterate) else op.gives
 
 
-def carry(name: str, init: ops.Handed, span: Span | None = None) -> ops.Carried:
+def carry(name: str, init: ops.Forwarded, span: Span | None = None) -> ops.Carried:
     """A loop's argument."""
     carried = ops.Carried(init, name=name, span=span)
     stands_for(carried, init)
     return carried
 
 
-def stands_for(name: ops.Carried, value: ops.Handed) -> None:
+def stands_for(name: ops.Carried, value: ops.Forwarded) -> None:
     """`name` can stand for `value`, and from now on for nothing of another kind."""
     name.kind = kind_of(value)
     if isinstance(value, Buffer):
@@ -62,7 +62,7 @@ def _can_be(argument: BufferArg, source: Buffer) -> None:
 # ---------------------------------------------------------------- the ends of regions
 
 
-def hand_on(graph: Graph) -> None:
+def forward(graph: Graph) -> None:
     """At the end of a region: refuse it, or give the names of its loop or conditional their meaning."""
     check_end(graph)
     owner, last = graph.owner, graph.last
@@ -107,7 +107,7 @@ def _nothing_handed_on(graph: Graph, owner: ops.Iterate | ops.Conditional) -> Fe
     return FencepostError(message, marks, code="FP109", notes=notes)
 
 
-def _check_kind(name: ops.Carried, value: ops.Handed, at: ops.Operation) -> None:
+def _check_kind(name: ops.Carried, value: ops.Forwarded, at: ops.Operation) -> None:
     marks = [Mark(at.span), *([Mark(name.span, "named here")] if name.span else [])]
     # The first side of a conditional decides; until then the kind is open.
     if name.kind and kind_of(value) != name.kind:

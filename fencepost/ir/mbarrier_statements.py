@@ -17,7 +17,7 @@ TAKES = {
     "mbarrier_expect": ("bytes",),
     "mbarrier_wait": ("phase",),
 }
-"""What each statement says about the object."""
+"""What each statement says about the mbarrier."""
 MUST = {"mbarrier_init": "count", "mbarrier_expect": "bytes", "mbarrier_wait": "phase"}
 """What it has to say."""
 
@@ -64,7 +64,7 @@ def mbarrier(mnemonic: str, view: View, settings: Settings, span: Span | None) -
 
 
 def arrival(view: View, key: str, value: int, span: Span | None) -> ops.Arrival:
-    """What an engine does to an object: `bytes=1024` or `count=1`."""
+    """What an engine does to an mbarrier: `bytes=1024` or `count=1`."""
     if key not in ("bytes", "count"):
         raise FencepostError(
             f"an engine brings `bytes` or arrives `count` times, not {key!r}", [Mark(span)], code="FP105"
@@ -96,6 +96,6 @@ def spelled_mbarrier(op: ops.MbarrierOperation) -> str:
 
 
 def spelled_arrival(arrival: ops.Arrival) -> str:
-    """What an engine does to an object, as it stands behind the operation."""
+    """What an engine does to an mbarrier, as it stands behind the operation."""
     what = f"bytes={arrival.bytes}" if arrival.bytes else f"count={arrival.count}"
     return f" arrives {arrival.view} {what}"

@@ -20,7 +20,7 @@ from fencepost.ir.limits import (
     check_some,
     check_update,
 )
-from fencepost.ir.source import FencepostError, UsageError, told
+from fencepost.ir.source import FencepostError, UsageError, described
 
 AnyAsync = TypeVar("AnyAsync", bound=ops.AsyncOperation)
 Place = Buffer | View
@@ -246,7 +246,7 @@ def _views(*places: Place) -> tuple[View, ...]:
     for place in places:
         if not isinstance(place, Buffer | View):
             raise UsageError(
-                f"{told(place)} is no buffer and no part of one",
+                f"{described(place)} is no buffer and no part of one",
                 notes=[
                     (
                         "help",

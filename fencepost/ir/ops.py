@@ -146,7 +146,7 @@ class Arrival:
 class AsyncOperation(MemoryOperation):
     """An access by an engine of its own, which completes in the order of its counter.
 
-    Its value, if it is named, stands for its being complete: a barrier can be told to come `after` it.
+    Its value, if it is named, stands for its being complete: a barrier can come `after` it.
     """
 
     counter: str = field(default="", kw_only=True)
@@ -186,7 +186,7 @@ class TensorLoadToLDS(AsyncCopy):
 
 @dataclass(slots=True, eq=False)
 class AsyncRead(AsyncOperation):
-    """An engine that reads shared memory some time after it was told to."""
+    """An engine that reads shared memory some time after it was issued."""
 
 
 @dataclass(slots=True, eq=False)
@@ -215,7 +215,7 @@ class MbarrierInit(Write):
     mnemonic: ClassVar[str] = "mbarrier_init"
     count: int = field(default=1, kw_only=True)
     until_inval: bool = field(default=False, kw_only=True)
-    """Whether its bytes are an object's until `mbarrier_inval` (NVIDIA). Else what is written there ends it (AMD)."""
+    """Whether its bytes are its own until `mbarrier_inval` (NVIDIA). Else what is written there ends it (AMD)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -332,7 +332,7 @@ class SetWavePrio(Operation):
 
 @dataclass(slots=True, eq=False)
 class SyncOperation(ValueOperation):
-    """An operation that orders others. `uses` are the async operations that it is told to come after."""
+    """An operation that orders others. `uses` are the async operations that it comes after."""
 
 
 @dataclass(slots=True, eq=False)
@@ -396,7 +396,7 @@ class MemoryCounterWait(SyncOperation):
 # ---------------------------------------------------------------- control flow
 
 
-Handed = Expr | ValueOperation | Buffer
+Forwarded = Expr | ValueOperation | Buffer
 """What regions forward: a number, a value (the completion of an async operation), or a buffer."""
 
 
@@ -411,7 +411,7 @@ class Carried(ValueOperation):
     behind the loop. A result of a conditional has what the side that was taken `give`s; it has no `init`.
     """
 
-    init: Handed | None = None
+    init: Forwarded | None = None
     kind: str = ""
     """What it stands for: NUMBER, VALUE or BUFFER."""
     buffer: BufferArg | None = None
@@ -423,7 +423,7 @@ class Next(Operation):
     """The end of a loop's body: what its arguments are in the next iteration."""
 
     mnemonic: ClassVar[str] = "next"
-    values: tuple[Handed, ...] = ()
+    values: tuple[Forwarded, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -431,7 +431,7 @@ class Give(Operation):
     """The end of a conditional's side: what its results are."""
 
     mnemonic: ClassVar[str] = "give"
-    values: tuple[Handed, ...] = ()
+    values: tuple[Forwarded, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -19,7 +19,7 @@ from fencepost.ir.limits import MOST_DEPTH
 from fencepost.ir.source import FencepostError, Mark, Span
 
 DEPENDENCIES = (ops.AsyncOperation, ops.MemoryCounterWait, ops.NullAsyncDep, ops.Carried)
-"""What a barrier or a wait can be told to come after."""
+"""What a barrier or a wait can come after."""
 
 
 @dataclass(slots=True)
@@ -170,7 +170,7 @@ class Names:
             raise self.out_of_reach(name, span)
         return value
 
-    def handed_at(self, name: str, here: Graph, span: Span | None = None) -> ops.Handed:
+    def handed_at(self, name: str, here: Graph, span: Span | None = None) -> ops.Forwarded:
         """What `name` alone forwards: a number, a buffer or a value."""
         if name in self.buffers:
             return self.buffers[name]
@@ -256,7 +256,7 @@ class Names:
 
 
 def check_use(op: ops.ValueOperation, value: ops.ValueOperation, span: Span | None = None) -> None:
-    """Refuse a value that tells a barrier or wait nothing about async operations."""
+    """Refuse a value that is no async operation, nor forwards one."""
     if isinstance(op, ops.SyncOperation) and not isinstance(value, DEPENDENCIES):
         raise FencepostError(
             f"{op.mnemonic} cannot come after %{value.name}: {value.mnemonic} is not asynchronous",

@@ -81,7 +81,7 @@ class UsageError(FencepostError, TypeError):
         return "; ".join([self.message, *(text for _, text in self.notes)])
 
 
-def told(value: object) -> str:
+def described(value: object) -> str:
     """A value as it was written, shortened, with its kind."""
     shown = repr(value)
     return f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})"

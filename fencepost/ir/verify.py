@@ -167,7 +167,7 @@ class _Differing:
     homes: dict[str, Graph] = field(default_factory=dict)
     """The blocks that numbers of labelled blocks belong to."""
     sides: dict[Graph | None, set[int]] = field(default_factory=dict)
-    """The sides of divergent branches that each block lies on: only some waves come by there."""
+    """The sides of divergent branches that each block lies on: only some waves reach it."""
 
     @classmethod
     def of(cls, body: Body) -> _Differing:
@@ -203,7 +203,7 @@ class _Differing:
         return found
 
     def at(self, name: str, graph: Graph | None) -> bool:
-        """Whether waves that come by a block can disagree about a number there.
+        """Whether waves that reach a block can disagree about a number there.
 
         What is forwarded within one side is news to the waves that are not on it.
         """
@@ -237,7 +237,7 @@ def _root(op: ops.Operation) -> Graph | None:
 def _sides(body: Body) -> dict[Graph | None, set[int]]:
     """For each block, the sides of divergent branches that it lies on, by number.
 
-    A side is what can be reached from one target and not from the other before the branch is come by again.
+    A side is what can be reached from one target and not from the other before the branch is reached again.
     """
     labels = {graph.name: graph for graph in body.blocks[1:]}
     following = {
@@ -255,7 +255,7 @@ def _sides(body: Body) -> dict[Graph | None, set[int]]:
 
 
 def _reached(start: Graph, following: dict[Graph, list[Graph]], end: Graph) -> set[Graph]:
-    """The blocks that can be come by from `start` on, not going on from `end`."""
+    """The blocks that can be reached from `start`, not going on from `end`."""
     seen, todo = {start, end}, [start]
     while todo:
         for graph in following[todo.pop()]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.analysis.budgets import limits_of
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
+from fencepost.analysis.not_distinguished import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
 from fencepost.analysis.skew.transfer import Skewed
@@ -17,12 +17,12 @@ from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import option
+from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
-from fencepost.placement.intersect import split_each
-from fencepost.placement.pace import pace_of
 from fencepost.placement.reasons import reasons_for
 from fencepost.placement.redundant import Pruning
+from fencepost.placement.split_barriers import split_each
+from fencepost.placement.wave_speed import pace_of
 from fencepost.targets import target_named
 
 MOST_UNCOVERED = 5_000
@@ -101,9 +101,9 @@ class Explain:
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
         comparing = Effort(MOST_COMPARED)
         apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if self.slots else ()
-        objects = OrderedByMbarriers(trace)
+        mbarriers = OrderedByMbarriers(trace)
         uncovered = tuple(
-            hazard for hazard in uncovered if not objects.orders(hazard.producer, hazard.consumer)
+            hazard for hazard in uncovered if not mbarriers.orders(hazard.producer, hazard.consumer)
         )
         solver = program.table.solver
         limits = limits_of(program)
@@ -122,7 +122,7 @@ class Explain:
         open_pairs = {(hazard.producer, hazard.consumer) for hazard in uncovered}
         barriers, pruning = Barriers(existing), Pruning(program, existing)
         found = []
-        halves = _could_be_split(program, self.target) if splits and not program.held else None
+        halves = _could_be_split(program, self.target) if splits and not program.inside_splits else None
         for position, op in program.existing_ops.items():
             if existing[position].signal:
                 found.append(Explained(op, (), "", _signal_note(program, op)))
@@ -238,7 +238,7 @@ def _why_redundant(program: Program, position: Position, barriers: Barriers, pru
         return "nothing that follows conflicts with what is pending here"
     others = sorted({Position(program.places[instance], gap) for instance, gap in ahead})
     return (
-        f"what is pending here comes to {_barriers_on(program, others)} before it meets anything "
+        f"everything pending here reaches {_barriers_on(program, others)} before anything "
         "that conflicts with it"
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.analysis.access_classes import Filter
-from fencepost.analysis.build import read_program, with_fixed_waits
+from fencepost.analysis.build_program import read_program, with_fixed_waits
+from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
 from fencepost.analysis.unwaited import unwaited
-from fencepost.emit.comments import comment_for
+from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Position
 from fencepost.gc_pause import collection_paused
@@ -20,7 +20,7 @@ from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import option
+from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.passes.refusals import (
     refuse_exchange_while_skewed,
@@ -71,12 +71,12 @@ class Insert(PlacementOptions):
         with collection_paused():
             try:
                 while True:
-                    program, decision, objects = self.decide(trace, stronger)
-                    more = self.wait_inside(program, decision.placement, objects) if self.waits else []
+                    program, decision, mbarriers = self.decide(trace, stronger)
+                    more = self.wait_inside(program, decision.placement, mbarriers) if self.waits else []
                     inside += more
                     if not more:
                         break
-                refuse_what_no_barrier_orders(program, decision.placement, objects)
+                refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
             except FencepostError:
                 for wait in inside:
                     assert wait.op.graph is not None
@@ -117,11 +117,11 @@ class Insert(PlacementOptions):
             rough = self.read(trace, ids, False)
             return rough if self.waits else with_fixed_waits(rough)
 
-        objects = OrderedByMbarriers(trace)
-        open_yet = self.waits and objects.waited_for() and conflicts_left(program, program.existing)
-        if open_yet and objects.all():
-            return program, Decision(self.strategy, program.existing, objects.words()), objects
-        return program, decide(program, coarse, config, self, splits=splits), objects
+        mbarriers = OrderedByMbarriers(trace)
+        open_yet = self.waits and mbarriers.waited_for() and conflicts_left(program, program.existing)
+        if open_yet and mbarriers.all():
+            return program, Decision(self.strategy, program.existing, mbarriers.words()), mbarriers
+        return program, decide(program, coarse, config, self, splits=splits), mbarriers
 
     def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:
         """The kernel, as the analysis sees it."""
@@ -136,11 +136,11 @@ class Insert(PlacementOptions):
         )
 
     def wait_inside(
-        self, program: Program, placement: Placement, objects: OrderedByMbarriers
+        self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
     ) -> list[Barrier]:
         """Put waits into divergent conditionals, where a wave needs them for itself."""
         found = waits_inside(program, placement)
-        if not found or (placement == program.existing and objects.waited_for() and objects.all()):
+        if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
             return []
         consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
         why: dict[Position, list[Hazard]] = {at: [] for at in found}
@@ -150,7 +150,7 @@ class Insert(PlacementOptions):
                     why[at].append(hazard)
         # What an mbarrier has settled needs no other wait.
         for at, known in why.items():
-            if known and all(objects.orders(hazard.producer, hazard.consumer) for hazard in known):
+            if known and all(mbarriers.orders(hazard.producer, hazard.consumer) for hazard in known):
                 del found[at]
         reasons = Reasons(program, placement, list(found), self.reasons, why)
         emitted = {

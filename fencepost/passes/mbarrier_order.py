@@ -1,7 +1,7 @@
 """Hazards that mbarriers order: the analysis does not follow phases, `check` does.
 
 An mbarrier orders accesses of waves that never meet, so placement cannot tell whether two of them are in order. Where
-such objects are waited for, `check` is asked: a pair that it finds no race between needs no barrier.
+such mbarriers are waited for, `check` is asked: a pair that it finds no race between needs no barrier.
 """
 
 from __future__ import annotations

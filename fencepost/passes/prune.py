@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost.analysis.budgets import limits_of
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
+from fencepost.analysis.not_distinguished import limits_of
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
-from fencepost.emit.legacy import change
+from fencepost.emit.legacy_emitter import change
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import option
+from fencepost.option_fields import option
 from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
 from fencepost.placement.wait_counts import relax
@@ -93,7 +93,7 @@ def _paid(program: Program, placement: Placement) -> float:
 def _pruned(
     program: Program, existing: Placement, fixed: set[Position], widest: Mapping[str, int]
 ) -> Placement:
-    """The part of `standing` that is needed, with waits that are as short as possible."""
+    """The part of `existing` that is needed, with waits that are as short as possible."""
     # Waits first: what is not waited for stays in flight, and barriers are judged by what is left pending.
     placement = _without_idle_waits(program, existing, fixed)
     placement = relax(program, placement, [at for at in placement if at not in fixed], widest)
@@ -118,7 +118,7 @@ def _other_counts(program: Program, sync: Sync) -> dict[str, int]:
 
 
 def _without_idle_waits(program: Program, existing: Placement, fixed: set[Position]) -> Placement:
-    """`standing` without the waits that nothing needs. A wait for more than async operations stays for the rest."""
+    """`existing` without the waits that nothing needs. A wait for more than async operations stays for the rest."""
     pruning, placement = Pruning(program, existing), dict(existing)
     order = sorted(_waits(program, existing) - fixed, key=lambda at: (-program.flow.frequency(at), at))
     for position in order:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.analysis.access_classes import all_ages
+from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.hazards import Effort
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
@@ -51,9 +51,7 @@ def refuse_exchange_while_skewed(program: Program) -> None:
                     raise FencepostError(
                         "no barrier can order the parts of this operation: waves are skewed here, so that its "
                         "own barrier meets another one, and nothing can be put inside of it",
-                        [Mark(op.owner.span), *(Mark(at.span, "delayed") for at in program.held_back_at())][
-                            :2
-                        ],
+                        [Mark(op.owner.span), *(Mark(at.span, "delayed") for at in program.delayed_at())][:2],
                         code="FP205",
                         exit_code=1,
                         notes=[
@@ -65,16 +63,16 @@ def refuse_exchange_while_skewed(program: Program) -> None:
 
 
 def refuse_what_no_barrier_orders(
-    program: Program, placement: Placement, objects: OrderedByMbarriers
+    program: Program, placement: Placement, mbarriers: OrderedByMbarriers
 ) -> None:
     """Some accesses stand where no barrier can come between them: say so before anything is changed.
 
     Mbarriers may order them all the same.
     """
-    if not (program.flow.sealed or program.held):
+    if not (program.flow.sealed or program.inside_splits):
         return
     left = conflicts_left(program, placement)
-    if not left or (placement == program.existing and objects.waited_for() and objects.all()):
+    if not left or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
         return
     effort = Effort(MOST_STEPS)
     before = uncovered_producers(program, placement, effort)
@@ -84,10 +82,10 @@ def refuse_what_no_barrier_orders(
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
         producers = before.get(consumer, [])
         # Where not all of them were found, another one may be out of order.
-        if producers and not effort.ended and all(objects.orders(each, consumer) for each in producers):
+        if producers and not effort.ended and all(mbarriers.orders(each, consumer) for each in producers):
             continue
-        producer = next((each for each in producers if not objects.orders(each, consumer)), consumer)
-        if position in program.held:
+        producer = next((each for each in producers if not mbarriers.orders(each, consumer)), consumer)
+        if position in program.inside_splits:
             raise FencepostError(
                 "no barrier can order these accesses: it would stand between a signal and its wait",
                 [Mark(producer.span, "this access"), Mark(consumer.span, "and this one can meet")],

@@ -16,7 +16,7 @@ from fencepost.ir.ops import Iterate
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.options import option
+from fencepost.option_fields import option
 from fencepost.passes.insert import Insert
 from fencepost.schedule.classify import find_loop
 from fencepost.schedule.constraints import Constraints, SchedulingType, Tile, constraints_for

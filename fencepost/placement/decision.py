@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fencepost.analysis.sync import Placement
 from fencepost.flow import Position
-from fencepost.placement.intersect import Halves
+from fencepost.placement.split_barriers import Halves
 
 
 @dataclass(frozen=True, slots=True)

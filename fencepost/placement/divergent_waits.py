@@ -2,7 +2,7 @@
 
 A wave's own engine must not overtake the wave, nor the wave its engine. Where nobody else touches the bytes, the wave
 can see to that alone: it waits for its copies, or until its own accesses are complete (`wait_count lds=0`), in front
-of whatever comes next. That needs no rendezvous, so it can be done where only some waves come by.
+of whatever comes next. That needs no rendezvous, so it can be done where only some waves are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fencepost.ir import ops
 def waits_inside(program: Program, placement: Placement) -> Placement:
     """The waits that divergent conditionals lack, given the barriers and waits that are chosen elsewhere.
 
-    Of what some waves come by and others do not, nothing is waited for: it is complete in some waves only.
+    Of what only some waves reach, nothing is waited for: it is complete in some waves only.
     """
     if not isinstance(program.transfer, Skewed) or not program.flow.sealed:
         return {}

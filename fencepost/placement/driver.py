@@ -13,16 +13,16 @@ from fencepost.placement import MINIMIZE, strategy_named
 from fencepost.placement.auto import operations
 from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager
-from fencepost.placement.intersect import split_each
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.split_search import find_pairs
 from fencepost.placement.options import PlacementOptions
-from fencepost.placement.pace import Pace, pace_of
 from fencepost.placement.redundant import prune
 from fencepost.placement.skew.driver import decide_skewed
+from fencepost.placement.split_barriers import split_each
 from fencepost.placement.strategy import Strategy
 from fencepost.placement.wait_search import candidates, choose, is_about_waits, price
+from fencepost.placement.wave_speed import Pace, pace_of
 from fencepost.targets import TargetConfig
 
 SMALL_OPERATIONS = 500

@@ -14,7 +14,7 @@ from fencepost.placement.redundant import prune
 def complete(program: Program, placement: Placement) -> Placement:
     """`placement` and, in program order, a barrier before each access that it leaves uncovered.
 
-    What is in flight is waited for; whether other waves have to be told is another question: where each wave
+    What is in flight is waited for; whether other waves need a barrier is another question: where each wave
     reads just what it has copied itself, a wait is enough. Inside a divergent conditional nothing can stand: what
     conflicts there stays (see `program`).
     """
@@ -23,7 +23,7 @@ def complete(program: Program, placement: Placement) -> Placement:
 
     def put_barrier(instance: int, step: Step, pending: int, in_flight: int) -> Sync | None:
         position = Position(program.places[instance], step.gap)
-        if position.block in sealed or position in program.held:
+        if position.block in sealed or position in program.inside_splits:
             return None
         needed = _waiting_for(program, in_flight)._replace(rendezvous=False)
         needed = needed.joined(_ordering(program, instance, step, pending, in_flight))

@@ -116,7 +116,7 @@ def _conditional_entries(program: Program) -> dict[int, Conflicts]:
 
 
 def _conflicts(program: Program, instance: int) -> Conflicts:
-    """Everything that the operations of a phase conflict with."""
+    """Everything that the operations of an instance conflict with."""
     conflicts = in_flight = 0
     for step in program.steps[instance]:
         conflicts |= step.conflicts

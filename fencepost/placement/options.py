@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.options import at_least, option
+from fencepost.option_fields import at_least, option
 from fencepost.placement import AUTO, summaries
 
 

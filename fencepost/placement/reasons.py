@@ -12,7 +12,7 @@ from fencepost.analysis.sync import Placement
 from fencepost.flow import Position
 
 MOST_VISITS, LEAST_VISITS = 50_000, 32
-"""Phases that are looked through for the reasons of all barriers together, and for each at least."""
+"""Instances that are looked through for the reasons of all barriers together, and for each at least."""
 MOST_STEPS, LEAST_STEPS = 2_000_000, 1_000
 """Steps that are walked over from all barriers together, and from each at least."""
 

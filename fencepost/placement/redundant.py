@@ -52,7 +52,7 @@ class Pruning:
             self.previous[chain[0]] = None
 
     def spots(self, position: Position) -> list[Spot]:
-        """Where a barrier stands, in each phase."""
+        """Where a barrier stands, in each instance."""
         return [(instance, position.gap) for instance in self.program.instances_of.get(position.block, ())]
 
     def remove_if_redundant(self, position: Position) -> bool:
@@ -84,8 +84,8 @@ class Pruning:
         starts = []
         for spot in self.spots(position):
             pending, in_flight = self.before[spot]
-            through = self.program.passed(stronger, pending, in_flight)
-            more = self.program.passed(weaker, pending, in_flight)
+            through = self.program.after_sync(stronger, pending, in_flight)
+            more = self.program.after_sync(weaker, pending, in_flight)
             starts.append((spot, (more[0] & ~through[0], more[1] & ~through[1])))
         # What gets through can come round to this very place again: it then meets what will stand here.
         self.sync[position] = weaker
@@ -138,7 +138,7 @@ class Pruning:
         reached: dict[Spot, State],
         gone: Position | None,
     ) -> State | None:
-        """The state at the end of a phase; None on a conflict. The barrier at `gone` is not there."""
+        """The state at the end of an instance; None on a conflict. The barrier at `gone` is not there."""
         pending, in_flight = state
         steps = self.program.steps[instance]
         for number in range(bisect_left(steps, gap, key=lambda step: step.gap), len(steps)):
@@ -153,7 +153,7 @@ class Pruning:
             if pending & step.conflicts or in_flight & step.in_flight:
                 return None
             if in_flight or step.clears or step.settles:
-                pending, in_flight = self.program.followed(step, pending, in_flight)
+                pending, in_flight = self.program.after_step_without_adds(step, pending, in_flight)
         while barrier is not None:
             if barrier != gone:
                 pending, in_flight = self.pass_barrier(instance, barrier, (pending, in_flight), reached)
@@ -167,7 +167,7 @@ class Pruning:
         spot = (instance, barrier.gap)
         known, known_in_flight = reached.get(spot, (0, 0))
         reached[spot] = (known | state[0], known_in_flight | state[1])
-        return self.program.passed(self.sync[barrier], *state)
+        return self.program.after_sync(self.sync[barrier], *state)
 
     def unlink(self, position: Position) -> None:
         """Take a barrier out of its chain."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.unwaited import unwaited
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace

@@ -10,7 +10,7 @@ from fencepost.analysis.program import Program
 from fencepost.flow import Block, Position
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
-from fencepost.placement.pace import Pace
+from fencepost.placement.wave_speed import Pace
 
 
 class Effects(NamedTuple):
@@ -226,7 +226,7 @@ class Stretches:
 
 
 def _merged(program: Program, instances: list[int]) -> list[tuple[int, int, int]]:
-    """The accesses of a block in all its phases together."""
+    """The accesses of a block in all its instances together."""
     found: dict[int, tuple[int, int]] = {}
     every = (1 << program.width) - 1
     for instance in instances:

@@ -46,7 +46,7 @@ def relax(
 
 
 def _within(program: Program, sync: Sync, widest: Mapping[str, int]) -> Sync:
-    """`cover` with counts that a wait can be given: a smaller one completes more."""
+    """`sync` with counts that a wait can be given: a smaller one completes more."""
     counts = {name: min(count, widest.get(name, count)) for name, count in sync.counts}
     if sync.drains or counts == dict(sync.counts):
         return sync

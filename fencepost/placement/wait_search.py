@@ -148,7 +148,7 @@ def _behind_loops(program: Program) -> Placement:
             left = inside - {loop.index for loop in flow.loops_around(target)}
             origin = flow.blocks[target].origin
             position = Position(origin, 0)
-            if left and origin not in flow.sealed and position not in program.held:
+            if left and origin not in flow.sealed and position not in program.inside_splits:
                 found[position] = DRAIN
     return found
 

@@ -84,7 +84,7 @@ class _Walking:
             if isinstance(op, ops.SharedMemoryBarrier):
                 self.pass_barrier(DRAIN if op.drains else PLAIN)
             elif isinstance(op, ops.MemoryOperation):
-                closed = block.origin in self.program.flow.sealed or position in self.program.held
+                closed = block.origin in self.program.flow.sealed or position in self.program.inside_splits
                 closed = closed or op.owner is not None
                 self.access(op, None if closed else position)
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
-from fencepost.check.causes import Cause, Finding, causes_of
+from fencepost.check.group_by_fix import Cause, Finding, causes_of
 from fencepost.check.suggested_edits import INSTEAD
-from fencepost.emit.comments import noun
+from fencepost.emit.reason_comments import noun
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg, View
 from fencepost.ir.printer import locate
@@ -167,7 +167,7 @@ def _shown(op: ops.Operation) -> ops.Operation:
 
 
 def _called(calls: tuple[ops.Call, ...]) -> str:
-    """How execution came to where an access stands."""
+    """The path to an access."""
     if not calls:
         return "in the kernel itself"
     steps = [f"@{call.function.name}" + (f" (line {call.span.line})" if call.span else "") for call in calls]

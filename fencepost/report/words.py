@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.analysis.hazards import Hazard
-from fencepost.emit.comments import noun
+from fencepost.emit.reason_comments import noun
 from fencepost.ir import ops
 from fencepost.ir.source import Span
 

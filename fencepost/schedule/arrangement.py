@@ -45,7 +45,7 @@ def plain(why: str) -> ops.WorkgroupBarrier:
     return ops.WorkgroupBarrier(comment=why)
 
 
-def landed(why: str, counts: dict[str, int]) -> Cluster:
+def copied(why: str, counts: dict[str, int]) -> Cluster:
     """Wait for copies, then meet: what was copied is there for all waves."""
     return [ops.MemoryCounterWait(counts), plain(why)]
 

@@ -2,7 +2,7 @@
 
 Nothing is written from registers, so there is no second pair to keep apart, and two barriers an iteration do:
 the tile that is copied in goes to a slot of its own. The first one is fenced, so that the early group can copy
-over what was just read, and waits until the copies of the next tile have landed; those of later tiles stay in
+over what was just read, and waits until the copies of the next tile are complete; those of later tiles stay in
 flight. In the iteration after that the early group reads what the late group has copied.
 
 With a single tile ahead, the barrier waits for the copies that the same iteration has begun. It stands behind half of
@@ -13,7 +13,7 @@ for the other group to run beside.
 from __future__ import annotations
 
 from fencepost.ir import ops
-from fencepost.schedule.arrangement import Arrangement, Cluster, fenced, landed, line, plain, preferred
+from fencepost.schedule.arrangement import Arrangement, Cluster, copied, fenced, line, plain, preferred
 from fencepost.schedule.classify import LoopOperations
 from fencepost.schedule.refusal import refusal
 from fencepost.schedule.tiles import first_reads, meets, numbers_by_iteration
@@ -40,10 +40,10 @@ def arrange_async_two_pp(found: LoopOperations) -> Arrangement:
         plain("late reads → early copies, late copies → early reads: the second of two barriers"),
         line(),
     ]
-    first = landed("the first tile is there: copy → read", _first_counts(found, list(counts)))
+    first = copied("the first tile is there: copy → read", _first_counts(found, list(counts)))
     if ahead == 1:
         return Arrangement([memory, multiply], first)
-    last = landed("the last tiles are there: copy → read", dict.fromkeys(counts, 0))
+    last = copied("the last tiles are there: copy → read", dict.fromkeys(counts, 0))
     return Arrangement([memory, multiply], first, last)
 
 
@@ -72,7 +72,7 @@ def tiles_ahead(found: LoopOperations) -> int:
 
 
 def _in_flight(found: LoopOperations, ahead: int) -> dict[str, int]:
-    """For each counter, what may be under way when the next tile has landed: all of later tiles."""
+    """For each counter, what may be under way when the next tile is complete: all of later tiles."""
     each: dict[str, int] = {}
     for op in found.loop.body:
         counter = _counter(op)

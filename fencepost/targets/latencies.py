@@ -69,7 +69,7 @@ _CDNA3 = {
     "async_mma": Latency("mma", 32, 96, "no such instruction here; mma, and its operands from LDS", queued=True),
     "mma": Latency("mma", 32, 40, "32x32x8 of 16-bit numbers is 8 passes of 4 cycles, and the way to the registers"),
     "compute": Latency("valu", 16, 16, "a handful of instructions, 4 cycles each for 64 lanes", stays=True),
-    "barrier": Latency("", 0, 16, "a few turns of the SIMDs until every wave has been told; a guess"),
+    "barrier": Latency("", 0, 16, "a few turns of the SIMDs until every wave is notified; a guess"),
     "workgroup_barrier": Latency("", 0, 16, "as barrier"),
     "signal": Latency("", 0, 16, "as barrier, which is a signal and a wait"),
     "wait": Latency("", 0, 0, "passes as soon as the last signal is known"),
@@ -79,7 +79,7 @@ _CDNA3 = {
     "mbarrier_inval": Latency("lds", 4, 64, "as mbarrier_init"),
     "mbarrier_arrive": Latency("lds", 4, 96, "an atomic, of one address for all lanes"),
     "mbarrier_expect": Latency("lds", 4, 96, "as mbarrier_arrive"),
-    "mbarrier_wait": Latency("lds", 4, 96, "one look at the object; how long others take is not estimated"),
+    "mbarrier_wait": Latency("lds", 4, 96, "one look at the mbarrier; how long others take is not estimated"),
 }  # fmt: skip
 
 _CDNA2 = _CDNA3 | {

@@ -1,6 +1,6 @@
 """What each wave runs: one path through the kernel, chosen where the kernel leaves a choice.
 
-Loops run as often as they say, but at most so many times; those that do not tell their length run just as often.
+Loops run as often as they say, but at most so many times; those of unknown length run just as often.
 A uniform condition that cannot be decided is taken to hold, and so is a divergent one, by all waves. Every such
 choice is noted, for a reader of the estimate to judge.
 """
@@ -15,7 +15,7 @@ from fencepost.ir.expr import Condition, Expr, decide, evaluate, is_divergent
 from fencepost.ir.loop_carried import names_of
 
 MOST_OPERATIONS = 100_000
-"""A path ends where its waves have this many operations to run, or it has come by this many blocks."""
+"""A path ends where its waves have this many operations to run, or has run this many blocks."""
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: a product that a loop carries grows without end."""
 
@@ -59,7 +59,7 @@ def values_handed_on(op: ops.Operation) -> list[tuple[ops.Carried, ops.ValueOper
     return [(name, value) for name, value in _handed(op) if isinstance(value, ops.ValueOperation)]
 
 
-def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.Handed]]:
+def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.Forwarded]]:
     if isinstance(op, ops.Iterate):
         return [(name, name.init) for name in op.carried if name.init is not None]
     if isinstance(op, ops.Next | ops.Give) and op.graph is not None:

@@ -120,9 +120,9 @@ class Timing:
     stalls: tuple[Stall, ...] = field(repr=False)
     passings: tuple[Passing, ...] = field(repr=False)
     assumptions: tuple[str, ...] = ()
-    """What the kernel does not tell and was taken for granted."""
+    """What the kernel does not say and was assumed."""
     deadlock: str = ""
-    """Why the waves did not come to their end, where they did not; the numbers are then those up to there."""
+    """Why the waves did not reach their end, where they did not; the numbers are then those up to there."""
     stuck: tuple[tuple[int, Operation], ...] = ()
     """For a deadlock: the waves that wait for ever, and where."""
     complete: bool = True

@@ -31,7 +31,7 @@ from fencepost.timing.result import (
 from fencepost.timing.wave import Counters, Wave, counter_of
 
 ITERATIONS = 8
-"""How often loops are followed unless told otherwise: enough to see how they settle."""
+"""How often loops are followed by default: enough to see how they settle."""
 
 
 def time_kernel(
@@ -75,7 +75,7 @@ class _Run:
         self.queue: list[tuple[int, int]] = []
         """When each wave is ready, and its number."""
         self.reached: dict[int, tuple[int, int]] = {}
-        """For waves at a barrier: when they came to it, and when nothing but other waves keeps them."""
+        """For waves at a barrier: when they reached it, and when nothing but other waves keeps them."""
         self.executed: dict[ops.Operation, int] = {}
         self.events: list[Event] = []
         self.stalls: list[Stall] = []
@@ -191,8 +191,8 @@ class _Run:
 
     def result(self) -> Timing:
         """What came of it."""
-        standing = [self.waves[number] for number in sorted(self.reached)] if self.path.complete else []
-        stuck = tuple((wave.number, op) for wave in standing if (op := wave.op) is not None)
+        waiting = [self.waves[number] for number in sorted(self.reached)] if self.path.complete else []
+        stuck = tuple((wave.number, op) for wave in waiting if (op := wave.op) is not None)
         if stuck and not self.deadlock:
             numbers = ", ".join(str(number) for number, _ in stuck)
             places = " and ".join(dict.fromkeys(shown(op) for _, op in stuck))

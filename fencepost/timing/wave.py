@@ -1,4 +1,4 @@
-"""One wave: what it still has to run, what it has under way, which barriers it has come to."""
+"""One wave: what it still has to run, what it has under way, which barriers it has reached."""
 
 from __future__ import annotations
 

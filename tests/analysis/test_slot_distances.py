@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.flow.blocks import UNKNOWN_TRIP
 from fencepost.passes.insert import insert_barriers
 from tests.random_kernels import Shape, random_text

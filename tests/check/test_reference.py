@@ -218,7 +218,7 @@ class Run:
     def hand(
         self,
         names: tuple[ops.Carried, ...],
-        values: tuple[ops.Handed | None, ...],
+        values: tuple[ops.Forwarded | None, ...],
         env: list[Names],
         waves: list[int],
     ) -> None:

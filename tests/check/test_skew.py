@@ -12,7 +12,7 @@ from itertools import product
 
 import pytest
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.check import Explored, Report, check
 from fencepost.check import _follow as follow

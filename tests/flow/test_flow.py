@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.check import check
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, build_flow
 from fencepost.flow.blocks import MOST, RARE

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import fencepost as fp
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
@@ -18,7 +18,7 @@ from fencepost.placement.optimal import find_optimum
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.split_program import DRIFT
 from fencepost.placement.optimal.split_search import find_pairs
-from fencepost.placement.pace import pace_of
+from fencepost.placement.wave_speed import pace_of
 from tests.random_kernels import Shape, random_kernel
 from tests.tiers import sweep
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync

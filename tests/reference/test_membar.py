@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fencepost.analysis.access_classes import Filter
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
+from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.sync import DRAIN, PLAIN
 from fencepost.check import Report, check

@@ -1,7 +1,7 @@
 """Groups of skewed waves: who meets which barrier inside divergent conditionals.
 
-A barrier that only some waves come by is met by the next barrier of the others, whatever line that stands on. From
-then on these waves stand further back in the program than the others, by one rendezvous. Waves that come by the same
+A barrier that only some waves reach is met by the next barrier of the others, whatever line that stands on. From
+then on these waves stand further back in the program than the others, by one rendezvous. Waves that meet the same
 such barriers form a *group*. How many rendezvous more than the others each group has passed (its *extra*) has to
 be known at every place; where it depends on the way there, or where a group is left with more than the others at the
 end, the kernel cannot run to its end on every path, and is refused.
@@ -25,13 +25,13 @@ JUDGED = ("help", "`fencepost check` can judge such a kernel; barriers cannot be
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups of a kernel, and how far apart they are where each phase begins."""
+    """The groups of a kernel, and how far apart they are where each instance begins."""
 
     masks: tuple[int, ...]
     """The waves of each group, as bits."""
     extras: tuple[Extras, ...]
     arrivals: dict[int, frozenset[int]]
-    """For each phase of a block that only some waves run and that has barriers: the groups that meet them."""
+    """For each instance of a block that only some waves run and that has barriers: the groups that meet them."""
 
     def leads(self) -> set[tuple[int, int, int]]:
         """Every pair of groups, with how far the second can be ahead of the first in rendezvous."""
@@ -174,7 +174,7 @@ def _waves_in(flow: Flow, instances: BlockInstances, block: Block, env: dict[str
 def _extras(
     flow: Flow, instances: BlockInstances, masks: tuple[int, ...], arrivals: dict[int, frozenset[int]]
 ) -> tuple[Extras, ...]:
-    """How far the groups are apart where each phase begins."""
+    """How far the groups are apart where each instance begins."""
     none = (0,) * len(masks)
     found: dict[int, Extras] = dict.fromkeys(range(instances.entries), none)
     todo = deque(found)

@@ -1,4 +1,4 @@
-"""The steps of a phase where groups of waves are skewed: what each operation does to each pair of groups.
+"""The steps of an instance where groups of waves are skewed: what each operation does to each pair of groups.
 
 A kernel has many operations and few kinds of them: what is worked out for one is kept for those that are like it.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.access_classes import all_ages
 from fencepost.analysis.block_instances import values_in
+from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
 from fencepost.analysis.skew.transfer import Skewed
@@ -20,7 +20,7 @@ from fencepost.ir import ops
 
 
 class _Here(NamedTuple):
-    """Which classes all of whose waves come by a block: in all groups, and in each."""
+    """Which classes all of whose waves run a block: in all groups, and in each."""
 
     everyone: int
     groups: dict[int, int]
@@ -33,20 +33,20 @@ class SkewedSteps:
     program: Program
     skew: Skewed
     here: dict[int, _Here] = field(default_factory=dict)
-    """For the waves that come by a block."""
+    """For the waves that run a block."""
     completing: dict[int, int] = field(default_factory=dict)
     """Reads that are complete, as `Turn` has them."""
     accesses: dict[tuple[int, int, Extras], Step] = field(default_factory=dict)
     """Accesses of a class that complete some reads, where the groups are so far apart."""
     counted: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
-    """What a counter moves where some waves come by."""
+    """What a counter moves where only some waves run."""
     overdue: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.overdue = self.skew.overdue()
 
     def of(self, instance: int, returned: dict[int, int]) -> list[Step]:
-        """The steps of a phase, in order. `returned` are the reads that operations complete by using results."""
+        """The steps of an instance, in order. `returned` are the reads that operations complete by using results."""
         program, engines = self.program, self.program.table.engines
         block = program.flow.blocks[program.instances.nodes[instance].block]
         numbers = dict(program.table.accesses[instance])
@@ -74,7 +74,7 @@ class SkewedSteps:
         return found
 
     def _waves(self, instance: int, block: Block) -> int:
-        """The waves that are certain to come by a block."""
+        """The waves that are certain to run a block."""
         everyone = (1 << self.program.flow.trace.waves) - 1
         if not block.guards:
             return everyone

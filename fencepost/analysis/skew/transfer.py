@@ -5,18 +5,18 @@ before g arrives at it and h has passed it before y. Say that where y stands, h 
 g at the same place of the program: 0 within a group; in a ping-pong loop 1 if h is the group that was delayed,
 and -1 if g is. Then, counted in rendezvous that g meets:
 
-* once x is complete, g's next rendezvous tells everyone. It is one ahead (*stage* 1); each rendezvous that g meets
-  brings it one nearer, to stage 0, -1, ... x is ordered before y if its stage is no more than the lead. So within a
-  group one rendezvous has to follow, from late to early two, from early to late none;
+* once x is complete, g's next rendezvous makes it visible to everyone. It is one ahead (*stage* 1); each rendezvous
+  that g meets brings it one nearer, to stage 0, -1, ... x is ordered before y if its stage is no more than the lead.
+  So within a group one rendezvous has to follow, from late to early two, from early to late none;
 * as long as x is not complete, it is not ordered before y if the lead is 0 or less. With a lead of n >= 1 it is, if
   it is complete in time: before g meets its n-th rendezvous behind y. Until then it is *owed*. If a rendezvous
   without a fence comes first, that is where a fence is missing.
 
 So every set of pending bits is there once for each ordered pair of groups (a *relation*) and stage; a bit that has
-come to a stage that no lead is less than is ordered for good and goes. One more relation is a wave's own: what it has
+reached a stage that no lead is less than is ordered for good and goes. One more relation is a wave's own: what it has
 not completed itself must not be overtaken by its own engine.
 
-What is in flight is on its relations as well. It lands in stage 1: a wait has completed it. Before that, it conflicts
+What is in flight is on its relations as well. A wait that completes it takes it to stage 1. Before that, it conflicts
 whatever the lead is; for a lead of 1 and more that asks for the wait a little earlier than necessary.
 """
 
@@ -25,14 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.access_classes import (
-    ClassTable,
-    Filter,
-    all_ages,
-    made_before_arrivals,
-    pairs_that_matter,
-    width,
-)
+from fencepost.analysis.class_conflicts import Filter, made_before_arrivals, pairs_that_matter
+from fencepost.analysis.class_table import ClassTable, all_ages, width
+from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.skew.groups import Groups
 from fencepost.analysis.sync import Sync
 from fencepost.analysis.transfer import Turn, WavesApart
@@ -107,8 +102,8 @@ class Skewed:
         return True
 
     def completed_copies(self, bits: int) -> int:
-        """Copies that a wait has completed, on the layers of those that the next rendezvous tells of."""
-        return self.landed(bits)
+        """Copies that a wait has completed, on the layers of those that the next rendezvous makes visible."""
+        return self.as_pending(bits)
 
     def through(self, sync: Sync, pending: int) -> int:
         """What is pending behind a barrier or wait."""
@@ -212,9 +207,9 @@ class Skewed:
         done = pending & mask
         if not done:
             return pending
-        return (pending ^ done) | self.landed(done)
+        return (pending ^ done) | self.as_pending(done)
 
-    def landed(self, bits: int) -> int:
+    def as_pending(self, bits: int) -> int:
         """Unfinished bits, or bits in flight, as they are once they are complete."""
         return (bits & ((1 << self.stride) - 1) << self.width) << self.stride
 
@@ -306,11 +301,11 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
         earlier, later = table.classes[one], table.classes[other]
         for number, (first, second) in enumerate(relations):
             mine, theirs = parts[one][first], parts[other][second]
-            if mine.waves and theirs.waves and mine.meets(theirs, False, age, table.solver):
+            if mine.waves and theirs.waves and can_overlap(mine, theirs, False, age, table.solver):
                 skew.conflicts[number][other] |= bits
                 if earlier.engine:
                     skew.in_flight[number][other] |= bits
-        if (earlier.engine or later.engine) and earlier.meets(later, True, age, table.solver):
+        if (earlier.engine or later.engine) and can_overlap(earlier, later, True, age, table.solver):
             # A copy that has been waited for is known to its own wave.
             (skew.in_flight if earlier.engine else skew.conflicts)[skew.count][other] |= bits
     for one, other in made_before_arrivals(table):

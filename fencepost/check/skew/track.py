@@ -1,12 +1,12 @@
 """Follow one access of one wave until every other wave is bound to come after it, where waves are skewed.
 
-As `track` does, over states and not over paths, so that it holds for every path and every trip count. What differs
-is who meets whom. Let the access x be made by wave i, and let `lead` be how many barriers more than i another wave j
-has met at the same place of the program (`balance`). Once x is complete, the next barrier of i tells everyone; say
-that it is `ahead` = 1 barriers away, then 0, -1, ... as i meets more. An access y of j, later in the program, comes
-after x exactly if that barrier is one that j has met before y: if `ahead` <= `lead`. While x is not complete, y comes
-after it only if j is in front (`lead` >= 1) and x is complete before i meets its `lead`-th barrier from y's place on:
-y is *owed* that. Everything else is a race or the wrong order.
+As `track` does, over states and not over paths, so that it holds for every path and every trip count. What differs is
+who meets whom. Let the access x be made by wave i, and let `lead` be how many barriers more than i another wave j has
+met at the same place of the program (`balance`). Once x is complete, the next barrier of i makes it visible to
+everyone; say that it is `ahead` = 1 barriers away, then 0, -1, ... as i meets more. An access y of j, later in the
+program, comes after x exactly if that barrier is one that j has met before y: if `ahead` <= `lead`. While x is not
+complete, y comes after it only if j is in front (`lead` >= 1) and x is complete before i meets its `lead`-th barrier
+from y's place on: y is *owed* that. Everything else is a race or the wrong order.
 
 Nothing of this grows without end. `lead` is bounded (or the kernel deadlocks, or the report says that it was cut
 short), `ahead` ends when it is no more than the least lead, what is owed falls due within `lead` barriers. So
@@ -47,12 +47,12 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Ordering:
     """How the followed access stands to the other waves."""
 
     met: Met
     ahead: int | None = None
-    """How many barriers on the one is that tells everyone; None as long as it is not complete."""
+    """How many barriers on the one is that makes it visible to everyone; None as long as it is not complete."""
     owed: frozenset[Owed] = frozenset()
 
 
@@ -60,7 +60,7 @@ class Standing:
 class _Step(Walked):
     """A state of the walk and how it was reached."""
 
-    standing: Standing = field(default_factory=lambda: Standing(()))
+    ordering: Ordering = field(default_factory=lambda: Ordering(()))
 
 
 class SkewTracker(Tracker):
@@ -107,8 +107,8 @@ class SkewTracker(Tracker):
 
     def follow_skewed(self, tracked: Tracked, gap: int, met: Met) -> None:
         """Walk on from the access until all waves are bound to come after it, on every path."""
-        start = _Step(tracked.block.index, gap + 1, tracked.env, tracked.status, None, standing=Standing(met))
-        seen = {(start.block, start.gap, start.env, start.status, start.standing)}
+        start = _Step(tracked.block.index, gap + 1, tracked.env, tracked.status, None, ordering=Ordering(met))
+        seen = {(start.block, start.gap, start.env, start.status, start.ordering)}
         todo = deque([start])
         steps = 0
         while todo:
@@ -124,20 +124,20 @@ class SkewTracker(Tracker):
             after = self.through(tracked, block, step)
             if after is None:
                 continue
-            status, standing = after
+            status, ordering = after
             for target, env, around in self.context.successors(block, step.env):
                 here = self.gone_round(tracked, status, around)
-                key = (target, 0, env, here, standing)
+                key = (target, 0, env, here, ordering)
                 if key not in seen:
                     seen.add(key)
                     earlier = step.last_round(tracked.loops)
-                    todo.append(_Step(target, 0, env, here, step, around, earlier, standing))
+                    todo.append(_Step(target, 0, env, here, step, around, earlier, ordering))
         self.explored.steps += steps
 
     # many branches because this is the innermost loop of the walk: each kind of operation is distinguished right here
-    def through(self, tracked: Tracked, block: Block, step: _Step) -> tuple[Status, Standing] | None:
+    def through(self, tracked: Tracked, block: Block, step: _Step) -> tuple[Status, Ordering] | None:
         """How the access stands at the end of a block; None once nothing can come before it any more."""
-        status, standing = step.status, step.standing
+        status, ordering = step.status, step.ordering
         takes_part = self.context.admits(block, step.env, tracked.wave)
         self.explored.work += len(block.ops) - step.gap
         for gap in range(step.gap, len(block.ops)):
@@ -146,57 +146,57 @@ class SkewTracker(Tracker):
                 status = self.rules.waited(tracked, op, status)
             if isinstance(op, ops.SharedMemoryBarrier) and takes_part and not tracked.effect.engine:
                 status = status.completed()
-            standing = self.noticed(standing, status)
+            ordering = self.noticed(ordering, status)
             if isinstance(op, BARRIERS):
-                standing = self.meeting(tracked, block, step, standing, status, takes_part)
-                if standing.ahead is not None and standing.ahead <= self.least_lead:
+                ordering = self.meeting(tracked, block, step, ordering, status, takes_part)
+                if ordering.ahead is not None and ordering.ahead <= self.least_lead:
                     return None
             elif isinstance(op, ops.ValueOperation) and not isinstance(op, ops.SyncOperation):
                 if takes_part and not status.complete:
                     status = self.rules.used(tracked, op, status)
-                    standing = self.noticed(standing, status)
+                    ordering = self.noticed(ordering, status)
                 if isinstance(op, ops.MemoryOperation):
-                    compared = self.compare(tracked, op, block, step, status, standing)
+                    compared = self.compare(tracked, op, block, step, status, ordering)
                     if compared is None:
                         return None
-                    standing = compared
+                    ordering = compared
                 if takes_part and not status.complete:
                     status = self.rules.issued(tracked, op, status)
             elif isinstance(op, ops.CommitGroup) and takes_part:
                 status = self.rules.closed(tracked, op, status)
         if block.index in self.context.environments.value_holders and takes_part and not status.complete:
-            status = self.rules.hand_on(tracked, block, status, True)
-        return status, standing
+            status = self.rules.forward(tracked, block, status, True)
+        return status, ordering
 
-    def noticed(self, standing: Standing, status: Status) -> Standing:
-        """The access may have become complete: then its wave's next barrier tells everyone, and nothing is owed."""
-        if standing.ahead is None and status.complete:
-            return Standing(standing.met, 1)
-        return standing
+    def noticed(self, ordering: Ordering, status: Status) -> Ordering:
+        """The access may have become complete: then its wave's next barrier makes it visible."""
+        if ordering.ahead is None and status.complete:
+            return Ordering(ordering.met, 1)
+        return ordering
 
     def meeting(
         self,
         tracked: Tracked,
         block: Block,
         step: _Step,
-        standing: Standing,
+        ordering: Ordering,
         status: Status,
         takes_part: bool,
-    ) -> Standing:
+    ) -> Ordering:
         """Behind a barrier: who has met it, and what was due before it."""
-        met = self.balance.after(block, step.env, standing.met)
+        met = self.balance.after(block, step.env, ordering.met)
         if not takes_part:
-            return Standing(met, standing.ahead, standing.owed)
-        if standing.ahead is not None:
-            return Standing(met, standing.ahead - 1)
+            return Ordering(met, ordering.ahead, ordering.owed)
+        if ordering.ahead is not None:
+            return Ordering(met, ordering.ahead - 1)
         left: set[Owed] = set()
-        for owed in standing.owed:
+        for owed in ordering.owed:
             if owed.within:
                 left.add(replace(owed, within=owed.within - 1))
             else:
                 second = Second(owed.op, owed.wave, owed.place, owed.step)
                 self.report(tracked, second, status, owed.lead)
-        return Standing(met, None, frozenset(left))
+        return Ordering(met, None, frozenset(left))
 
     def compare(
         self,
@@ -205,17 +205,17 @@ class SkewTracker(Tracker):
         block: Block,
         step: _Step,
         status: Status,
-        standing: Standing,
-    ) -> Standing | None:
+        ordering: Ordering,
+    ) -> Ordering | None:
         """What an access of any wave is to the followed one; None if they race."""
         effect = self.conflict(tracked, op, block, status)
         if effect is None:
-            return standing
+            return ordering
         self.explored.work += COMPARED * (1 + len(self.waves) // 4)
-        owed = set(standing.owed)
+        owed = set(ordering.owed)
         ordered = tracked.effect.kept_in_order(effect)
-        mine = standing.met[self.waves.index(tracked.wave)]
-        for wave, met in zip(self.waves, standing.met, strict=True):
+        mine = ordering.met[self.waves.index(tracked.wave)]
+        for wave, met in zip(self.waves, ordering.met, strict=True):
             if not self.context.admits(block, step.env, wave):
                 continue
             own = wave == tracked.wave
@@ -224,12 +224,12 @@ class SkewTracker(Tracker):
             if ordered and (own or self.cooperate(tracked, op, block, step, wave)):
                 continue
             lead = met - mine
-            if not own and standing.ahead is not None and standing.ahead <= lead:
+            if not own and ordering.ahead is not None and ordering.ahead <= lead:
                 continue
             place = self.overlap(tracked, op, block, step.env, wave)
             if place is None:
                 continue
-            if not own and standing.ahead is None and lead >= 1:
+            if not own and ordering.ahead is None and lead >= 1:
                 owed.add(Owed(wave, op, lead - 1, place, lead, step))
                 continue
             if not own and self.opposite(tracked, block, step):
@@ -237,7 +237,7 @@ class SkewTracker(Tracker):
                 continue
             self.report(tracked, Second(op, wave, place, step), status, lead)
             return None
-        return Standing(standing.met, standing.ahead, frozenset(owed))
+        return Ordering(ordering.met, ordering.ahead, frozenset(owed))
 
     def report(self, tracked: Tracked, met: Second, status: Status, lead: int) -> None:
         """Keep a race; if the waves are apart there, that is why."""

@@ -46,7 +46,7 @@ class Allocation:
     """Where they lie; None before the module has been allocated, when nothing overlaps."""
     op: Operation
     scattered: bool = False
-    """Whether it lies in several pieces, and a part of it cannot be told."""
+    """Whether it lies in several pieces, and where a part of it lies is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Place:
     """Where it begins; unknown where it may be anywhere in the allocation."""
     size: int
     cut: bool = False
-    """Whether it is part of a tile, and a part of it cannot be told."""
+    """Whether it is part of a tile, and where a part of it lies is not known."""
     count: int = 1
     """Where it is several stretches of `size` bytes: how many,"""
     stride: int = 0

@@ -1,7 +1,7 @@
 """Functions that are called: whether all waves surely meet in one.
 
 Where every way through a function crosses a barrier, the caller's accesses in front of the call and those behind it
-are ordered. Barriers of the author count as well: of a private function, none is taken out (`results.removable`).
+are ordered. Barriers of the author count as well: of a private function, none is taken out (`write_back.removable`).
 """
 
 from __future__ import annotations

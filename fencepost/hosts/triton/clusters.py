@@ -1,4 +1,4 @@
-"""Clusters of workgroups (`num_ctas` > 1), which are not followed yet: who uses them is Triton's, and is told so.
+"""Clusters of workgroups (`num_ctas` > 1), not followed yet: such kernels are left to Triton, with a warning.
 
 The workgroups of a cluster reach each other's shared memory. Triton's own pass puts more than barriers in for them:
 barriers of the whole cluster, and the fence that makes the initialization of mbarriers visible to the others. Kernels

@@ -17,10 +17,10 @@ from typing import Any
 
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.repair import repaired
+from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.type_aliases import with_types_once
+from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.hosts.triton.versions import require_triton
-from fencepost.hosts.triton.worker import print_generic
 from fencepost.ir.source import FencepostError
 
 DESCRIPTORS = Path("/proc/self/fd")

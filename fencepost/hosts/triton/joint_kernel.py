@@ -1,8 +1,8 @@
 """The kernels of a module as `check` looks at them: all waves together.
 
 Barriers are placed in each partition by itself, and without looking at how often loops run. Whether mbarriers
-order what they should depends on both. So where there are objects or partitions, a kernel is made once more with all
-of that in it, and with the barriers that the others have now.
+order what they should depends on both. So where there are mbarriers or partitions, a kernel is made once more with
+all of that in it, and with the barriers that the others have now.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from typing import Any
 
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import module_of
-from fencepost.hosts.triton.processes import Parsed
-from fencepost.hosts.triton.repair import repaired
+from fencepost.hosts.triton.parsing_process import Parsed
 from fencepost.hosts.triton.strip_locations import without_locations
+from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Source
 

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
-from fencepost.hosts.triton.worker import print_generic
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ INVAL = ("ttng.inval_barrier",)
 WAIT = ("ttng.wait_barrier", "amdg.wait_barrier")
 ENGINE_ARRIVES = ("ttng.async_copy_mbarrier_arrive", "amdg.async_copy_mbarrier_arrive")
 TMA_LOADS = ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
-"""Given the object first, then where the tile goes."""
+"""Given the mbarrier first, then where the tile goes."""
 MBARRIERS = (
     *(*INIT, *INVAL, *WAIT, *ENGINE_ARRIVES, *TMA_LOADS),
     *("ttng.barrier_expect", "ttng.arrive_barrier", "amdg.arrive_barrier"),
@@ -48,7 +48,7 @@ def uses_mbarriers(function: Operation) -> bool:
 
 
 def mbarrier_numbers(op: Operation) -> Iterator[Value]:
-    """The numbers that decide what an operation does to an object: a phase, a condition."""
+    """The numbers that decide what an operation does to an mbarrier: a phase, a condition."""
     if op.name in MBARRIERS:
         for value in op.operands:
             if value.type in ("i1", "i32") and (op.name not in TMA_LOADS or value.type == "i1"):
@@ -151,18 +151,18 @@ class MbarrierWriter:
         return True
 
     def tdm(self, op: Operation) -> bool:
-        """A copy by AMD's data mover, in or out, that may tell an object; False if it tells none."""
+        """A copy by AMD's data mover, in or out, that may arrive on an mbarrier; False if it does not."""
         writer, kernel = self.writer, self.writer.kernel
         shared = list(writer.views.shared(op))
-        objects = [value for value in shared if self.is_mbarrier(value)]
-        if not objects:
+        mbarriers = [value for value in shared if self.is_mbarrier(value)]
+        if not mbarriers:
             return False
-        target = self.place(objects[0])
+        target = self.place(mbarriers[0])
         first, end = writer.waves
         if target is None or not every_wave_arrives(writer.views.module, writer.views, op, end - first):
             writer.translation.beyond.append(op)
             return True
-        tiles = [view for value in shared if value not in objects for view in writer.stretch_of(value)]
+        tiles = [view for value in shared if value not in mbarriers for view in writer.stretch_of(value)]
         copy: ops.AsyncOperation
         if row_of(op.name).does is Does.COPIES_IN:
             copy = kernel.tensor_load_to_lds(*tiles, counter=TENSOR)
@@ -215,12 +215,12 @@ class MbarrierWriter:
                 yield
 
     def condition(self, op: Operation) -> Asked | None:
-        """Opens what an operation is asked under; None if that cannot be told."""
+        """Opens what an operation is asked under; None if that is not known."""
         place = PREDICATE.get(op.name, len(op.operands) - 1 if op.name in TMA_LOADS else -1)
         if place < 0 or place >= len(op.operands) or op.operands[place].type != "i1":
             return nullcontext
         if not self.writer.views.follow:
-            # Where barriers are placed, objects are taken to be used as they should.
+            # Where barriers are placed, mbarriers are taken to be used as they should.
             return nullcontext
         number = self.writer.views.number(op.operands[place])
         if isinstance(number, Const):

@@ -2,7 +2,7 @@
 
 On gfx9 every load from shared memory says whether a wait for async copies stands for what it reads
 (`syncedViaAsyncWait`): whether its token is that of such a wait, whatever way control has come. On Hopper, waits for
-matrix operations can be those of one warp group (`results.local_waits`).
+matrix operations can be those of one warp group (`write_back.local_waits`).
 """
 
 from __future__ import annotations

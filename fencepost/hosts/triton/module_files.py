@@ -11,8 +11,8 @@ from pathlib import Path
 
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.processes import Parsed, parse_texts
-from fencepost.hosts.triton.repair import repaired
+from fencepost.hosts.triton.parsing_process import Parsed, parse_texts
+from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.hosts.triton.user_lines import place_operations
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
-from fencepost.hosts.triton.blocks import Argument, Flat, Flattening, Less, Sum
+from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, Less, Sum
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors
 from fencepost.hosts.triton.mbarriers import mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
-from fencepost.hosts.triton.opaque import PROGRAM, computed_once, conditions_in, name_of
 from fencepost.hosts.triton.slices import writes_slices
 from fencepost.hosts.triton.table import Does, row_of
 from fencepost.hosts.triton.thread_branches import differing
+from fencepost.hosts.triton.unfollowed_values import PROGRAM, computed_once, conditions_in, name_of
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
@@ -52,7 +52,7 @@ class Views:
     asked: set[str] = field(default_factory=set)
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
-    """Conditions that are not followed, and are tried both ways where they are computed: see `opaque`."""
+    """Conditions that are not followed, and are tried both ways where they are computed: see `unfollowed_values`."""
 
     def __post_init__(self) -> None:
         self.slices = writes_slices(self.module, self.function)

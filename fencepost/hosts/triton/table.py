@@ -29,7 +29,7 @@ class Does(Enum):
     VIEWS = "makes another view of the same bytes"
     NOTHING = "touches no shared memory and orders nothing"
     MBARRIERS = "works on an mbarrier in memory, or with one"
-    HOLDS_BACK = "is a bare barrier for part of the waves: it shifts their phase"
+    DELAYS = "is an unfenced barrier for part of the waves: it delays them"
     FIRST_USES = "has its first wave write and read memory of its own"
     PARTS = "has regions that waves of their own run; all meet when it begins and when it ends"
     EXCHANGES = "hands values from wave to wave, where it is given memory of its own for that"
@@ -101,7 +101,7 @@ HARMLESS = (
     "ttg.local_dealloc",
     # orders the proxies of one thread's accesses, and no waves: see `proxies`
     "ttng.fence_async_shared",
-    # publishes objects to the other workgroups of a cluster; kernels that have any are not judged at all
+    # publishes mbarriers to the other workgroups of a cluster; kernels that have any are not judged at all
     "ttng.fence_mbarrier_init_release_cluster",
     # hints to the scheduler, and waits that only make a wave wait longer
     *("rocdl.sched.barrier", "rocdl.sched.group.barrier", "rocdl.s.setprio", "rocdl.s.nop", "rocdl.s.sleep"),
@@ -147,7 +147,7 @@ HARMLESS = (
     # what LLVM is told about values
     *("llvm.intr.assume", "llvm.mlir.constant", "llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero"),
 )
-"""They touch no shared memory and order nothing. (`forms` has the ones that this is not true of in every form.)"""
+"""They touch no shared memory and order nothing. (`unfollowed_forms` has the exceptions.)"""
 
 NOT_JUDGED = (
     # Blackwell's tensor memory, and what works on it
@@ -243,7 +243,7 @@ TABLE: dict[str, Row] = {
     "amdg.async_copy_mbarrier_arrive": Row(Does.MBARRIERS),
     # parts of the waves
     "ttg.warp_specialize": Row(Does.PARTS),
-    "amdg.cond_barrier": Row(Does.HOLDS_BACK),
+    "amdg.cond_barrier": Row(Does.DELAYS),
     # values handed from wave to wave
     "tt.reduce": Row(Does.EXCHANGES),
     "tt.scan": Row(Does.EXCHANGES),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fencepost.hosts.triton.blocks import Sum
+from fencepost.hosts.triton.flatten_control_flow import Sum
 from fencepost.hosts.triton.layouts import wave_bases
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import Tensor
@@ -42,7 +42,7 @@ def instructions(module: Module, op: Operation) -> int:
 
 
 def every_wave_arrives(module: Module, views: Views, op: Operation, waves: int) -> bool:
-    """Whether every wave surely arrives on the object that a copy names."""
+    """Whether every wave surely arrives on the mbarrier that a copy names."""
     if HINT in op.attributes or not _always_moves(views, op.operands[0]):
         return False
     if op.name not in BY_ROWS:

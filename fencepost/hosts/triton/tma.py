@@ -17,7 +17,7 @@ GATHERS = ("ttng.async_tma_gather",)
 
 
 def issuing_waves(name: str, memory: MemDesc | None, waves: int) -> int:
-    """How many waves, the first ones, issue a copy of a tile; all of them where that cannot be told."""
+    """How many waves, the first ones, issue a copy of a tile; all of them where that is not known."""
     count = None if name in GATHERS or memory is None else messages(memory)
     return waves if count is None else min(count, waves)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.allocations import Allocation, Allocations, Place, alone
-from fencepost.hosts.triton.blocks import Flat, Flattening
+from fencepost.hosts.triton.flatten_control_flow import Flat, Flattening
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.partitions import Part, parts_of, specializations
 from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy

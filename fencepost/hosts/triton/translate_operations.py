@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fencepost.hosts.triton.allocations import Allocation
 from fencepost.hosts.triton.calls import always_meets
-from fencepost.hosts.triton.forms import is_followed
 from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.mbarriers import MbarrierWriter
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
@@ -18,6 +17,7 @@ from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.slot_views import Views
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
+from fencepost.hosts.triton.unfollowed_forms import is_followed
 from fencepost.hosts.triton.warps import threads_of, warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
@@ -49,7 +49,7 @@ HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_
 MULTIPLICATIONS = ("tt.dot", "tt.dot_scaled")
 COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait"}
 """Waits for copies that count instructions, by their counter."""
-HOLDS_BACK = "amdg.cond_barrier"
+DELAYS = "amdg.cond_barrier"
 """A barrier for part of the waves."""
 COMMIT, GROUP_WAIT = "ttg.async_commit_group", "ttg.async_wait"
 OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
@@ -80,11 +80,11 @@ class OperationWriter:
         self.stretches = stretches
         self.trace_of = trace_of
         self.local = local
-        self.objects = MbarrierWriter(self)
+        self.mbarriers = MbarrierWriter(self)
         self.some: tuple[int, int] | None = None
         """Where only some waves run what is being put in: the first, and the one behind the last."""
         self.main = warps_of(views.module, views.function) if views.follow else translation.trace.waves
-        """The waves that run what stands outside of partitions; the others only come to meet them there."""
+        """The waves that run what stands outside of partitions; the others only take part in barriers there."""
         # Waits for copies count instructions in functions that have such a wait, and groups or copies in all others.
         self.counts_instructions = {
             counter
@@ -94,7 +94,7 @@ class OperationWriter:
         }
         # A wait for groups waits for none where there is none: a copy that no group has is not waited for.
         self.has_groups = any(op.name == COMMIT for op in translation.own)
-        self.shifts_phase = translation.module.mentions(HOLDS_BACK)
+        self.delays_waves = translation.module.mentions(DELAYS)
         self.groups = 0
 
     @property
@@ -183,7 +183,7 @@ class OperationWriter:
             self.note(op, put(view, group=f"g{self.groups}"))
 
     def begin(self, op: Operation) -> None:
-        """The waves part: those of the partitions are told, take what is handed to them, and have taken it."""
+        """The waves part: those of the partitions are started, read what they capture, and have read it."""
         self.each(op, self.kernel.write, self.memory_of(op))
         self.note(op, self.barrier())
         self.each(op, self.kernel.read, self.memory_of(op))
@@ -191,7 +191,7 @@ class OperationWriter:
 
     def first_uses(self, op: Operation) -> None:
         """Memory that threads of the first wave write and read; if there is no other, they run apart."""
-        with self.only_main() if self.is_single else self.objects.leader():
+        with self.only_main() if self.is_single else self.mbarriers.leader():
             for view in self.memory_of(op):
                 self.apart(op, view)
 
@@ -236,8 +236,8 @@ class OperationWriter:
             self.translation.beyond.append(op)
         elif space is None or space & LOCAL:
             self.note(op, self.barrier())
-        elif self.shifts_phase:
-            # Waves meet, and nothing in shared memory is ordered. Without phases, it may be ignored.
+        elif self.delays_waves:
+            # Waves meet, and nothing in shared memory is ordered. Where none is delayed, it may be ignored.
             self.translation.beyond.append(op)
 
     def meet_bare(self, op: Operation) -> None:
@@ -254,7 +254,7 @@ class OperationWriter:
 
     def put_mbarrier(self, op: Operation) -> None:
         """An operation on mbarriers."""
-        if not self.objects.put(op):
+        if not self.mbarriers.put(op):
             self.translation.beyond.append(op)
 
     def issue(self, op: Operation, row: Row) -> None:
@@ -264,7 +264,7 @@ class OperationWriter:
         elif row.does is Does.COMMITS:
             if row.counter not in self.counts_instructions:
                 self.note(op, self.kernel.commit(row.counter))
-        elif row.counter == TENSOR and self.objects.tdm(op):
+        elif row.counter == TENSOR and self.mbarriers.tdm(op):
             return
         else:
             self.count(op, row.counter)
@@ -290,8 +290,8 @@ class OperationWriter:
         for view in found if stores else ():
             self.note(op, self.kernel.write(view, group=group))
 
-    def hold_back(self, op: Operation) -> None:
-        """A barrier for the waves for which a condition holds: they run a phase behind the others from there on."""
+    def delay(self, op: Operation) -> None:
+        """A barrier for the waves for which a condition holds: they run a barrier behind the others from there on."""
         asked = self.views.number(op.operands[0])
         if not isinstance(asked, Select) or not is_divergent(asked.condition) or self.some is not None:
             self.translation.beyond.append(op)
@@ -407,7 +407,7 @@ PUT: dict[Does, Callable[[OperationWriter, Operation], None]] = {
     Does.UPDATES: OperationWriter.update,
     Does.MEETS: OperationWriter.meet,
     Does.MEETS_BARE: OperationWriter.meet_bare,
-    Does.HOLDS_BACK: OperationWriter.hold_back,
+    Does.DELAYS: OperationWriter.delay,
     Does.PARTS: OperationWriter.begin,
     Does.FIRST_USES: OperationWriter.first_uses,
     Does.EXCHANGES: OperationWriter.exchange,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.processes import Parsed
+from fencepost.hosts.triton.parsing_process import Parsed
 from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.ir.source import Source, Span
 

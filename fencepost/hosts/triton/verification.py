@@ -56,7 +56,7 @@ def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic]
     kernels = translations(module)
     for each in kernels:
         refuse_beyond(each)
-        # Where waves are a phase apart, all paths are followed at once: that is the proof, without simulating any.
+        # Where waves are skewed, all paths are followed at once: that is the proof, without simulating any.
         report = check(each.trace, budget=BUDGET, simulated=False, trusting=True)
         found += diagnostics(each.trace, report)
         limits |= set(report.explored.limits)

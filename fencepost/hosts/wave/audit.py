@@ -51,7 +51,7 @@ class Audit(KernelAudit):
 
 
 def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None) -> Audit:
-    """Look at a captured trace of Wave, and change nothing. What goes wrong on the way is part of what is told."""
+    """Look at a captured trace of Wave, and change nothing. What goes wrong on the way is part of the report."""
     failed: list[Diagnostic] = []
     shown = target or "gfx942"
 

@@ -1,7 +1,7 @@
 """What a conditional asks: something about the wave, something that is the same for all waves, or who knows.
 
-A barrier in a conditional is met by those that come by. So a condition counts as the same for all waves only where
-everything in it is seen to be; what cannot be told may differ from wave to wave.
+A barrier in a conditional is met by the waves that reach it. So a condition counts as the same for all waves only
+where everything in it is seen to be; what is not known may differ from wave to wave.
 """
 
 from __future__ import annotations

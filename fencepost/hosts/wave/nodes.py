@@ -54,7 +54,7 @@ class Kind(Enum):
 
 ACCESSES = frozenset((Kind.READ, Kind.WRITE, Kind.ATOMIC, Kind.SCATTER, Kind.GATHER, Kind.TENSOR_LOAD))
 ATOMICS = frozenset((Kind.ATOMIC, Kind.SCATTER))
-HANDED = frozenset((Kind.ALLOCATE, Kind.ITER_ARG, Kind.GET_RESULT, Kind.PLACEHOLDER))
+FORWARDED = frozenset((Kind.ALLOCATE, Kind.ITER_ARG, Kind.GET_RESULT, Kind.PLACEHOLDER))
 """Nodes that can stand for shared memory."""
 IN_REGISTERS = frozenset(
     (

@@ -1,7 +1,7 @@
 """Where things were written: lines of the user's Python.
 
 Wave notes for each node the place of the user's call. Reports on a kernel quote that place: the kernel's source is
-the file that most of its accesses come from, and what comes from elsewhere is told by file and line.
+the file that most of its accesses come from, and what comes from elsewhere is shown by file and line.
 """
 
 from __future__ import annotations

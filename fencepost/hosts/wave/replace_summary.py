@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.emit.comments import comment_for
+from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.write import Barrier, Inserted
 from fencepost.hosts.wave.python_lines import where
 from fencepost.ir import ops
@@ -23,7 +23,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """One kernel that got fencepost's barriers. What is told is looked up when it is asked for."""
+    """One kernel that got fencepost's barriers. What is reported is looked up when it is asked for."""
 
     kernel: str
     target: str

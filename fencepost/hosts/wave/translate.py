@@ -19,13 +19,13 @@ from fencepost.hosts.wave.graph_regions import RegionWriter
 from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
 from fencepost.hosts.wave.lds import ANYWHERE, allocations
 from fencepost.hosts.wave.naming import names_of, unused
-from fencepost.hosts.wave.nodes import ACCESSES, HANDED, REGION_OF, Kind, Node, kind_of
+from fencepost.hosts.wave.nodes import ACCESSES, FORWARDED, REGION_OF, Kind, Node, kind_of
 from fencepost.hosts.wave.order import Order, in_order
-from fencepost.hosts.wave.skew import Threads, find_skew, may_stay_apart
+from fencepost.hosts.wave.scheduling_regions import WholeWriter
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup
+from fencepost.hosts.wave.thread_private import Threads, find_thread_private, may_stay_apart
 from fencepost.hosts.wave.touched_bytes import Footprints
-from fencepost.hosts.wave.whole import WholeWriter
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.builder import Kernel
@@ -109,7 +109,7 @@ def translate(
     accesses = Accesses(Footprints(numbers), {found.node: found for found in shared})
     _find_accesses(accesses, order)
     if exact and workgroup is not None and workgroup.waves > 1:
-        find_skew(accesses, workgroup)
+        find_thread_private(accesses, workgroup)
     kernel = Kernel(name_of(wave_trace), waves=waves)
     registers = {node.args[0]: node.args[1] for node in order.of(Kind.BINDING)}
     writer = (WholeWriter if whole else RegionWriter)(
@@ -135,7 +135,7 @@ def _find_accesses(accesses: Accesses, order: Order) -> None:
     for node, kind in order.kinds.items():
         if kind in ACCESSES:
             accesses.add(node, kind)
-        elif kind in HANDED:
+        elif kind in FORWARDED:
             accesses.add_users(node)
     if accesses.allocations or accesses.of:
         for node in order.of(Kind.OTHER):

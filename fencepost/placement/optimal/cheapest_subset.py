@@ -14,7 +14,7 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC
-from fencepost.placement.skew.optimal import Grade, Search
+from fencepost.placement.skew.fewest_barriers import Grade, Search
 from fencepost.placement.wait_search import paid_each_time
 
 SECONDS = 2.0

@@ -63,7 +63,9 @@ class RowMaker:
             if block not in program.flow.sealed:
                 gaps = {step.gap for instance in instances for step in program.steps[instance]}
                 here = sorted({*gaps, len(program.flow.blocks[block].ops)})
-                self.candidates[block] = [gap for gap in here if Position(block, gap) not in program.held]
+                self.candidates[block] = [
+                    gap for gap in here if Position(block, gap) not in program.inside_splits
+                ]
         self.movable = {
             Position(block, gap) for block in self.candidates for gap in self.with_later_waits(block)
         }
@@ -114,7 +116,7 @@ class RowMaker:
     # ------------------------------------------------------------ following an access
 
     def along(self, way: Way) -> list[tuple[list[Here], Bit]]:
-        """The places on a way, and what the access is at its end; several where waves may or may not come by."""
+        """The places on a way, and what the access is at its end; several where waves may or may not reach it."""
         program = self.program
         producer = program.steps[way.start.instance][way.first]
         now: list[tuple[list[Here], Bit]] = [([], Bit(producer.adds & self.every, producer.by_engine))]
@@ -167,7 +169,7 @@ class RowMaker:
         left_alone = bit.in_flight and self.program.waits_fixed
         if (candidate or meets) and not left_alone:
             wait = self.wait_for(position, bit) if bit.in_flight else None
-            if meets and position in self.program.held:
+            if meets and position in self.program.inside_splits:
                 wait = None
             if not meets or wait is not None:
                 alone = meets or position not in self.movable

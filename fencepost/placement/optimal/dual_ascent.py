@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from fencepost.analysis.access_classes import all_ages
+from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.sync import Placement
@@ -21,7 +21,7 @@ from fencepost.placement.optimal.lower_bound import Payments
 from fencepost.placement.optimal.open_paths import Backwards, Synchronization, Way
 
 Conflict = tuple[int, int, int, int]
-"""A phase, a step of it, and the bits, pending and in flight, that it conflicts with."""
+"""An instance, a step of it, and the bits, pending and in flight, that it conflicts with."""
 
 
 def conflicts_of(program: Program, placement: Placement) -> list[Conflict]:

@@ -1,6 +1,6 @@
 """Whether placements leave a hazard open, asked of many that differ in a few places.
 
-A phase that is entered with the same state, and in whose block the same barriers stand, is not run again.
+An instance that is entered with the same state, and in whose block the same barriers stand, is not run again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Raised = tuple[int, ...]
 """The heights of the places of a block, in order."""
 NOTHING: State = (0, 0)
 MOST_KEPT = 50_000
-"""Runs of phases that are kept."""
+"""Runs of instances that are kept."""
 
 
 class _Open(Exception):
@@ -36,7 +36,7 @@ class Openings:
     gaps: dict[tuple[int, Raised], Gaps] = field(default_factory=dict)
     """What stands in a block at some heights of its places."""
     runs: dict[tuple[int, State, Raised], State | None] = field(default_factory=dict)
-    """The state at the end of a phase; None if something in it conflicts."""
+    """The state at the end of an instance; None if something in it conflicts."""
 
     def __post_init__(self) -> None:
         self.places = {block: [] for block in self.program.instances_of}
@@ -72,7 +72,7 @@ class Openings:
         return False
 
     def run(self, instance: int, start: State, raised: Raised) -> State | None:
-        """The state at the end of a phase; None if something in it conflicts."""
+        """The state at the end of an instance; None if something in it conflicts."""
         if len(self.runs) > MOST_KEPT:
             self.runs.clear()
         gaps = self.existing(self.program.places[instance], raised)

@@ -19,7 +19,7 @@ from fencepost.flow import Position
 
 
 class Segment(NamedTuple):
-    """A stretch of a way within one phase, and how the way goes on."""
+    """A stretch of a way within one instance, and how the way goes on."""
 
     instance: int
     last: int
@@ -40,7 +40,7 @@ class Way(NamedTuple):
     """From the step of a producer to a consumer."""
 
     first: int
-    """The producer, among the steps of the first segment's phase."""
+    """The producer, among the steps of the first segment's instance."""
     start: Segment
 
     def segments(self) -> Iterator[Segment]:
@@ -80,7 +80,7 @@ class Backwards:
 
     program: Program
     into: list[list[tuple[int, Edge]]] = field(init=False)
-    """For each phase, the edges that lead to it and where from."""
+    """For each instance, the edges that lead to it and where from."""
     place: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Backwards:
         return None
 
     def through(self, here: Segment, sync: Synchronization) -> tuple[int, tuple[int, int, int]]:
-        """The step in a segment that adds what is wanted, or -1; and what is wanted where the phase begins."""
+        """The step in a segment that adds what is wanted, or -1; and what is wanted where the instance begins."""
         program = self.program
         pending, in_flight, since = here.pending, here.in_flight, here.since
         steps = program.steps[here.instance]

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
-from fencepost.placement.intersect import Halves
 from fencepost.placement.optimal.covering_constraints import RowMaker
 from fencepost.placement.optimal.dual_ascent import conflicts_of, without
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.open_paths import Backwards, Synchronization, Way
 from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.optimal.split_program import HalvesModel, Values, taken
+from fencepost.placement.split_barriers import Halves
 
 MOST_PLACES = 250
 """Kernels with more places are not put to the solver: whole barriers are split one by one there."""
@@ -129,7 +129,7 @@ def _free_places(program: Program, existing: set[Position]) -> list[Position]:
             if inside and here[gap].owner is here[gap - 1].owner:
                 continue
             position = Position(origin, gap)
-            if position not in existing and position not in program.held:
+            if position not in existing and position not in program.inside_splits:
                 found.append(position)
     return found
 
@@ -198,7 +198,7 @@ def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Positio
     """The free places on a way, from where the producer's access is complete."""
     found: list[Position] = []
     producer = program.steps[way.start.instance][way.first]
-    landed = not producer.by_engine
+    complete = not producer.by_engine
     in_flight = producer.adds
     first, lower = way.first + 1, producer.gap
     for segment in way.segments():
@@ -206,16 +206,16 @@ def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Positio
         existing, number = maker.existing.get(block, {}), first
         for gap in range(lower + 1, segment.end + 1):
             while number < segment.last and steps[number].gap < gap:
-                _, in_flight = program.followed(steps[number], 0, in_flight)
+                _, in_flight = program.after_step_without_adds(steps[number], 0, in_flight)
                 number += 1
             sync = existing.get(gap)
-            if not landed and sync is not None and in_flight & sync.completes:
-                landed = True
+            if not complete and sync is not None and in_flight & sync.completes:
+                complete = True
             position = Position(block, gap)
-            if landed and position in free:
+            if complete and position in free:
                 found.append(position)
         for step in steps[number : segment.last]:
-            _, in_flight = program.followed(step, 0, in_flight)
+            _, in_flight = program.after_step_without_adds(step, 0, in_flight)
         first, lower = 0, -1
     return tuple(found)
 
@@ -234,7 +234,7 @@ def _as_placement(program: Program, values: Values) -> Placement:
 
 
 def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values) -> Apart:
-    """The result, with each signal told with the first wait that it leads to."""
+    """The result, with each signal paired with the first wait that it leads to."""
     whole = dict(fixed.existing)
     halves: dict[Position, Halves] = {}
     for _, position in taken(values, "whole"):

@@ -22,7 +22,7 @@ FENCE_COST = 0.1
 
 
 def choose_skewed(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
-    """Where a strategy puts barriers and waits, and which standing barriers get a fence."""
+    """Where a strategy puts barriers and waits, and which existing barriers get a fence."""
     fenced = {at: sync._replace(raw=False) for at, sync in program.existing.items()}
     return without_idle_fences(program, choose(replace(program, existing=fenced), strategy, widest))
 
@@ -49,7 +49,7 @@ def _weaker(program: Program, placement: Placement, position: Position) -> list[
 
 
 def upgrades(program: Program, placement: Placement) -> list[Position]:
-    """The standing barriers that a placement gives a fence; not those that get a barrier in front of them."""
+    """The existing barriers that a placement gives a fence; not those that get a barrier in front of them."""
     return [
         at
         for at, sync in program.existing.items()

@@ -13,7 +13,7 @@ from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal import Optimal
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.skew.choose import choose_skewed
-from fencepost.placement.skew.optimal import find_fewest
+from fencepost.placement.skew.fewest_barriers import find_fewest
 from fencepost.placement.skew.spacing import spaced
 from fencepost.placement.skew.step_compaction import without_repeats
 from fencepost.placement.strategy import Splits, Strategy
@@ -29,7 +29,7 @@ def decide_skewed(
     if asked.splits is Splits.ALWAYS and not in_step:
         raise FencepostError(
             "barriers cannot be split in a kernel whose waves are skewed",
-            [Mark(op.span, "some waves are delayed here") for op in program.held_back_at()][:1],
+            [Mark(op.span, "some waves are delayed here") for op in program.delayed_at()][:1],
             code="FP201",
             notes=[
                 ("help", "`--strategy auto`, `optimal`, `minimize`, `eager` and `walk` use whole barriers")

@@ -34,7 +34,7 @@ def without_repeats(program: Program) -> Program:
 
 
 def _repeated(lines: list[list[Step]], existing: Iterable[int]) -> tuple[set[int], list[int]]:
-    """The gaps whose steps repeat those before them, in all phases of a block, and those where a barrier can be."""
+    """The gaps whose steps repeat those before them in all instances of a block, and those for barriers."""
     repeats: dict[int, int] = {}
     """Gaps of steps that repeat another one, and where the farthest of these stands."""
     kept = set(existing)
@@ -50,7 +50,7 @@ def _repeated(lines: list[list[Step]], existing: Iterable[int]) -> tuple[set[int
     for gap in sorted(repeats.keys() - kept):
         place = bisect_right(sites, gap)
         if place and sites[place - 1] > repeats[gap]:
-            # In another phase, something stands between the two.
+            # In another instance, something stands between the two.
             sites.insert(place, gap)
     return repeats.keys() - set(sites), sites
 
@@ -76,7 +76,7 @@ def _completes_alone(step: Step) -> bool:
 
 
 def _joined(line: list[Step], sites: list[int]) -> list[Step]:
-    """The steps of a phase, those in a row that complete reads as one where no barrier can come between."""
+    """The steps of an instance, those in a row that complete reads as one where no barrier can come between."""
     found: list[Step] = []
     last: int | None = None
     """Between which sites the step before stands, if it completes reads and does nothing else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.access_classes import Filter
+from fencepost.analysis.class_conflicts import Filter
 from fencepost.ir import ops
 from fencepost.reference.membar.block_info import Access, Accesses, BlockInfo, Need
 
@@ -25,7 +25,7 @@ class Summary:
     issued: dict[str, int]
     """For each counter of which a caller's operations can still be in flight at the end: how many more are then
     certain to have been issued."""
-    landed: frozenset[str]
+    completed: frozenset[str]
     """Counters of which a caller's operations can be complete at the end, and not ordered."""
 
     def at(self, frame: int) -> Summary:
@@ -37,7 +37,7 @@ class Summary:
         in_flight = {Access(op, offset + frame): later for (op, offset), later in self.last.in_flight.items()}
         last = BlockInfo(there(self.last.sync_writes), there(self.last.sync_reads), in_flight)
         unordered = {counter: there(accesses) for counter, accesses in self.unordered.items()}
-        return Summary(there(self.first), unordered, last, self.clears, self.issued, self.landed)
+        return Summary(there(self.first), unordered, last, self.clears, self.issued, self.completed)
 
     def needs(self, info: BlockInfo, ignore: Filter | None = None) -> Need:
         """What must lie between what a caller has pending and the call."""
@@ -62,7 +62,7 @@ class Summary:
             counter = counter_of(access)
             if counter in self.issued:
                 info.in_flight[access] = later + self.issued[counter]
-            elif counter in self.landed:
+            elif counter in self.completed:
                 info.commit(access)
         info.join(self.last)
 

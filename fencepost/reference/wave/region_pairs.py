@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fencepost.analysis.block_instances import find_instances
-from fencepost.analysis.split_pairs import verify_splits
+from fencepost.analysis.split_alternation import verify_splits
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

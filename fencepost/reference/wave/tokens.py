@@ -37,7 +37,7 @@ def assigned(block: Block) -> dict[Token, tuple[Token, ...]]:
     """
     anchor = block.anchor
     owner: ops.Operation | None = anchor
-    values: tuple[ops.Handed | None, ...]
+    values: tuple[ops.Forwarded | None, ...]
     if isinstance(anchor, ops.Next | ops.Give):
         owner = anchor.graph.owner if anchor.graph is not None else None
         values = anchor.values

@@ -98,7 +98,7 @@ class _Counting:
                 )
 
     def counts_for(self, token: Token | None, block: Block) -> bool:
-        """Whether every wave that made what a name stands for comes by a block, so that what it issues counts."""
+        """Whether every wave that made what a name stands for reaches a block, so that what it issues counts."""
         if not block.guards:
             return True
         return token is not None and self.guards.get(token, ())[: len(block.guards)] == block.guards
@@ -128,7 +128,7 @@ class _Counting:
         return self.found
 
     def through(self, block: Block, start: Distances) -> Distances:
-        """The distances at the end of a block; the waits in it are told theirs."""
+        """The distances at the end of a block; the waits in it get theirs."""
         # A distance is kept as a difference to how often its counter has counted in this block.
         issued = dict.fromkeys(self.counters, 0)
         here = dict(start)

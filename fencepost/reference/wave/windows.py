@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type, get_shared_memory_from_op
-from fencepost.analysis.build import read_program
+from fencepost.analysis.build_program import read_program
 from fencepost.analysis.hazards import BarrierType, Hazard, hazards
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

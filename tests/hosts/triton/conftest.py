@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton import processes
+from fencepost.hosts.triton import parsing_process
 from tests.hosts.triton.started_once import Parser
 
 KERNELS = """
@@ -62,7 +62,7 @@ Compile = Callable[..., Any]
 @pytest.fixture(scope="session")
 def parser_process() -> Iterator[Parser]:
     """Triton's parser, started once for all tests that do not ask how it is started."""
-    parser = Parser(processes.WORKER)
+    parser = Parser(parsing_process.WORKER)
     yield parser
     parser.stop()
 
@@ -70,7 +70,7 @@ def parser_process() -> Iterator[Parser]:
 @pytest.fixture(autouse=True)
 def started_once(parser_process: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules are parsed by a process that has loaded Triton already."""
-    monkeypatch.setattr(processes, "_run", parser_process.run)
+    monkeypatch.setattr(parsing_process, "_run", parser_process.run)
 
 
 @pytest.fixture(scope="session")

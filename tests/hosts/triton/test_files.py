@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.triton import processes
+from fencepost.hosts.triton import parsing_process
 from fencepost.hosts.triton.mlir import Module, Operation
 from fencepost.hosts.triton.module_files import custom_form, read_file, read_files, read_sources
-from fencepost.hosts.triton.processes import parse_texts
+from fencepost.hosts.triton.parsing_process import parse_texts
 from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.ir.source import FencepostError, Source
 
@@ -210,7 +210,7 @@ def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A parser that starts another process and never answers; where it leaves a note."""
     script = tmp_path / "worker.py"
     script.write_text(HANGS)
-    monkeypatch.setattr(processes, "WORKER", script)
+    monkeypatch.setattr(parsing_process, "WORKER", script)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path / "note"
 
@@ -229,7 +229,7 @@ def left_behind(note: Path) -> list[str]:
 
 
 def test_a_parser_that_hangs_leaves_nothing_behind(hanging: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_longest", lambda modules: 3)
+    monkeypatch.setattr(parsing_process, "_longest", lambda modules: 3)
     with pytest.raises(FencepostError, match="did not finish within 3 s"):
         parse_texts([Source("m.ttgir", str(hanging))])
     assert left_behind(hanging) == []
@@ -263,6 +263,6 @@ def explosive(levels: int = 40) -> str:
 def test_a_module_gets_no_more_than_its_share(
     seconds: int, megabytes: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "SECONDS_PER_PARSE", seconds)
-    monkeypatch.setattr(processes, "BYTES_PER_PARSE", megabytes << 20)
+    monkeypatch.setattr(parsing_process, "SECONDS_PER_PARSE", seconds)
+    monkeypatch.setattr(parsing_process, "BYTES_PER_PARSE", megabytes << 20)
     assert words in error_of(explosive()).message

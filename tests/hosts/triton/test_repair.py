@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.triton.repair import repaired
 from fencepost.hosts.triton.strip_locations import without_locations
+from fencepost.hosts.triton.unparsable_layouts import repaired
 
 WMMA = "#mma = #ttg.amd_wmma<{version = 3, isTranspose = true, ctaLayout = %s, instrShape = [16, 16, 32]}>\n"
 

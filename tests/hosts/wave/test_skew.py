@@ -12,8 +12,8 @@ from fencepost.hosts import wave as host
 from fencepost.hosts.wave.accesses import Access, Bundle
 from fencepost.hosts.wave.lds import Allocation
 from fencepost.hosts.wave.nodes import Kind
-from fencepost.hosts.wave.skew import Threads
 from fencepost.hosts.wave.thread_numbers import Workgroup
+from fencepost.hosts.wave.thread_private import Threads
 from fencepost.hosts.wave.touched_bytes import Reach
 from tests.hosts.wave import kernels
 

@@ -11,7 +11,7 @@ import re
 from types import MappingProxyType
 
 from fencepost.hosts.triton.mlir.locations import LocationTable
-from fencepost.hosts.triton.mlir.pieces import Pieces, Signature
+from fencepost.hosts.triton.mlir.repeated_text import Pieces, Signature
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, located
 from fencepost.hosts.triton.mlir.scopes import Names, Scope
 from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region
@@ -21,7 +21,7 @@ _HEAD = re.compile(
     r'"([^"\\\n]+)"\s*\(\s*([^()]*)\)\s*'  # name and operands
     r"(?:\[([^\]]*)\]\s*)?"  # successors
 )
-# An operation without regions that takes one line, as compilers print it; what its parts hold is as in `pieces`.
+# An operation without regions that takes one line, as compilers print it; its parts are as in `repeated_text`.
 _LINE = re.compile(
     r'\s*(?:(%[\w$.-]+(?::\d+)?) = )?"([^"\\\n]+)"\(((?:%[^()\n]*)?)\)(?:\[([^\]\n]*)\])? '
     r'(?:<\{([^{}"\n]*)\}> )?(?:\{([^{}"\n]*)\} )?'

@@ -45,7 +45,7 @@ class LegacyBarrierEmitter:
 
 
 def operation_for(sync: Sync, waves: int) -> ops.SyncOperation:
-    """The operation that does what `cover` says."""
+    """The operation that does what `sync` says."""
     counts = dict(sync.counts)
     if waves == 1 and not sync.drains:
         # Nobody to meet: it is enough that nothing is outstanding.
@@ -56,7 +56,7 @@ def operation_for(sync: Sync, waves: int) -> ops.SyncOperation:
 
 
 def change(op: ops.SyncOperation, sync: Sync) -> ops.SyncOperation:
-    """Make a standing barrier or wait do what `cover` says; returns the operation that stands there now."""
+    """Make an existing barrier or wait do what `sync` says; returns the operation that stands there now."""
     if isinstance(op, ops.SharedMemoryBarrier) and (sync.rendezvous or sync.drains):
         op.wait_async_ops = sync.drains
         op.counts = {} if sync.drains else dict(sync.counts)

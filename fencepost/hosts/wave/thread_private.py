@@ -21,7 +21,7 @@ Stretches = tuple[tuple[int, int], ...]
 """For each wave the first byte and the one behind the last."""
 
 
-def find_skew(accesses: Accesses, group: Workgroup) -> None:
+def find_thread_private(accesses: Accesses, group: Workgroup) -> None:
     """Say where it is worth distinguishing waves: where some pair of bundles never meets across waves."""
     threads = Threads(group)
     for one, other in _pairs_to_compare(accesses):

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.hosts.triton.mlir.scan import span_of
-from fencepost.hosts.triton.repair import Repaired, repaired
 from fencepost.hosts.triton.strip_locations import without_locations
+from fencepost.hosts.triton.unparsable_layouts import Repaired, repaired
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
-WORKER = Path(__file__).with_name("worker.py")
+WORKER = Path(__file__).with_name("parsing_worker.py")
 SECONDS_PER_PARSE = 60
 """Of the processor; a module is parsed twice."""
 BYTES_PER_PARSE = 2 << 30
@@ -78,13 +78,13 @@ def _ask(texts: list[str]) -> list[dict[str, Any]]:
 
 
 def _longest(modules: int) -> float:
-    """Seconds after which the other process hangs: more than it takes to start, and to come to every limit."""
+    """Seconds after which the other process hangs: more than it takes to start, and to reach every limit."""
     return 60 + 3 * SECONDS_PER_PARSE * modules
 
 
 def _run(request: str, limit: float) -> tuple[str, str, int]:
     """What the other process prints, and its exit code; whatever happens here, nothing of it goes on running."""
-    # The other process must find the same Triton, however this one was told where it is.
+    # The other process must find the same Triton, however this one found it.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     # A group of its own: its children end with it.
     process = subprocess.Popen(

@@ -205,7 +205,7 @@ def _new_loop(flow: Flow, op: ops.Iterate, before: Block) -> Loop:
 
 
 def _times(flow: Flow, op: ops.Iterate) -> float:
-    """How often a loop runs each time that it is come to."""
+    """How often a loop runs each time that it is reached."""
     if op.trip is not None:
         return op.trip
     return flow.estimates.trip if op.expect is None else op.expect

@@ -33,8 +33,8 @@ Judge = Callable[[CapturedTrace], Report]
 MOST_WORK = 15_000
 """Steps of `check` that looking for fixes may take, in all: about a second."""
 MOST_SECONDS = 2.0
-OBJECTS = ("early arrival", "missed phase", "lifetime")
-"""What goes wrong with mbarriers. Once it does, waves are a phase apart, and each next operation is wrong as well."""
+MBARRIER_MISTAKES = ("early arrival", "missed phase", "lifetime")
+"""What goes wrong with mbarriers. Once it does, waves are a phase off, and each next operation is wrong as well."""
 MOST_TRIALS = 60
 """Candidates that are tried for one finding."""
 
@@ -90,9 +90,9 @@ def _findings(report: Report) -> list[Finding]:
 
     Then what engines have in flight: whoever waits for that needs a barrier too, which covers other races as well.
     """
-    flying = [race for race in report.races if race.first.by_engine and not race.waited]
+    in_flight = [race for race in report.races if race.first.by_engine and not race.waited]
     others = [race for race in report.races if not (race.first.by_engine and not race.waited)]
-    return [*report.deadlocks, *flying, *others, *report.out_of_range]
+    return [*report.deadlocks, *in_flight, *others, *report.out_of_range]
 
 
 @dataclass(slots=True)
@@ -138,9 +138,9 @@ class _Repair:
                     causes[-1].edits += edits
                 report = after
             left_over = _findings(report)
-        return self.told(causes, left_over, known)
+        return self.described(causes, left_over, known)
 
-    def told(
+    def described(
         self, causes: list[Cause], left: Sequence[Finding], known: dict[Key, list[Finding]]
     ) -> list[Cause]:
         """What is claimed: nothing of a fix that leads to findings that nobody could settle."""
@@ -217,8 +217,8 @@ def _by_place(findings: Sequence[Finding], in_step: bool) -> list[Cause]:
 
 def _without_fix(findings: Sequence[Finding]) -> list[Cause]:
     """Findings that nothing settles: each for itself, but what goes wrong with mbarriers is one chain of events."""
-    chain = [f for f in findings if isinstance(f, Deadlock) and f.kind in OBJECTS]
-    rest = [Cause([f]) for f in findings if not (isinstance(f, Deadlock) and f.kind in OBJECTS)]
+    chain = [f for f in findings if isinstance(f, Deadlock) and f.kind in MBARRIER_MISTAKES]
+    rest = [Cause([f]) for f in findings if not (isinstance(f, Deadlock) and f.kind in MBARRIER_MISTAKES)]
     return [*([Cause([*chain])] if chain else []), *rest]
 
 

@@ -23,8 +23,8 @@ from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST
 from fencepost.placement.optimal.open_hazards import Openings
+from fencepost.placement.skew.cheapest_counts import Choice, Heights, Rung
 from fencepost.placement.skew.choose import FENCE_COST, cost_skewed
-from fencepost.placement.skew.multiplicities import Choice, Heights, Rung
 
 MOST_TRIES = 20_000
 """Choices that are looked at for the rows so far."""

@@ -30,7 +30,7 @@ class _Given(NamedTuple):
 
 
 def moduli(
-    decided: Mapping[str, Sequence[Expr | Condition]], sources: Mapping[str, Sequence[ops.Handed]]
+    decided: Mapping[str, Sequence[Expr | Condition]], sources: Mapping[str, Sequence[ops.Forwarded]]
 ) -> dict[str, int]:
     """For names that are forwarded: by what each can be reduced, if it can.
 

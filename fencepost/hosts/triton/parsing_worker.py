@@ -1,4 +1,4 @@
-"""Parses modules with Triton in a process of its own; `processes` runs this file as a script.
+"""Parses modules with Triton in a process of its own; `parsing_process` runs this file as a script.
 
 Triton's parser ends its process on some mistakes. So each module is parsed in a child of this
 process, and a child that dies costs nothing but itself. What it died of is then found by giving
@@ -149,7 +149,7 @@ def _parse_and_exit(path: Path, printed: Path, said: Path, limits: Limits) -> No
         printed.write_text(json.dumps(forms), encoding="utf-8")
         os._exit(0)
     except BaseException:
-        # What nobody foresaw is told like everything else that Triton says.
+        # What nobody foresaw is reported like everything else that Triton says.
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(2)

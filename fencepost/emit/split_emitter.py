@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fencepost.analysis.sync import Placement, Sync
-from fencepost.emit.legacy import operation_for
+from fencepost.emit.legacy_emitter import operation_for
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.targets import TargetConfig
@@ -30,7 +30,7 @@ class BasicSplitBarrierEmitter:
         comments: Mapping[Position, str],
         barrier_ids: Sequence[int] = (ops.WORKGROUP,),
     ) -> dict[Position, list[ops.SyncOperation]]:
-        """Put in what stands at every chosen position, in order; `barrier_ids` are those that covers number."""
+        """Put in what stands at every chosen position, in order; `barrier_ids` are those that syncs number."""
         emitted: dict[Position, list[ops.SyncOperation]] = {}
         for position in sorted(placement):
             emitted[position] = made = _operations(placement[position], flow.trace.waves, barrier_ids)

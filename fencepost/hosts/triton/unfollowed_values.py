@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.hosts.triton.blocks import Flat
+from fencepost.hosts.triton.flatten_control_flow import Flat
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 
 NUMBERS = ("i32", "i64", "index")
@@ -45,7 +45,7 @@ def name_of(op: Operation, number: int) -> str:
 
 
 def in_loop(block: Flat) -> bool:
-    """Whether a block can be come to again."""
+    """Whether a block can be reached again."""
     seen: set[Flat] = set()
     todo = [way.block for way in block.ways]
     while todo:

@@ -20,7 +20,7 @@ CLOSED, OPEN = 1, 2
 
 @dataclass(slots=True)
 class _Step:
-    """A phase with a state, and how it was reached."""
+    """An instance with a state, and how it was reached."""
 
     instance: int
     block: int

@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import reduce
 from operator import or_
 
-from fencepost.analysis.access_classes import COARSER, ClassTable, Filter, TooMuch, classify, width
+from fencepost.analysis.access_classes import COARSER, classify
 from fencepost.analysis.block_instances import BlockInstances, coarser_and_coarser
+from fencepost.analysis.class_conflicts import Filter, TooMuch
+from fencepost.analysis.class_table import ClassTable, width
 from fencepost.analysis.entry_conflicts import add_entries
 from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
@@ -16,7 +18,7 @@ from fencepost.analysis.read_completion import completed_by_use
 from fencepost.analysis.skew.groups import find_groups, one_group
 from fencepost.analysis.skew.steps import SkewedSteps
 from fencepost.analysis.skew.transfer import Skewed, skewed
-from fencepost.analysis.split_pairs import positions_inside_splits, verify_splits
+from fencepost.analysis.split_alternation import positions_inside_splits, verify_splits
 from fencepost.analysis.steps import certain_classes, edge_to, steps_of
 from fencepost.analysis.sync import ALL, Sync
 from fencepost.analysis.transfer import InStep
@@ -58,21 +60,21 @@ def read_program(
         barrier_ids = ()
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
-    held = positions_inside_splits(flow) if split else frozenset()
+    inside_splits = positions_inside_splits(flow) if split else frozenset()
     levels = _levels(flow, table, groups)
     transfer: InStep | Skewed = InStep(width(table), len(ids))
     bits = transfer.width
     if skewed_groups is not None:
         transfer = skewed(skewed_groups, table, ignore)
         bits = transfer.width * transfer.layers
-    program = Program(flow, table, instances, bits, levels, transfer, groups, ids, held)
+    program = Program(flow, table, instances, bits, levels, transfer, groups, ids, inside_splits)
     _add_steps(program)
     add_entries(program)
     return program
 
 
 def _add_steps(program: Program) -> None:
-    """What each phase does, and where it leads."""
+    """What each instance does, and where it leads."""
     flow, instances, table = program.flow, program.instances, program.table
     returned: list[dict[int, int]] = []
     by_group: SkewedSteps | None = None
@@ -81,7 +83,7 @@ def _add_steps(program: Program) -> None:
             flow, instances, table, lambda instance: certain_classes(program, instance)
         )
         by_group = SkewedSteps(program, program.transfer)
-    program.objects = settled_by(flow, instances, table) if table.engines else {}
+    program.mbarriers = settled_by(flow, instances, table) if table.engines else {}
     _find_existing(program)
     for instance, node in enumerate(instances.nodes):
         block = flow.blocks[node.block]
@@ -97,7 +99,7 @@ def _add_steps(program: Program) -> None:
 
 
 def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[BlockInstances, ClassTable]:
-    """The phases and classes of a kernel, in as much detail as it takes no more than a few seconds to distinguish."""
+    """The instances and classes of a kernel, in as much detail as a few seconds allow."""
     for instances in coarser_and_coarser(flow, slots):
         granule = 1
         while True:

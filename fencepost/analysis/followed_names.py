@@ -1,0 +1,237 @@
+"""The names whose numbers are followed: those that slots, ranges and branches depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fencepost.analysis.loop_periods import Rounds, rounds_of
+from fencepost.analysis.number_liveness import live_numbers
+from fencepost.analysis.parameters import Asked, Parameters
+from fencepost.analysis.relevant_remainders import moduli
+from fencepost.flow import Flow
+from fencepost.ir import ops
+from fencepost.ir.buffers import Buffer, BufferArg
+from fencepost.ir.expr import Compare, Condition, Expr, Var, leaves
+from fencepost.ir.graph import Graph
+from fencepost.ir.loop_carried import names_of
+from fencepost.ir.trace import Body, CapturedTrace
+
+Name = tuple[str, str]
+"""A function (or "" for the kernel) and a name in it."""
+EXACT_ROUNDS = 16
+"""A loop that carries numbers, or issues copies, and has no more iterations is followed from beginning to end."""
+
+
+@dataclass(slots=True)
+class FollowedNames:
+    """The names that slots, ranges and branches depend on."""
+
+    followed: set[Name] = field(default_factory=set)
+    home: dict[Name, Graph] = field(default_factory=dict)
+    """The region in which each can be named."""
+    rounds: dict[ops.Iterate, Rounds | None] = field(default_factory=dict)
+    live: dict[str, set[Graph]] = field(default_factory=dict)
+    """For the numbers of labelled blocks: the blocks in which each may still be asked for."""
+    modulus: dict[Name, int] = field(default_factory=dict)
+    """For numbers that grow and of which only a remainder matters: by what."""
+    parameters: Parameters = field(default_factory=Parameters)
+
+    @classmethod
+    def of(cls, flow: Flow) -> FollowedNames:
+        """Those of a kernel and its functions."""
+        names = cls()
+        bodies: list[tuple[str, Body]] = [("", flow.trace)]
+        bodies += [(function.name, function) for function in flow.trace.functions()]
+        asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
+        for function, body in bodies:
+            names.read(function, body, asynchronous)
+        names.live = live_numbers(flow, {name for function, name in names.followed if not function})
+        if flow.trace.numbers:
+            names.parameters = Parameters.of(flow, list(names.asked(flow.trace)))
+            names.followed |= {("", name) for name in names.parameters.values}
+        return names
+
+    def asked(self, trace: CapturedTrace) -> Iterator[Asked]:
+        """Everything that decides which bytes are touched or which way a branch goes, itself or through a name."""
+        for op in trace.preorder_walk():
+            for part in _decisive(op):
+                if isinstance(part, Expr | Compare):
+                    yield op, part
+            for name, value in _given_at(op):
+                if isinstance(value, Expr) and ("", name.name) in self.followed:
+                    modulus = self.modulus.get(("", name.name))
+                    yield op, value if modulus is None else value % modulus
+
+    @staticmethod
+    def loops_that_issue(body: Body, loops: list[ops.Iterate]) -> set[ops.Iterate]:
+        """The loops around operations that are counted: how many are in flight depends on how often they go round."""
+        found: set[ops.Iterate] = set()
+        for op in body.preorder_walk() if loops else ():
+            if isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite | ops.CommitGroup):
+                graph = op.graph
+                while graph is not None and graph.owner is not None:
+                    if isinstance(graph.owner, ops.Iterate):
+                        found.add(graph.owner)
+                    graph = graph.owner.graph
+        return found
+
+    def is_live(self, name: str, depth: int, graph: Graph | None) -> bool:
+        """Whether a number of a labelled block may still be asked for."""
+        if depth or name not in self.live:
+            return False
+        while graph is not None and graph.owner is not None:
+            graph = graph.owner.graph
+        return graph in self.live[name]
+
+    def read(self, function: str, body: Body, asynchronous: bool) -> None:
+        """Find what matters in one kernel or function."""
+        wanted: dict[str, list[Expr | Condition]] = {}
+        outside: dict[str, list[Graph]] = {}
+        loops: list[ops.Iterate] = []
+        sources: dict[str, list[tuple[ops.Forwarded, Graph]]] = {}
+        for op in body.preorder_walk():
+            for part in _decisive(op):
+                for name in _named(part):
+                    if isinstance(part, Expr | Compare):
+                        wanted.setdefault(name, []).append(part)
+                    else:
+                        wanted.setdefault(name, [])
+                    assert op.graph is not None
+                    outside.setdefault(name, []).append(op.graph)
+            if isinstance(op, ops.Iterate):
+                loops.append(op)
+            _add_sources(sources, op)
+        issuing = self.loops_that_issue(body, loops) if asynchronous else set()
+        if not (wanted or issuing):
+            return
+        decided = {name: list(parts) for name, parts in wanted.items()}
+        _close_over(wanted, sources, outside)
+        handed = {name: [value for value, _ in sources[name]] for name in wanted if name in sources}
+        for name, modulus in moduli(decided, handed).items():
+            self.modulus[function, name] = modulus
+        numbered = {loop.var for loop in loops}
+        self.followed |= {(function, name) for name in wanted if name not in numbered}
+        self.find_homes(function, body, outside)
+        self.find_rounds(function, loops, issuing, wanted)
+
+    def find_rounds(
+        self,
+        function: str,
+        loops: list[ops.Iterate],
+        issuing: set[ops.Iterate],
+        wanted: dict[str, list[Expr | Condition]],
+    ) -> None:
+        """The loops whose iterations are distinguished, and how."""
+        for loop in loops:
+            counted = loop in issuing or any(name.name in wanted for name in loop.carried)
+            if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
+                # What its arguments are, or how much is in flight, depends on how often it has gone round: each
+                # iteration by itself.
+                wanted.setdefault(loop.var, []).append(loop.index)
+            if loop.var in wanted:
+                parts = wanted[loop.var]
+                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
+                if self.rounds[loop] is not None:
+                    self.followed.add((function, loop.var))
+
+    def find_homes(self, function: str, body: Body, used: dict[str, list[Graph]]) -> None:
+        """The regions that the names of loops and conditionals belong to; `used` says where each is asked for."""
+        for op in body.preorder_walk():
+            if isinstance(op, ops.Iterate):
+                self.home[function, op.var] = op.body
+                for carried in op.carried:
+                    graphs = used.get(carried.name, [])
+                    assert op.graph is not None
+                    self.home[function, carried.name] = (
+                        op.body if all(is_inside(graph, op.body) for graph in graphs) else op.graph
+                    )
+            elif isinstance(op, ops.Conditional):
+                for given in op.gives:
+                    assert op.graph is not None
+                    self.home[function, given.name] = op.graph
+
+
+def _add_sources(sources: dict[str, list[tuple[ops.Forwarded, Graph]]], op: ops.Operation) -> None:
+    """Note what names are given by an operation, and where."""
+    if isinstance(op, ops.Iterate | ops.Conditional):
+        for number, carried in enumerate(names_of(op)):
+            sources[carried.name] = list(_forwarded(op, carried, number))
+    elif isinstance(op, ops.Branch):
+        assert op.graph is not None
+        for carried, value in zip(op.names, op.args, strict=True):
+            sources.setdefault(carried.name, []).append((value, op.graph))
+
+
+def _close_over(
+    wanted: dict[str, list[Expr | Condition]],
+    sources: dict[str, list[tuple[ops.Forwarded, Graph]]],
+    outside: dict[str, list[Graph]],
+) -> None:
+    """What a wanted name is made from is wanted, too."""
+    todo = list(wanted)
+    while todo:
+        name = todo.pop()
+        for value, graph in sources.get(name, ()):
+            for other in _named(value):
+                outside.setdefault(other, []).append(graph)
+                if other not in wanted:
+                    wanted[other] = []
+                    todo.append(other)
+                # What a number becomes of itself decides nothing yet: see `relevant_remainders`.
+                if isinstance(value, Expr) and other != name:
+                    wanted[other].append(value)
+
+
+def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
+    """What decides which bytes an operation touches or which way it branches."""
+    if isinstance(op, ops.MemoryOperation):
+        for view in op.views:
+            if isinstance(view.buffer, BufferArg):
+                yield view.buffer
+            for part in (view.slot, view.lo, view.hi):
+                if part is not None:
+                    yield part
+    elif isinstance(op, ops.Conditional | ops.CondBranch):
+        yield op.condition
+
+
+def _named(value: ops.Forwarded | Condition) -> list[str]:
+    """The names in an expression; the name of a buffer that is forwarded."""
+    if isinstance(value, Buffer):
+        return [value.name] if isinstance(value, BufferArg) else []
+    if isinstance(value, Expr | Compare):
+        return [leaf.name for leaf in leaves(value) if isinstance(leaf, Var)]
+    return []
+
+
+def _given_at(op: ops.Operation) -> Iterator[tuple[ops.Carried, ops.Forwarded | None]]:
+    """The names that are given something at an operation, and what."""
+    if isinstance(op, ops.Iterate):
+        yield from ((name, name.init) for name in op.carried)
+    elif isinstance(op, ops.Branch):
+        yield from zip(op.names, op.args, strict=True)
+    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+        owner = op.graph.owner
+        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        yield from zip(names_of(owner), op.values, strict=True)
+
+
+def _forwarded(
+    op: ops.Iterate | ops.Conditional, carried: ops.Carried, number: int
+) -> Iterator[tuple[ops.Forwarded, Graph]]:
+    """What a name can become, and where that is said."""
+    if carried.init is not None and op.graph is not None:
+        yield carried.init, op.graph
+    for graph in ops.regions(op):
+        if isinstance(graph.last, ops.Next | ops.Give):
+            yield graph.last.values[number], graph
+
+
+def is_inside(graph: Graph | None, region: Graph) -> bool:
+    """Whether a region is another one, or stands inside of it."""
+    while graph is not None:
+        if graph is region:
+            return True
+        graph = graph.owner.graph if graph.owner is not None else None
+    return False
