@@ -131,15 +131,42 @@ def test_the_smallest_host_works() -> None:
     exec(compile(body, "adding-a-host.md", "exec"), {})
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them; code blocks have none."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(DOCS.parent)) for page in PAGES])
+def test_links_lead_to_pages_and_headings_that_exist(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        linked = page.parent / name if name else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), target
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in sorted(DOCS.glob("*.md")) if f"({page.name}" not in index] == ["README.md"]
+
+
 def test_the_architecture_page_names_files_that_exist() -> None:
-    """Every room has a row, and every file that a question is answered with is there."""
+    """Every package has a row, and every file that a question is answered with is there."""
     package = DOCS.parent / "fencepost"
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     where = text.partition("## Where is")[2]
-    room = ""
+    folder = ""
     for entry in re.findall(r"`([\w/]+(?:\.py|\.lark|/))`", where):
-        path = package / entry if "/" in entry else package / room / entry
+        path = package / entry if "/" in entry else package / folder / entry
         assert path.exists(), entry
-        room = str(path.parent.relative_to(package))
-    rooms = {path.parent.name for path in package.glob("*/__init__.py")} - {"kernels"}
-    assert rooms <= set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)) | {"api"}
+        folder = str(path.parent.relative_to(package))
+    packages = {path.parent.name for path in package.glob("*/__init__.py")} - {"kernels"}
+    assert packages <= set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)) | {"api"}
