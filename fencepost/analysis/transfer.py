@@ -1,5 +1,8 @@
 """What becomes of pending accesses: the transfer functions of the dataflow.
 
+`Program.after_step` applies them to an operation, `Program.after_sync` to a barrier or wait; what is in flight is
+changed there.
+
 There are two of them. Where all waves run in step (`InStep`), a rendezvous orders everything that is pending, and a
 split barrier what was pending when it was arrived at. Where groups of waves are skewed, or it matters when each
 wave's accesses are complete, there is more to distinguish: `skew.transfer`.

@@ -274,17 +274,30 @@ def _phases(
 ) -> Iterator[Edits]:
     """Each wait for an mbarrier with another phase: first those for what copies arrive on, and the marked ones.
 
-    A producer and a consumer that both take the other parity are in order again, the wrong way round. So the order in
-    which waits are tried matters.
+    A producer and a consumer that both take the other parity are in order again, the wrong way round: the consumer
+    reads what nobody has filled yet. So the order in which waits are tried matters, and where nothing else decides,
+    the wait of whoever fills a slot comes before that of whoever reads it.
     """
     arrived_on = {arrival.view.buffer for arrival in arrivals}
     waits = list(dict.fromkeys(_operations(flow, ops.MbarrierWait)))
-    waits.sort(key=lambda wait: (wait.view.buffer not in arrived_on, wait not in marked))
+    waits.sort(
+        key=lambda wait: (wait.view.buffer not in arrived_on, wait not in marked, _is_for_a_read(wait))
+    )
     for wait in waits[:MOST_WAITS]:
         if wait.owner is None:
             for phase in dict.fromkeys((flipped(wait.phase), *_usual(wait, wait.view))):
                 if phase != wait.phase:
                     yield (Edit(wait, replace(wait, phase=phase), INSTEAD),)
+
+
+def _is_for_a_read(wait: ops.Operation) -> bool:
+    """Whether what follows a wait reads data, before anything writes some."""
+    here = wait.next
+    while here is not None:
+        if isinstance(here, ops.MemoryOperation) and not isinstance(here, ops.MbarrierOperation):
+            return isinstance(here, ops.Read | ops.AsyncRead)
+        here = here.next
+    return False
 
 
 def _usual(at: ops.Operation, view: View) -> Iterator[Expr]:
@@ -334,7 +347,7 @@ def _renamed(expr: Expr, variable: Expr) -> Expr:
 
 
 def _forgotten_waits(flow: Flow, places: Sequence[ops.Operation]) -> Iterator[Edits]:
-    """Objects that somebody arrives on and nobody waits for: a wait where things go wrong."""
+    """Mbarriers that somebody arrives on and nobody waits for: a wait where things go wrong."""
     waited = {wait.view.buffer for wait in _operations(flow, ops.MbarrierWait)}
     arrived = {arrive.view.buffer: arrive.view for arrive in _operations(flow, ops.MbarrierArrive)}
     for copy in _operations(flow, ops.AsyncOperation):

@@ -119,7 +119,7 @@ def _path(
 
 
 def too_many_barriers(flow: Flow, available: int) -> list[Deadlock]:
-    """A finding if a kernel uses more numbered barriers than the hardware has."""
+    """A finding if a kernel uses more named barriers than the hardware has."""
     first: dict[int, ops.Operation] = {}
     for block in flow.blocks:
         for op in block.ops:
@@ -130,5 +130,5 @@ def too_many_barriers(flow: Flow, available: int) -> list[Deadlock]:
     if len(first) <= available:
         return []
     extra = list(first.values())[available]
-    text = f"{len(first)} numbered barriers, and the target has {available or 'none'}"
+    text = f"{len(first)} named barriers, and the target has {available or 'none'}"
     return [Deadlock("too many barriers", text, ((extra, "one too many"),), (extra,))]

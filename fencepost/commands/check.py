@@ -15,7 +15,7 @@ from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.option_fields import add_options, positive, read_options
 
-SUMMARY = "look for races, deadlocks and unbalanced split barriers"
+SUMMARY = "look for races, deadlocks, and misuse of split barriers and mbarriers"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,14 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="kernels in text form (.fp) or Triton modules (.ttgir, .mlir), or - for standard input",
+        help="kernels in text form (.fp) or Triton modules (.ttgir, .ttir, .mlir), or - for standard input",
     )
     add_options(parser, Check)
     parser.add_argument(
         "-t",
         "--target",
         default="",
-        help="the GPU: more numbered barriers than it has are reported (default: any)",
+        help="the GPU: more named barriers than it has are reported (default: any)",
     )
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print nothing about kernels that are proven to be clean"

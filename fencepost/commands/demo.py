@@ -1,4 +1,4 @@
-"""`fencepost demo`: the whole story on the bundled kernels."""
+"""`fencepost demo`: bundled kernels, their hazards and races, the barriers put in, and what `check` finds then."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from fencepost.commands.output import print_json, print_styled
 if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
 
-SUMMARY = "the whole story on the bundled kernels"
+SUMMARY = "walk through the bundled kernels: hazards, races, the barriers put in, what check finds then"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    from fencepost.kernels import KERNELS
+    from fencepost.kernels import BUNDLED, KERNELS
     from fencepost.targets.table import DEFAULT_TARGET
 
     parser.add_argument(
-        "kernels", metavar="KERNEL", nargs="*", help=f"only these (there are {', '.join(KERNELS)})"
+        "kernels",
+        metavar="KERNEL",
+        nargs="*",
+        help=f"of {', '.join(KERNELS)} (default: the first {len(BUNDLED)})",
     )
     parser.add_argument("-t", "--target", default=DEFAULT_TARGET, help="the GPU (default: %(default)s)")
 

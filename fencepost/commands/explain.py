@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import read_kernels
+from fencepost.commands.files import FILE_HELP, read_kernels
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.explain import Explain
 
-    parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     add_target_argument(parser)
     add_options(parser, Explain)
     add_as_is_argument(parser)

@@ -12,6 +12,7 @@ from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 STDIN = "-"
+FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 
 
 def read_kernels(name: str, *, compiled: bool = False) -> Kernels:

@@ -1,4 +1,7 @@
-"""`fencepost insert`: add the barriers that a kernel lacks."""
+"""`fencepost insert`: add the barriers that a kernel lacks.
+
+Its options are the fields of `passes.insert.Insert` and `placement.options.PlacementOptions`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import read_kernels
+from fencepost.commands.files import FILE_HELP, read_kernels
 from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import (
     add_output_arguments,
@@ -30,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.insert import Insert
 
-    parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     add_target_argument(parser)
     add_options(parser, Insert)
     add_output_arguments(parser)

@@ -74,7 +74,7 @@ def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-is",
         action="store_true",
-        help="take a Triton module from before membar as it stands, not lowered and with membar's barriers",
+        help="check a Triton module from before membar as it stands, instead of lowering it and running membar first",
     )
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import read_kernels
+from fencepost.commands.files import FILE_HELP, read_kernels
 from fencepost.commands.output import (
     add_output_arguments,
     add_target_argument,
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.prune import Prune
 
-    parser.add_argument("file", metavar="FILE", help="a kernel in text form (.fp), or - for standard input")
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     add_target_argument(parser)
     add_options(parser, Prune)
     add_output_arguments(parser)

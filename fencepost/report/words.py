@@ -57,7 +57,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 def times(value: float) -> str:
     """How often something runs."""
-    return "once" if value == 1 else "never" if value == 0 else f"about {number(value)} times"
+    return "once" if value == 1 else "0 times" if value == 0 else f"about {number(value)} times"
 
 
 def number(value: float) -> str:

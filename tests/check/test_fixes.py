@@ -168,6 +168,41 @@ def test_a_ring_with_one_mistake_has_one_message(
     assert judged(edited(text, suggested(judged(text))))["proven"]
 
 
+CONSUMER_FIRST = """\
+kernel @ring waves=5 {
+  shared %a : 2 x 1024
+  shared %full : 2 x 8
+  shared %empty : 2 x 8
+  mbarrier_init %full[0] count=1
+  mbarrier_init %full[1] count=1
+  mbarrier_init %empty[0] count=4
+  mbarrier_init %empty[1] count=4
+  barrier
+  if wave < 4 {
+    loop %i in 0..8 {
+      mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
+      read %a[%i % 2]
+      mbarrier_arrive %empty[%i % 2]
+    }
+  } else {
+    loop %j in 0..8 {
+      mbarrier_wait %empty[%j % 2] phase=%j // 2 % 2
+      mbarrier_expect %full[%j % 2] bytes=1024
+      tensor_load_to_lds %a[%j % 2] arrives %full[%j % 2] bytes=1024
+    }
+  }
+}
+"""
+
+
+def test_of_two_waits_that_wait_for_each_other_the_one_before_the_copy_is_wrong(
+    fencepost: CommandLine,
+) -> None:
+    # With the consumer's parity flipped instead, nothing races either: it would read slots that nobody has filled.
+    ran = fencepost("check", "-", stdin=CONSUMER_FIRST)
+    assert "= fix: `phase=(%j // 2 + 1) % 2` instead of `phase=%j // 2 % 2` on line 18" in ran.out
+
+
 def test_a_wrong_phase_is_named() -> None:
     kernel = fp.parse(RING.replace("phase=%j // 2 % 2", "phase=(%j // 2 + 1) % 2"))
     report = fp.check(kernel)

@@ -37,7 +37,7 @@ class Optimum:
 
     def __str__(self) -> str:
         # No seconds: the same kernel always gets the same words.
-        how = f"{self.rows} row{'' if self.rows == 1 else 's'}" + (
+        how = f"{self.rows} constraint{'' if self.rows == 1 else 's'}" + (
             f", {self.asked} call{'s' if self.asked > 1 else ''} of the solver" if self.asked else ""
         )
         if self.proven:
