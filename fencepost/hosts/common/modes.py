@@ -8,11 +8,13 @@ from fencepost.ir.source import FencepostError
 
 AUDIT, REPLACE, OFF = "audit", "replace", "off"
 MODES = (AUDIT, REPLACE)
+DEFAULTS = {"triton": AUDIT, "wave": REPLACE}
+"""What `install()` does if nobody says: see "The default mode of a host" in docs/decisions.md."""
 
 
-def mode_of(asked: str | None, variable: str, default: str, code: str) -> str | None:
+def mode_of(asked: str | None, host: str, variable: str, code: str) -> str | None:
     """The mode that was asked for, or else the one that an environment variable names; None if it is `off`."""
-    mode = asked or os.environ.get(variable) or default
+    mode = asked or os.environ.get(variable) or DEFAULTS[host]
     if mode == OFF:
         return None
     if mode not in MODES:

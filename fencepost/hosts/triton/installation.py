@@ -251,7 +251,7 @@ def install(
     mode. With `thorough`, what `replace` passes on is judged in full also where it has mbarriers: that takes from a
     tenth of the compilation to several times as long.
     """
-    mode = mode_of(mode, VARIABLE, AUDIT, "FP411")
+    mode = mode_of(mode, "triton", VARIABLE, "FP411")
     if mode is None:
         return None
     require_triton()

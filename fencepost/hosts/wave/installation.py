@@ -174,7 +174,7 @@ def install(
     With `schedule`, fencepost's ping-pong reordering is put in the place of Wave's, too. `show` is called with what
     was found about each kernel; by default it is printed to standard error in audit mode.
     """
-    mode = mode_of(mode, VARIABLE, REPLACE, "FP425")
+    mode = mode_of(mode, "wave", VARIABLE, "FP425")
     if mode is None:
         return None
     require_wave()
