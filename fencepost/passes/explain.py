@@ -51,7 +51,7 @@ class Explanation:
 
     barriers: tuple[Explained, ...]
     uncovered: tuple[Hazard, ...]
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[SlotsApart, ...] = ()
     """Accesses that need no barrier where one might look for it, because they touch different slots."""
     questions: int = 0
     solved: int = 0
@@ -63,7 +63,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class SlotsApart:
     """Two accesses of a loop that meet only some iterations later, or never."""
 
     first: ops.MemoryOperation
@@ -209,10 +209,10 @@ def _signal_note(program: Program, signal: ops.SyncOperation) -> str:
     return f"waited for on line{'s' if len(lines) > 1 else ''} {', '.join(sorted(lines, key=int))}"
 
 
-def _apart(program: Program, pair: SlotPair) -> Apart:
+def _apart(program: Program, pair: SlotPair) -> SlotsApart:
     assert pair.loop.op is not None
     barrier = None if pair.between is None else program.existing_ops[pair.between]
-    return Apart(pair.first, pair.second, pair.loop.op, pair.distances, barrier)
+    return SlotsApart(pair.first, pair.second, pair.loop.op, pair.distances, barrier)
 
 
 def _why_redundant(program: Program, position: Position, barriers: Barriers, pruning: Pruning) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fencepost.ir import ops
 from fencepost.ir.source import Span
-from fencepost.passes.explain import Apart
+from fencepost.passes.explain import SlotsApart
 from fencepost.report.words import access, line_of, plural
 
 
-def apart_sentence(pair: Apart, spans: dict[ops.Operation, Span]) -> str:
+def apart_sentence(pair: SlotsApart, spans: dict[ops.Operation, Span]) -> str:
     """When two accesses meet, and what lies between them then."""
     first = f"{access(pair.first)}{line_of(pair.first, spans)}"
     second = f"{access(pair.second)}{line_of(pair.second, spans)}"

@@ -162,7 +162,7 @@ def test_the_result_is_clean(chunk: int) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("target", ["gfx942", "gfx1201"])
 def test_bundled_kernels_are_optimal_by_default(name: str, target: str) -> None:
-    """And that is proven without the solver: a bound that other rows pay is enough."""
+    """And that is proven without the solver: a bound that other constraints pay is enough."""
     before = set(sys.modules)
     result = fp.insert_barriers(bundled_kernel(name), target)
     assert result.strategy == "optimal" and result.proof.startswith("optimal, proven")

@@ -27,7 +27,7 @@ class Made(NamedTuple):
     """Barriers that the wave has met before it."""
 
 
-class Run(Protocol):
+class WaveRun(Protocol):
     """An operation that a wave runs."""
 
     @property
@@ -39,10 +39,10 @@ class Run(Protocol):
         """Its place in the sequence that all waves share."""
 
 
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=WaveRun)
 
 
-class Barrier(NamedTuple):
+class MetBarrier(NamedTuple):
     """A barrier that a wave meets."""
 
     op: ops.Operation
@@ -59,13 +59,15 @@ class Why(NamedTuple):
     """A barrier that lets an unfinished access pass: with a fence it would not."""
 
 
-def barriers_of(events: Sequence[R], who: Callable[[R], str]) -> list[Barrier]:
+def barriers_of(events: Sequence[R], who: Callable[[R], str]) -> list[MetBarrier]:
     """The barriers among what a wave runs; `who` tells the condition around each."""
-    return [Barrier(event.op, event.number, who(event)) for event in events if isinstance(event.op, BARRIERS)]
+    return [
+        MetBarrier(event.op, event.number, who(event)) for event in events if isinstance(event.op, BARRIERS)
+    ]
 
 
 def why_skewed(
-    kind: str, first: Made, second: Made, one: Sequence[Barrier], other: Sequence[Barrier]
+    kind: str, first: Made, second: Made, one: Sequence[MetBarrier], other: Sequence[MetBarrier]
 ) -> Why | None:
     """Why the second access, later in the program, does not come after the first; None if the waves are in step.
 
@@ -104,7 +106,7 @@ def why_skewed(
     )
 
 
-def _done_before(first: Made, second: Made, one: Sequence[Barrier], other: Sequence[Barrier]) -> str:
+def _done_before(first: Made, second: Made, one: Sequence[MetBarrier], other: Sequence[MetBarrier]) -> str:
     """For accesses that are ordered against the program."""
     met = first.arrived
     if not 0 < met <= min(len(one), len(other)):
@@ -118,11 +120,11 @@ def _done_before(first: Made, second: Made, one: Sequence[Barrier], other: Seque
     )
 
 
-def _holds(barrier: Barrier, number: int) -> bool:
+def _holds(barrier: MetBarrier, number: int) -> bool:
     return bool(barrier.who) and barrier.number < number
 
 
-def _held(barriers: Sequence[Barrier], number: int) -> int:
+def _held(barriers: Sequence[MetBarrier], number: int) -> int:
     """How many barriers a wave has met that not all waves meet, up to a place."""
     return sum(_holds(barrier, number) for barrier in barriers)
 

@@ -12,7 +12,7 @@ from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.joint_kernel import trace_to_check
 from fencepost.hosts.triton.membar_marks import SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
-from fencepost.hosts.triton.text_edits import Edit, Insert, SetAttribute
+from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, SetAttribute
 from fencepost.hosts.triton.translate import Translation, target_of, translations
 from fencepost.hosts.triton.write_back import removable
 from fencepost.ir import ops
@@ -134,7 +134,7 @@ def stock_edits(before: Module, after: Module) -> list[Edit]:
         elif here is not None and op.name == "ttg.barrier":
             # It has the location of what it stands in front of, or of what it stands behind.
             near = (other for other in (here, ours[place - 1]) if other.location == op.location)
-            found.append(Insert(here, at=next(near, None)))
+            found.append(InsertBarrier(here, at=next(near, None)))
         else:
             raise FencepostError(f"membar has changed more than barriers: {op.name}", code="FP410")
     if place < len(ours):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Block, Operation, Region, Value
-from fencepost.hosts.triton.partitions import SPECIALIZE, Part, parts_of
+from fencepost.hosts.triton.partitions import SPECIALIZE, Partition, parts_of
 from fencepost.ir.source import FencepostError, Mark
 
 
@@ -86,7 +86,7 @@ class Flattening:
         self.blocks = self.in_order()
         return self.blocks
 
-    def partition(self, part: Part) -> list[Flat]:
+    def partition(self, part: Partition) -> list[Flat]:
         """The blocks of a partition alone."""
         self.same |= dict(part.captured)
         self.region(part.region, self.new("entry"))

@@ -39,7 +39,7 @@ from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
+from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.verification import refuse_wrong
@@ -113,7 +113,7 @@ class Installation:
         missing = missing_names(vendor)
         try:
             if not missing:
-                with running(vendor, Part(before=True)):
+                with running(vendor, PassRange(before=True)):
                     made = lower(source, metadata)
             else:
                 made = lower(source, metadata)
@@ -134,7 +134,7 @@ class Installation:
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
-        part = Part(with_membar=changed is None, skipped=ran)
+        part = PassRange(with_membar=changed is None, skipped=ran)
         with running(vendor, part):
             return lower(module if changed is None else changed, metadata)
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
-from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, Insert, SetAttribute
+from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, SetAttribute
 from fencepost.ir.source import FencepostError
 
 _NUMBER = re.compile(r"-?\d+ : i32")
@@ -27,7 +27,7 @@ def can_be_made_live(tree: Module, edits: Sequence[Edit]) -> bool:
 
 def _can_be_made(edit: Edit, nvidia: bool) -> bool:
     match edit:
-        case Insert(text=text):
+        case InsertBarrier(text=text):
             return nvidia and text == LOCAL_BARRIER
         case SetAttribute(operation, _, value):
             known = value in ("true", "false", "unit") or _NUMBER.fullmatch(value or "") is not None
@@ -42,7 +42,7 @@ def make_live(module: Any, tree: Module, edits: Sequence[Edit]) -> None:
     builder = import_module("triton._C.libtriton").ir.builder(module.context)
     # Each one goes right behind what stood in front: of several, the last has to come first.
     for edit in reversed(edits):
-        if isinstance(edit, Insert):
+        if isinstance(edit, InsertBarrier):
             # A builder is where an operation is told to be; the location stays when it moves on.
             builder.set_insertion_point_after(handles[edit.at or edit.before])
             location = builder.get_loc()
@@ -61,7 +61,7 @@ def _handles(module: Any, tree: Module, edits: Sequence[Edit]) -> dict[Operation
     """What the bindings know operations by, for those that the edits are about."""
     wanted: set[Operation | None] = set()
     for edit in edits:
-        if isinstance(edit, Insert):
+        if isinstance(edit, InsertBarrier):
             wanted |= {edit.before, edit.at, _previous(edit.before)}
         else:
             wanted.add(edit.operation)

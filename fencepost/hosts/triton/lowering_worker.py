@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.hosts.triton.parsing_worker import print_generic
-from fencepost.hosts.triton.pipeline import AtMembar, Part, missing_names, running
+from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def _lowered(path: Path, text: str) -> str:
     if missing:
         raise RuntimeError(f"its backend has no {missing}")
     try:
-        with running(vendor, Part(before=True)):
+        with running(vendor, PassRange(before=True)):
             stages["llir"](module, {})
     except AtMembar as stopped:
         stopped.membar(stopped.module)

@@ -18,7 +18,7 @@ ENDS = ("ttg.warp_yield", "ttg.warp_return")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Partition:
     """A partition: its region, its waves, and what its arguments are."""
 
     op: Operation
@@ -36,14 +36,14 @@ class Part:
         return not others and all(op.name in ENDS for op in first.operations)
 
 
-def parts_of(op: Operation, waves: int) -> list[Part]:
+def parts_of(op: Operation, waves: int) -> list[Partition]:
     """The partitions of a specialization, in the order of their waves; `waves` run the default region."""
     holder = next((inner for inner in op.regions[1].blocks[0].operations if inner.name == PARTITIONS), None)
     if holder is None:
         return []
     counts = op.integers("partitionNumWarps") or ()
     starts = op.integers("warpGroupStartIds")
-    found: list[Part] = []
+    found: list[Partition] = []
     free = waves
     for number, region in enumerate(holder.regions):
         count = counts[number] if number < len(counts) else 1
@@ -51,7 +51,7 @@ def parts_of(op: Operation, waves: int) -> list[Part]:
         first = starts[number] if starts else free
         free = max(free, first + count)
         captured = tuple(zip(region.blocks[0].arguments, holder.operands, strict=True))
-        found.append(Part(op, region, first, first + count, captured))
+        found.append(Partition(op, region, first, first + count, captured))
     return sorted(found, key=lambda part: part.first)
 
 

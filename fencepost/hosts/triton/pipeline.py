@@ -35,7 +35,7 @@ class AtMembar(Exception):
 
 
 @dataclass(slots=True)
-class Part:
+class PassRange:
     """Which passes are run: those in front of membar, or those from there on."""
 
     before: bool = False
@@ -51,7 +51,7 @@ class _Deferred:
 
     make: Callable[[Any], Any]
     context: Any
-    part: Part
+    part: PassRange
     passes: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
 
     def enable_debug(self) -> bool:
@@ -86,7 +86,7 @@ class _Deferred:
 class _Bindings:
     """A module of Triton's bindings whose pass-adding functions understand the stand-in."""
 
-    def __init__(self, real: ModuleType, part: Part) -> None:
+    def __init__(self, real: ModuleType, part: PassRange) -> None:
         self._real = real
         self._part = part
 
@@ -123,7 +123,7 @@ def _names(vendor: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def running(vendor: str, part: Part) -> Iterator[None]:
+def running(vendor: str, part: PassRange) -> Iterator[None]:
     """Within it, the backend of a vendor runs only part of the passes around membar."""
     backend = import_module(f"triton.backends.{vendor}.compiler")
     names = _names(vendor)

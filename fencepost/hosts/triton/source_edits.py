@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.region_ends import closing_brace, is_written
-from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, Insert, Remove
+from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, Remove
 from fencepost.ir.source import FencepostError, Mark, Span
 
 IMPLICIT = "scf.yield"
@@ -36,7 +36,7 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
     before: dict[int, list[str]] = {}
     gone: set[int] = set()
     for edit in edits:
-        if isinstance(edit, Insert) and edit.text == LOCAL_BARRIER:
+        if isinstance(edit, InsertBarrier) and edit.text == LOCAL_BARRIER:
             number, line = _line_to_come_before(module, edit.before)
             before.setdefault(number, []).append(_barrier_line(line))
         elif isinstance(edit, Remove) and edit.operation.name in ("ttg.barrier", "rocdl.s.barrier"):

@@ -18,7 +18,7 @@ LOCAL_BARRIER = '"ttg.barrier"() <{addrSpace = 1 : i32}> : () -> ()'
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
+class InsertBarrier:
     """Put an operation (text of the generic form, without a location) before another.
 
     Its location is that of the other one, or of `at`.
@@ -50,7 +50,7 @@ class SetAttribute:
     inherent: bool = False
 
 
-Edit = Insert | Remove | SetAttribute
+Edit = InsertBarrier | Remove | SetAttribute
 Change = tuple[int, int, str]
 """A stretch of the text and what stands there instead."""
 
@@ -58,11 +58,11 @@ Change = tuple[int, int, str]
 def apply_edits(module: Module, edits: Sequence[Edit]) -> str:
     """The module's text with the edits made; insertions before one operation stand in the order given."""
     for edit in edits:
-        _check_belongs(module, edit.before if isinstance(edit, Insert) else edit.operation)
+        _check_belongs(module, edit.before if isinstance(edit, InsertBarrier) else edit.operation)
     removed = {edit.operation for edit in edits if isinstance(edit, Remove)}
     _check_removable(module, removed)
     gone = [_removal(module.text, operation) for operation in removed]
-    changes = [_insertion(module.text, edit) for edit in edits if isinstance(edit, Insert)]
+    changes = [_insertion(module.text, edit) for edit in edits if isinstance(edit, InsertBarrier)]
     changes += _attribute_changes(module.text, [edit for edit in edits if isinstance(edit, SetAttribute)])
     # Whatever happens inside of something that is taken out happens to nothing.
     kept = [each for each in gone + changes if not any(start < each[0] < end for start, end, _ in gone)]
@@ -85,7 +85,7 @@ def _line_start(text: str, operation: Operation) -> int | None:
     return None if text[start : operation.start].strip() else start
 
 
-def _insertion(text: str, edit: Insert) -> Change:
+def _insertion(text: str, edit: InsertBarrier) -> Change:
     operation = edit.before
     place = (edit.at or operation).location_text
     location = f" loc({place})" if place else ""

@@ -13,7 +13,7 @@ from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.allocations import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.flatten_control_flow import Flat, Flattening
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
-from fencepost.hosts.triton.partitions import Part, parts_of, specializations
+from fencepost.hosts.triton.partitions import Partition, parts_of, specializations
 from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
 from fencepost.hosts.triton.slot_views import Views, is_view
 from fencepost.hosts.triton.thread_branches import divergent_branches
@@ -46,7 +46,7 @@ class Translation:
     """What else keeps a function from being judged."""
     own: list[Operation] = field(default_factory=list)
     """The operations that it stands for: not those of partitions, which are translated by themselves."""
-    part: Part | None = None
+    part: Partition | None = None
     """For a partition of a function that is specialized: which one it is."""
     lanes_apart: bool = False
     """Whether it has a single wave, whose threads count as two."""
@@ -64,7 +64,7 @@ def translate(
     function: Operation,
     *,
     local: bool = False,
-    part: Part | None = None,
+    part: Partition | None = None,
     joint: bool = False,
     allocations: Allocations | None = None,
 ) -> Translation:

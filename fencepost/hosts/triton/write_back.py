@@ -8,12 +8,12 @@ from dataclasses import replace
 from fencepost.emit.write import Inserted
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.table import TABLE
-from fencepost.hosts.triton.text_edits import Edit, Insert, Remove, SetAttribute
+from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.hosts.triton.translate import Translation
 from fencepost.hosts.triton.translate_operations import WARP_GROUP
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.passes.insert import Insert as InsertPass
+from fencepost.passes.insert import Insert
 from fencepost.placement import AUTO
 from fencepost.placement.stronger_waits import StrongerWait
 
@@ -27,7 +27,7 @@ BARE = frozenset({"rocdl.s.barrier"})
 
 def synchronized(translation: Translation) -> list[Edit]:
     """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module."""
-    inserted = place_barriers(translation, InsertPass(exact=False, stronger_waits=True))
+    inserted = place_barriers(translation, Insert(exact=False, stronger_waits=True))
     if inserted.stronger:
         warnings.warn(
             f"fencepost made a wait of @{translation.trace.name} stronger: as Triton compiles it, an engine may "
@@ -38,10 +38,10 @@ def synchronized(translation: Translation) -> list[Edit]:
     return [*edits_of(translation), *local_waits(translation), *stronger_waits(inserted)]
 
 
-def place_barriers(translation: Translation, insert: InsertPass | None = None) -> Inserted:
+def place_barriers(translation: Translation, insert: Insert | None = None) -> Inserted:
     """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
     refuse_beyond(translation)
-    asked = insert or InsertPass()
+    asked = insert or Insert()
     insert = replace(
         asked,
         target=asked.target or known_target(translation),
@@ -72,9 +72,9 @@ def edits_of(translation: Translation) -> list[Edit]:
             existing.add(op.host)
             if isinstance(op, ops.SharedMemoryBarrier) and op.host.name in BARE:
                 # It has got a fence, which its own operation does not have.
-                found += [Insert(op.host), Remove(op.host)]
+                found += [InsertBarrier(op.host), Remove(op.host)]
         elif isinstance(op, PUT_IN):
-            found.append(Insert(behind(op)))
+            found.append(InsertBarrier(behind(op)))
     for op_ in translation.own:
         if op_.name == "ttg.barrier" and op_ not in existing and removable(op_):
             found.append(Remove(op_))

@@ -32,7 +32,7 @@ Written = tuple[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
+class InsertNodes:
     """Operations that are new, one behind the other: in front of a node, or else at the end of a region."""
 
     operations: tuple[Written, ...]
@@ -56,7 +56,7 @@ class Remove:
     node: Node
 
 
-Edit = Insert | Update | Remove
+Edit = InsertNodes | Update | Remove
 
 
 def edits_of(translation: Translation) -> list[Edit]:
@@ -90,7 +90,7 @@ def apply_edits(edits: Sequence[Edit]) -> list[Node]:
         if isinstance(edit, Update):
             for place, value in enumerate(edit.arguments):
                 edit.node.update_arg(place, value)
-        elif isinstance(edit, Insert):
+        elif isinstance(edit, InsertNodes):
             before = edit.before if edit.before is not None else _output(edit.region)
             where = nullcontext() if before is None else edit.region.inserting_before(before)
             with where:
@@ -104,7 +104,7 @@ def apply_edits(edits: Sequence[Edit]) -> list[Node]:
     return made
 
 
-def _insert(new: list[ops.Operation], graph: Graph, translation: Translation) -> Insert:
+def _insert(new: list[ops.Operation], graph: Graph, translation: Translation) -> InsertNodes:
     region = translation.region(graph)
     if region is None:
         raise FencepostError("a barrier in a side that the trace does not have", code="FP423")
@@ -112,7 +112,7 @@ def _insert(new: list[ops.Operation], graph: Graph, translation: Translation) ->
     while behind is not None and behind.host is None:
         behind = behind.next
     before = behind.host if behind is not None else None
-    return Insert(tuple(written(new)), region, before, _location(before, graph, translation))
+    return InsertNodes(tuple(written(new)), region, before, _location(before, graph, translation))
 
 
 def written(new: Sequence[ops.Operation]) -> Iterator[Written]:
@@ -176,7 +176,7 @@ def _changes(op: ops.SyncOperation, region: Any) -> list[Edit]:
 
 def _instead(op: ops.SyncOperation, host: Node, region: Any) -> list[Edit]:
     """Something else in the place of a node: it has to do more than the node can."""
-    put = Insert(tuple(written([op])), region, host, getattr(host, "location", None))
+    put = InsertNodes(tuple(written([op])), region, host, getattr(host, "location", None))
     return [put, Remove(host)]
 
 

@@ -1,4 +1,4 @@
-"""Rows that have nothing to do with each other are solved apart, and rows that others imply are left out."""
+"""Constraints that share no position are solved separately, and those that others imply are left out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
 from fencepost.placement.optimal.dominance import without_dominated_places
-from fencepost.placement.optimal.literals import Row, Term
+from fencepost.placement.optimal.literals import Constraint, Literal
 
 
-def parts_of(rows: Iterable[Row]) -> list[list[Row]]:
-    """The rows in groups that share no position."""
+def parts_of(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
+    """The constraints in groups that share no position."""
     parent: dict[Position, Position] = {}
 
     def root(position: Position) -> Position:
@@ -19,22 +19,22 @@ def parts_of(rows: Iterable[Row]) -> list[list[Row]]:
             parent[position] = position = parent[parent[position]]
         return position
 
-    kept = list(rows)
-    for row in kept:
+    kept = list(constraints)
+    for constraint in kept:
         first: Position | None = None
-        for position in (term.position for term in row):
+        for position in (literal.position for literal in constraint):
             parent.setdefault(position, position)
             first = position if first is None else first
             parent[root(position)] = root(first)
-    found: dict[Position, list[Row]] = {}
-    for row in kept:
-        found.setdefault(root(next(iter(row)).position), []).append(row)
+    found: dict[Position, list[Constraint]] = {}
+    for constraint in kept:
+        found.setdefault(root(next(iter(constraint)).position), []).append(constraint)
     return list(found.values())
 
 
-def reduced(prices: Prices, rows: Iterable[Row]) -> list[Row]:
-    """Rows with the same cheapest choice, and fewer of them with fewer terms, as far as comparing them shows."""
-    kept = essential(rows)
+def reduced(prices: Prices, constraints: Iterable[Constraint]) -> list[Constraint]:
+    """Fewer constraints, with fewer literals, that have the same cheapest choice."""
+    kept = essential(constraints)
     while True:
         fewer = _without_dominated(prices, kept) or without_dominated_places(prices, kept)
         if fewer is None:
@@ -42,55 +42,56 @@ def reduced(prices: Prices, rows: Iterable[Row]) -> list[Row]:
         kept = essential(fewer)
 
 
-def _without_dominated(prices: Prices, rows: list[Row]) -> list[Row] | None:
-    """The rows without meetings for which another, no dearer, satisfies all that they do; None if there are none."""
-    among: dict[Term, set[int]] = {}
+def _without_dominated(prices: Prices, constraints: list[Constraint]) -> list[Constraint] | None:
+    """The constraints without rendezvous that another one, no dearer, makes up for; None if there are none."""
+    among: dict[Literal, set[int]] = {}
     waiting: set[Position] = set()
-    for number, row in enumerate(rows):
-        for term in row:
-            among.setdefault(term, set()).add(number)
-            if term.both:
-                waiting.add(term.position)
-    gone: set[Term] = set()
-    for row in rows:
+    for number, constraint in enumerate(constraints):
+        for literal in constraint:
+            among.setdefault(literal, set()).add(number)
+            if literal.both:
+                waiting.add(literal.position)
+    gone: set[Literal] = set()
+    for constraint in constraints:
         # One that satisfies most and costs least stands for as many others as possible.
         ordered = sorted(
             # A meeting that is there for a wait in any case satisfies what it does for nothing.
-            (term for term in row if not term.counter and term not in gone),
-            key=lambda term: (-len(among[term]), prices.meeting(term.position), term),
+            (literal for literal in constraint if not literal.counter and literal not in gone),
+            key=lambda literal: (-len(among[literal]), prices.rendezvous(literal.position), literal),
         )
-        for place, term in enumerate(ordered):
-            price = prices.meeting(term.position)
+        for place, literal in enumerate(ordered):
+            price = prices.rendezvous(literal.position)
             for other in ordered[:place]:
                 if (
-                    term.position not in waiting
+                    literal.position not in waiting
                     and other not in gone
-                    and prices.meeting(other.position) <= price
-                    and among[term] <= among[other]
+                    and prices.rendezvous(other.position) <= price
+                    and among[literal] <= among[other]
                 ):
-                    gone.add(term)
+                    gone.add(literal)
                     break
-    return [row - gone for row in rows] if gone else None
+    return [constraint - gone for constraint in constraints] if gone else None
 
 
-def essential(rows: Iterable[Row]) -> list[Row]:
-    """The rows that none of the others implies: one with fewer terms says more."""
-    kept: list[Row] = []
-    by_position: dict[Position, list[Row]] = {}
-    for row in sorted(rows, key=len):
-        near = {id(other): other for term in row for other in by_position.get(term.position, ())}
-        if any(_implies(other, row) for other in near.values()):
+def essential(constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints that none of the others implies: one with fewer literals says more."""
+    kept: list[Constraint] = []
+    by_position: dict[Position, list[Constraint]] = {}
+    for constraint in sorted(constraints, key=len):
+        near = {id(other): other for literal in constraint for other in by_position.get(literal.position, ())}
+        if any(_implies(other, constraint) for other in near.values()):
             continue
-        kept.append(row)
-        # A row that implies another shares all its positions with it: one entry is enough.
-        by_position.setdefault(min(row).position, []).append(row)
+        kept.append(constraint)
+        # A constraint that implies another shares all its positions with it: one entry is enough.
+        by_position.setdefault(min(constraint).position, []).append(constraint)
     return kept
 
 
-def _implies(one: Row, other: Row) -> bool:
+def _implies(one: Constraint, other: Constraint) -> bool:
     """Whether a choice that satisfies `one` satisfies `other`."""
     if len(one) > len(other):
         return False
     return all(
-        term in other or (bool(term.counter) and any(term.implies(each) for each in other)) for term in one
+        literal in other or (bool(literal.counter) and any(literal.implies(each) for each in other))
+        for literal in one
     )

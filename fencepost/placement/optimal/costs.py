@@ -33,9 +33,9 @@ class Prices:
     unit: int
     """What the smallest part of an execution costs: more than all exposed latency together."""
     known: dict[Position, int] = field(default_factory=dict)
-    """Prices of meetings that were asked for."""
+    """Prices of rendezvous that were asked for."""
 
-    def meeting(self, position: Position) -> int:
+    def rendezvous(self, position: Position) -> int:
         """What it costs that all waves meet somewhere."""
         price = self.known.get(position)
         if price is None:
@@ -62,15 +62,15 @@ class Prices:
         for position, sync in placement.items():
             existing = self.program.existing.get(position)
             if sync.is_barrier and not (existing is not None and existing.rendezvous):
-                paid += self.meeting(position)
+                paid += self.rendezvous(position)
             if sync.completes & ~(existing or Sync()).completes:
                 paid += self.waiting(position, min((count for _, count in sync.counts), default=0))
         return paid
 
     def of_choice(self, choice: Choice) -> int:
-        """What terms cost together."""
+        """What literals cost together."""
         waits = choice.waits.items()
-        return sum(self.meeting(position) for position in choice.meets) + sum(
+        return sum(self.rendezvous(position) for position in choice.meets) + sum(
             self.waiting(position, min(counts.values())) for position, counts in waits
         )
 

@@ -1,4 +1,4 @@
-"""Rows: what a placement has to satisfy so that a way is not open (see `literals`)."""
+"""Constraints: what a placement has to satisfy so that a path is not open (see `literals`)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fencepost.analysis.pending import by_block
 from fencepost.analysis.program import MOST_COUNTED, Edge, Program, Step, moved
 from fencepost.analysis.sync import Sync
 from fencepost.flow import Position
-from fencepost.placement.optimal.literals import DRAINED, Choice, Row, Term
-from fencepost.placement.optimal.open_paths import Way
+from fencepost.placement.optimal.literals import DRAINED, Choice, Constraint, Literal
+from fencepost.placement.optimal.open_paths import OpenPath
 
 MOST_FATES = 32
-"""What may become of a copy on one way is followed in so many variants at most; with more there is no proof."""
+"""What may become of a copy on one path is followed in so many variants at most; with more there is no proof."""
 
 
 class Here(NamedTuple):
-    """A place on a way where something can be put, and what becomes of the producer's access there."""
+    """A place on a path where something can be put, and what becomes of the producer's access there."""
 
     position: Position
-    wait: Term | None
+    wait: Literal | None
     """The longest wait that would complete it; None if it is pending already."""
     meets: bool
     """Whether a barrier of the kernel stands here: everybody meets in any case."""
@@ -32,7 +32,7 @@ class Here(NamedTuple):
 
 
 class Bit(NamedTuple):
-    """An access on its way."""
+    """An access on its path."""
 
     bit: int
     in_flight: bool
@@ -41,8 +41,8 @@ class Bit(NamedTuple):
 
 
 @dataclass(slots=True)
-class RowMaker:
-    """Makes rows of ways through one program."""
+class ConstraintMaker:
+    """Makes constraints of paths through one program."""
 
     program: Program
     widest: Mapping[str, int]
@@ -102,9 +102,9 @@ class RowMaker:
             for gap in gaps:
                 yield Position(block, gap)
 
-    def rows(self, way: Way, consumer: Step, taken: Choice) -> list[Row]:
-        """What has to hold that the way is not open, as far as `taken` does not satisfy it; none if nothing can."""
-        for places, bit in self.along(way):
+    def constraints(self, path: OpenPath, consumer: Step, taken: Choice) -> list[Constraint]:
+        """What has to hold that the path is not open, as far as `taken` does not satisfy it; none if nothing can."""
+        for places, bit in self.along(path):
             conflict = consumer.in_flight if bit.in_flight else consumer.conflicts
             if bit.bit & conflict:
                 others = not bit.in_flight or bool(self.program.of_any_level(bit.bit) & consumer.conflicts)
@@ -115,14 +115,14 @@ class RowMaker:
 
     # ------------------------------------------------------------ following an access
 
-    def along(self, way: Way) -> list[tuple[list[Here], Bit]]:
-        """The places on a way, and what the access is at its end; several where waves may or may not reach it."""
+    def along(self, path: OpenPath) -> list[tuple[list[Here], Bit]]:
+        """The places on a path, and what the access is at its end; several where waves may or may not reach it."""
         program = self.program
-        producer = program.steps[way.start.instance][way.first]
+        producer = program.steps[path.start.instance][path.first]
         now: list[tuple[list[Here], Bit]] = [([], Bit(producer.adds & self.every, producer.by_engine))]
-        first = way.first + 1
+        first = path.first + 1
         lower = producer.gap
-        for segment in way.segments():
+        for segment in path.segments():
             steps = program.steps[segment.instance]
             block = program.places[segment.instance]
             number = first
@@ -184,7 +184,7 @@ class RowMaker:
                     bit = bit._replace(signalled=bit.signalled | 1 << sync.signal)
         return places, bit
 
-    def wait_for(self, position: Position, bit: Bit) -> Term:
+    def wait_for(self, position: Position, bit: Bit) -> Literal:
         """The longest wait that completes what is in flight."""
         program = self.program
         level = (bit.bit.bit_length() - 1) // program.width
@@ -192,8 +192,8 @@ class RowMaker:
         counter = next(name for name, bits in program.table.engines.items() if bits & made)
         count = level - (counter in program.groups)
         if count < 0:
-            return Term(position, counter, DRAINED)
-        return Term(position, counter, min(count, self.widest.get(counter, MOST_COUNTED)))
+            return Literal(position, counter, DRAINED)
+        return Literal(position, counter, min(count, self.widest.get(counter, MOST_COUNTED)))
 
     def stepped(self, step: Step, bit: Bit) -> list[Bit]:
         """What can become of an access at a step."""
@@ -220,44 +220,46 @@ def _left(bit: Bit, edge: Edge) -> Bit:
     return bit._replace(bit=moved(bit.bit, edge.in_flight_moves if bit.in_flight else edge.moves))
 
 
-def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> list[Row]:
-    """The rows of a way; `in_flight` and `others`: the access still is at the end, and other waves have to know."""
+def _cut(places: list[Here], in_flight: bool, others: bool, taken: Choice) -> list[Constraint]:
+    """The constraints of a path at whose end the access is still `in_flight`, or `others` are concerned by it."""
     if in_flight and not others:
-        row = _row(_waits(places))
-        return [] if taken.satisfies(row) else [row]
+        constraint = _constraint(_waits(places))
+        return [] if taken.satisfies(constraint) else [constraint]
     end = next((number for number, here in enumerate(places) if here.wait is None), len(places))
     least = max((number + 1 for number, here in enumerate(places) if here.meets), default=0)
     # Where a wait stands only with a meeting, the cut behind it says more than the one in front of it.
     cuts = [number for number in range(least, end) if places[number].alone]
     waits = _waits(places)
 
-    def unsatisfied(numbers: Iterable[int]) -> Iterator[Row]:
+    def unsatisfied(numbers: Iterable[int]) -> Iterator[Constraint]:
         for cut in numbers:
-            row = _row([*waits[:cut], *(Term(here.position) for here in places[cut:])])
-            if not taken.satisfies(row):
-                yield row
+            constraint = _constraint([*waits[:cut], *(Literal(here.position) for here in places[cut:])])
+            if not taken.satisfies(constraint):
+                yield constraint
 
     # The first and the last say most; the others follow if they are needed.
     last = next(unsatisfied([end, *reversed(cuts)]), None)
     first = next(unsatisfied(cuts), None)
-    return list(dict.fromkeys(row for row in (first, last) if row is not None))
+    return list(dict.fromkeys(constraint for constraint in (first, last) if constraint is not None))
 
 
-def _waits(places: list[Here]) -> list[Term]:
+def _waits(places: list[Here]) -> list[Literal]:
     """The waits at the first places, as long as there are any; barriers that wait where they need not stand alone."""
-    found: list[Term] = []
+    found: list[Literal] = []
     for _, wait, _, alone in places:
         if wait is None:
             break
-        found.append(wait if alone else Term(wait.position, wait.counter, wait.most, True))
+        found.append(wait if alone else Literal(wait.position, wait.counter, wait.most, True))
     return found
 
 
-def _row(terms: list[Term]) -> Row:
+def _constraint(literals: list[Literal]) -> Constraint:
     """Of several waits at one place the longest count is enough; where meeting is enough, no wait is needed."""
-    longest: dict[tuple[Position, str], Term] = {}
-    for term in terms:
-        before = longest.get((term.position, term.counter))
-        if before is None or before.most < term.most:
-            longest[term.position, term.counter] = term
-    return frozenset(term for term in longest.values() if not (term.both and (term.position, "") in longest))
+    longest: dict[tuple[Position, str], Literal] = {}
+    for literal in literals:
+        before = longest.get((literal.position, literal.counter))
+        if before is None or before.most < literal.most:
+            longest[literal.position, literal.counter] = literal
+    return frozenset(
+        literal for literal in longest.values() if not (literal.both and (literal.position, "") in longest)
+    )

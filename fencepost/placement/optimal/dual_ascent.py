@@ -1,8 +1,8 @@
-"""Rows for all open ways of a program, each paying at once what it can: a bound, and a placement that is paid up.
+"""Constraints for all open paths, each paying at once what it can: a bound, and a placement that is paid up.
 
-Consumers are taken in program order, first with ways that stay within an iteration and then with those that go round:
-on a straight line that takes windows by where they end, and the bound is the optimum. A term that is paid up counts
-as taken from then on, so that the next way is one that it does not lie on.
+Consumers are taken in program order, first with paths that stay within an iteration and then with those that go
+round: on a straight line that takes windows by where they end, and the bound is the optimum. A literal that is paid
+up counts as taken from then on, so that the next path is one that it does not lie on.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.sync import Placement
 from fencepost.placement.optimal.costs import Prices
-from fencepost.placement.optimal.covering_constraints import RowMaker
-from fencepost.placement.optimal.literals import Choice, Row
+from fencepost.placement.optimal.covering_constraints import ConstraintMaker
+from fencepost.placement.optimal.literals import Choice, Constraint
 from fencepost.placement.optimal.lower_bound import Payments
-from fencepost.placement.optimal.open_paths import Backwards, Synchronization, Way
+from fencepost.placement.optimal.open_paths import Backwards, OpenPath, Synchronization
 
 Conflict = tuple[int, int, int, int]
 """An instance, a step of it, and the bits, pending and in flight, that it conflicts with."""
@@ -44,24 +44,24 @@ def conflicts_of(program: Program, placement: Placement) -> list[Conflict]:
     return [(instance, index[instance, gap], *found[instance, gap]) for instance, gap in ordered]
 
 
-def without(program: Program, way: Way, wanted: tuple[int, int]) -> tuple[int, int]:
-    """What is wanted but for the access that a way begins with."""
-    bits = all_ages(program.table, program.steps[way.start.instance][way.first].number)
+def without(program: Program, path: OpenPath, wanted: tuple[int, int]) -> tuple[int, int]:
+    """What is wanted but for the access that a path begins with."""
+    bits = all_ages(program.table, program.steps[path.start.instance][path.first].number)
     return wanted[0] & ~bits, wanted[1] & ~program.on_levels(bits)
 
 
 @dataclass(slots=True)
 class Ascent:
-    """The rows so far, and what they pay."""
+    """The constraints so far, and what they pay."""
 
     program: Program
     backwards: Backwards
-    maker: RowMaker
+    maker: ConstraintMaker
     payments: Payments
     until: float
-    rows: dict[Row, None] = field(default_factory=dict)
+    constraints: dict[Constraint, None] = field(default_factory=dict)
     taken: Choice = field(default_factory=Choice)
-    """Terms that are paid up."""
+    """Literals that are paid up."""
     sync: Synchronization = field(init=False)
     finished: bool = True
     """Whether there was time for every consumer."""
@@ -85,33 +85,33 @@ class Ascent:
                 conflicts = conflicts_of(self.program, self.taken.placement(self.program))
 
     def close(self, instance: int, index: int, wanted: tuple[int, int], round_: bool) -> None:
-        """Pay for ways to a step until none is open."""
+        """Pay for paths to a step until none is open."""
         step = self.program.steps[instance][index]
         while wanted != (0, 0):
-            way = self.backwards.find(instance, index, wanted, self.sync, round_=round_)
-            if way is None:
+            path = self.backwards.find(instance, index, wanted, self.sync, round_=round_)
+            if path is None:
                 return
-            rows = self.maker.rows(way, step, self.taken)
-            if not rows or not all(rows):
-                # Nothing can stand on this way; others may still be closed.
-                wanted = without(self.program, way, wanted)
+            constraints = self.maker.constraints(path, step, self.taken)
+            if not constraints or not all(constraints):
+                # Nothing can stand on this path; others may still be closed.
+                wanted = without(self.program, path, wanted)
                 continue
             before = self.payments.total
-            for row in rows:
-                self.rows[row] = None
-                self.payments.pay(row)
-                self.take_paid_up(row)
+            for constraint in constraints:
+                self.constraints[constraint] = None
+                self.payments.pay(constraint)
+                self.take_paid_up(constraint)
             if self.payments.total == before:
                 # Paid up already, and open all the same: what may become of a copy is not followed that far.
-                wanted = without(self.program, way, wanted)
+                wanted = without(self.program, path, wanted)
 
-    def take_paid_up(self, row: Row) -> None:
-        """Count terms that nothing is left to pay for as taken."""
+    def take_paid_up(self, constraint: Constraint) -> None:
+        """Count literals that nothing is left to pay for as taken."""
         changed = set()
-        for term in row:
-            if not self.taken.holds(term) and self.payments.left(term) == 0:
-                self.taken.add(term)
-                changed.add(term.position)
+        for literal in constraint:
+            if not self.taken.holds(literal) and self.payments.left(literal) == 0:
+                self.taken.add(literal)
+                changed.add(literal.position)
         if changed:
             waits = {at: self.taken.waits[at] for at in changed if at in self.taken.waits}
             part = Choice(self.taken.meets & changed, waits)
@@ -120,7 +120,7 @@ class Ascent:
                 self.sync.put(position, placement[position])
 
 
-def start(program: Program, prices: Prices, maker: RowMaker, until: float) -> Ascent:
+def start(program: Program, prices: Prices, maker: ConstraintMaker, until: float) -> Ascent:
     """An ascent that has been run."""
     made = Ascent(program, Backwards(program), maker, Payments(prices), until)
     made.run()

@@ -16,7 +16,7 @@ from fencepost.ir import ops
 
 @dataclass(slots=True)
 class Exposure:
-    """Cycles that a fence would stand, by position; and the work that is done on the way."""
+    """Cycles that a fence would stand, by position; and the work that is done meanwhile."""
 
     flow: Flow
     work: Callable[[ops.Operation], tuple[int, int]]

@@ -1,4 +1,4 @@
-"""The cheapest choice for many rows, by scipy's HiGHS.
+"""The cheapest choice for many constraints, by scipy's HiGHS.
 
 The solver computes with floating-point numbers, so the criteria are put to it one after the other: first how often
 things run; then, without running more, what they expose and how many there are. Prices that are too far apart for it
@@ -14,10 +14,10 @@ from typing import Any
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC, Prices
-from fencepost.placement.optimal.literals import Row, Term
+from fencepost.placement.optimal.literals import Constraint, Literal
 
 FARTHEST = 1e7
-"""The dearest term may cost this many times what the cheapest does."""
+"""The dearest literal may cost this many times what the cheapest does."""
 
 FEWER = 1e-3
 """What one barrier more counts against a cycle that is exposed."""
@@ -25,9 +25,9 @@ FEWER = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What the solver says about some rows."""
+    """What the solver says about some constraints."""
 
-    terms: frozenset[Term] | None
+    literals: frozenset[Literal] | None
     bound: int
     """No choice costs less."""
     proven: bool
@@ -35,29 +35,29 @@ class Solved:
 
 @dataclass(slots=True)
 class Model:
-    """A variable for each term, and one for each rung of a position's ladder of waits (see `lower_bound`)."""
+    """A variable for each literal, and one for each rung of a position's ladder of waits (see `lower_bound`)."""
 
     prices: Prices
-    terms: list[Term]
+    literals: list[Literal]
     rungs: list[tuple[Position, int]] = field(init=False)
-    number: dict[Term | tuple[Position, int], int] = field(init=False)
+    number: dict[Literal | tuple[Position, int], int] = field(init=False)
     entries: list[tuple[int, int, float]] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        both = [term for term in self.terms if term.both]
-        self.terms = sorted({*self.terms, *(Term(term.position) for term in both)})
-        waits = [term for term in self.terms if term.counter]
-        self.rungs = sorted({(term.position, term.most) for term in waits})
-        names: list[Term | tuple[Position, int]] = [*self.terms, *self.rungs]
+        both = [literal for literal in self.literals if literal.both]
+        self.literals = sorted({*self.literals, *(Literal(literal.position) for literal in both)})
+        waits = [literal for literal in self.literals if literal.counter]
+        self.rungs = sorted({(literal.position, literal.most) for literal in waits})
+        names: list[Literal | tuple[Position, int]] = [*self.literals, *self.rungs]
         self.number = {name: place for place, name in enumerate(names)}
         # A longer wait is a shorter one, too; and what a position pays for is the longest of its waits.
-        for term in both:
-            self.at_least({Term(term.position): 1.0, term: -1.0}, 0)
-        ladders: dict[tuple[Position, str, bool], list[Term]] = {}
-        for term in waits:
-            ladders.setdefault((term.position, term.counter, term.both), []).append(term)
-            self.at_least({(term.position, term.most): 1.0, term: -1.0}, 0)
+        for literal in both:
+            self.at_least({Literal(literal.position): 1.0, literal: -1.0}, 0)
+        ladders: dict[tuple[Position, str, bool], list[Literal]] = {}
+        for literal in waits:
+            ladders.setdefault((literal.position, literal.counter, literal.both), []).append(literal)
+            self.at_least({(literal.position, literal.most): 1.0, literal: -1.0}, 0)
         for ladder in ladders.values():
             ladder.sort()
             for shorter, longer in pairwise(ladder):
@@ -76,8 +76,8 @@ class Model:
         """For each variable what it costs to run, and what it exposes with what it costs to be there."""
         first: list[int] = []
         second: list[int] = []
-        for term in self.terms:
-            price = 0 if term.counter else self.prices.meeting(term.position)
+        for literal in self.literals:
+            price = 0 if literal.counter else self.prices.rendezvous(literal.position)
             first.append(price // self.prices.unit)
             second.append(price % self.prices.unit)
         for place, (position, count) in enumerate(self.rungs):
@@ -89,14 +89,14 @@ class Model:
         return first, second
 
 
-def solve_rows(prices: Prices, rows: list[Row], until: float) -> Solved:
-    """The terms that satisfy all rows for least, as far as time allows. Raises ImportError without scipy."""
+def solve_constraints(prices: Prices, constraints: list[Constraint], until: float) -> Solved:
+    """The cheapest literals that satisfy all constraints, as far as time allows. Raises ImportError without scipy."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_matrix
 
-    model = Model(prices, sorted({term for row in rows for term in row}))
-    for row in rows:
-        model.at_least(dict.fromkeys(row, 1.0), 1)
+    model = Model(prices, sorted({literal for constraint in constraints for literal in constraint}))
+    for constraint in constraints:
+        model.at_least(dict.fromkeys(constraint, 1.0), 1)
     first, second = model.costs()
     dear = [price for price in first if price]
     if not dear or max(dear) > FARTHEST * min(dear):
@@ -119,8 +119,10 @@ def solve_rows(prices: Prices, rows: list[Row], until: float) -> Solved:
             options={"time_limit": max(until - time.monotonic(), 0.01), "mip_rel_gap": 0},
         )
 
-    def chosen(found: Any) -> frozenset[Term]:
-        return frozenset(term for term, taken in zip(model.terms, found.x, strict=False) if taken > 0.5)
+    def chosen(found: Any) -> frozenset[Literal]:
+        return frozenset(
+            literal for literal, taken in zip(model.literals, found.x, strict=False) if taken > 0.5
+        )
 
     def paid(found: Any) -> int:
         return sum(price for price, taken in zip(first, found.x, strict=True) if taken > 0.5)

@@ -1,7 +1,7 @@
-"""Open ways: from an access back to one that it must not overtake, without a barrier or wait in between that helps.
+"""Open paths: from an access back to one that it must not overtake, without a barrier or wait in between that helps.
 
 The search goes backwards from the consumer, block by block, with the set of bits that are wanted: what would have to
-be pending, or in flight, for the conflict to happen. The first producer that adds one of them ends it, so a way has
+be pending, or in flight, for the conflict to happen. The first producer that adds one of them ends it, so a path has
 about as few positions as there is one with.
 """
 
@@ -19,11 +19,11 @@ from fencepost.flow import Position
 
 
 class Segment(NamedTuple):
-    """A stretch of a way within one instance, and how the way goes on."""
+    """A stretch of a path within one instance, and how the path goes on."""
 
     instance: int
     last: int
-    """The steps up to, not including, this one are on the way."""
+    """The steps up to, not including, this one are on the path."""
     end: int
     """So are the places up to, and including, this one."""
     pending: int
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
     """The edge to the next stretch."""
 
 
-class Way(NamedTuple):
+class OpenPath(NamedTuple):
     """From the step of a producer to a consumer."""
 
     first: int
@@ -76,7 +76,7 @@ class Synchronization:
 
 @dataclass(slots=True)
 class Backwards:
-    """Looks for open ways in a program."""
+    """Looks for open paths in a program."""
 
     program: Program
     into: list[list[tuple[int, Edge]]] = field(init=False)
@@ -99,8 +99,8 @@ class Backwards:
         sync: Synchronization,
         *,
         round_: bool = True,
-    ) -> Way | None:
-        """A way to a step, from one that adds what is wanted; without `round_` none along an edge back."""
+    ) -> OpenPath | None:
+        """A path to a step, from one that adds what is wanted; without `round_` none along an edge back."""
         program = self.program
         todo = deque([Segment(instance, index, program.steps[instance][index].gap, *wanted, 0)])
         seen: dict[tuple[int, int], tuple[int, int]] = {}
@@ -108,7 +108,7 @@ class Backwards:
             here = todo.popleft()
             found, state = self.through(here, sync)
             if found >= 0:
-                return Way(found, here)
+                return OpenPath(found, here)
             pending, in_flight, since = state
             if not (pending or in_flight):
                 continue

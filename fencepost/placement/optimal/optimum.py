@@ -18,7 +18,7 @@ class Optimum:
     """No placement costs less."""
     proven: bool
     """Whether it is the optimum: in how often barriers run, then in what they expose, then in how many they are."""
-    rows: int
+    constraints: int
     seconds: float
     asked: int = 0
     """How often the solver was asked."""
@@ -37,7 +37,7 @@ class Optimum:
 
     def __str__(self) -> str:
         # No seconds: the same kernel always gets the same words.
-        how = f"{self.rows} constraint{'' if self.rows == 1 else 's'}" + (
+        how = f"{self.constraints} constraint{'' if self.constraints == 1 else 's'}" + (
             f", {self.asked} call{'s' if self.asked > 1 else ''} of the solver" if self.asked else ""
         )
         if self.proven:

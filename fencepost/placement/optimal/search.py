@@ -15,11 +15,11 @@ from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal.branch_and_bound import cheapest
 from fencepost.placement.optimal.components import parts_of, reduced
 from fencepost.placement.optimal.costs import Prices, prices_for, within
-from fencepost.placement.optimal.covering_constraints import RowMaker
+from fencepost.placement.optimal.covering_constraints import ConstraintMaker
 from fencepost.placement.optimal.dual_ascent import Ascent, Conflict, conflicts_of, start, without
 from fencepost.placement.optimal.exposure import Exposure
-from fencepost.placement.optimal.highs import Solved, solve_rows
-from fencepost.placement.optimal.literals import Choice, Row, Term
+from fencepost.placement.optimal.highs import Solved, solve_constraints
+from fencepost.placement.optimal.literals import Choice, Constraint, Literal
 from fencepost.placement.optimal.lower_bound import bound_of
 from fencepost.placement.optimal.open_paths import Synchronization
 from fencepost.placement.optimal.optimum import Optimum
@@ -31,17 +31,17 @@ from fencepost.placement.wait_search import choose
 
 NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 TRIES = 4000
-"""Tries of the direct search before the solver is asked, times the rows to look at each time."""
+"""Tries of the direct search before the solver is asked, times the constraints to look at each time."""
 FEW = 40
-"""Rows that the direct search is tried on at all."""
+"""Constraints that the direct search is tried on at all."""
 AT_ONCE = 4000
-"""Rows that are looked for before they are solved again."""
+"""Constraints that are looked for before they are solved again."""
 FEW_OPEN = 100
 """So few open consumers are worth mending a solution for, to see what it costs then."""
 KEPT = 0.15
 """The part of the time that is kept for mending the last solution."""
 MOST_HAZARDS = 400
-"""Rows that are made to begin with: for each hazard, as if no other had been thought of."""
+"""Constraints that are made to begin with: for each hazard, as if no other had been thought of."""
 MOST_EACH = 4
 """Of those that are added later, at most so many for one consumer."""
 
@@ -87,7 +87,7 @@ def find_optimum(
     )
     started = time.monotonic()
     until = started + seconds * (1 - KEPT)
-    maker = RowMaker(program, widest)
+    maker = ConstraintMaker(program, widest)
     prices = prices_for(program, maker.positions(), exposure)
     ascent = start(program, prices, maker, until)
     search = Search(program, prices, widest, ascent, until, solver)
@@ -105,7 +105,7 @@ def find_optimum(
         prices.executions(paid),
         prices.executions(min(search.bound, paid)),
         paid <= search.bound,
-        len(ascent.rows),
+        len(ascent.constraints),
         time.monotonic() - started,
         search.asked,
         search.reason,
@@ -129,7 +129,7 @@ class Search:
     """Calls of the solver."""
     reason: str = ""
     """Why it ended without a proof."""
-    solved: dict[frozenset[Row], Solved] = field(default_factory=dict)
+    solved: dict[frozenset[Constraint], Solved] = field(default_factory=dict)
 
     def consider(self, placement: Placement) -> None:
         """Take a placement that covers everything, if it is cheaper."""
@@ -145,7 +145,7 @@ class Search:
         return relax(program, kept, added, self.widest, least=program.existing)
 
     def run(self, enough: float = 0.0) -> None:
-        """Solve the rows, add those that the solution leaves open, and so on until there are none."""
+        """Solve the constraints, add those that the solution leaves open, and so on until there are none."""
         self.bound = self.ascent.payments.total
         if self.best is not None and self.bound < self.least and within(self.least, self.bound, enough):
             self.reason = "near enough"
@@ -154,9 +154,9 @@ class Search:
             self.consider(self.mended(self.ascent.taken))
         last: Choice | None = None
         if self.least > self.bound and self.in_time():
-            # One row or two for each hazard: most of what follows from all of them together.
+            # One constraint or two for each hazard: most of what follows from all of them together.
             conflicts = conflicts_of(self.program, self.program.existing)
-            self.add_rows(Choice(), conflicts, MOST_HAZARDS, MOST_HAZARDS)
+            self.add_constraints(Choice(), conflicts, MOST_HAZARDS, MOST_HAZARDS)
         while self.least > self.bound and self.in_time():
             choice, bound, exact = self.choose()
             self.bound = max(self.bound, bound)
@@ -167,7 +167,7 @@ class Search:
             if len(conflicts) <= FEW_OPEN:
                 self.consider(self.mended(choice))
                 last = None
-            if not self.add_rows(choice, conflicts):
+            if not self.add_constraints(choice, conflicts):
                 # Nothing is left open that could be closed.
                 if not exact and not self.reason:
                     self.reason = "the solver gave no proof"
@@ -183,96 +183,98 @@ class Search:
         return False
 
     def choose(self) -> tuple[Choice | None, int, bool]:
-        """The cheapest choice for the rows so far, what no choice costs less than, and whether it is the cheapest."""
+        """The cheapest choice for the constraints so far, a lower bound, and whether it is the cheapest."""
         choice, bound, exact = Choice(), 0, True
         complete_ = True
-        for part in parts_of(self.ascent.rows):
+        for part in parts_of(self.ascent.constraints):
             found = self.solve(part)
             bound += found.bound
             exact = exact and found.proven
-            if found.terms is None:
+            if found.literals is None:
                 complete_ = False
             else:
-                for term in found.terms:
-                    choice.add(term)
+                for literal in found.literals:
+                    choice.add(literal)
         return (choice if complete_ else None), bound, exact
 
-    def solve(self, part: list[Row]) -> Solved:
-        """The cheapest choice for some rows that share positions."""
+    def solve(self, part: list[Constraint]) -> Solved:
+        """The cheapest choice for some constraints that share positions."""
         key = frozenset(part)
         known = self.solved.get(key)
         if known is None:
             known = self.solved[key] = self.newly_solved(part)
         return known
 
-    def newly_solved(self, part: list[Row]) -> Solved:
+    def newly_solved(self, part: list[Constraint]) -> Solved:
         """The same, worked out: directly if few tries do, else by the solver."""
-        rows = reduced(self.prices, part)
-        terms: frozenset[Term] | None = None
-        smaller = parts_of(rows)
+        constraints = reduced(self.prices, part)
+        literals: frozenset[Literal] | None = None
+        smaller = parts_of(constraints)
         if len(smaller) > 1:
             return _together([self.newly_solved(each) for each in smaller])
-        if len(rows) <= FEW:
-            terms, proven = cheapest(self.prices, rows, TRIES // len(rows), self.known(rows))
-            if proven and terms is not None:
-                return Solved(terms, self.prices.of_choice(Choice.of(terms)), True)
+        if len(constraints) <= FEW:
+            literals, proven = cheapest(
+                self.prices, constraints, TRIES // len(constraints), self.known(constraints)
+            )
+            if proven and literals is not None:
+                return Solved(literals, self.prices.of_choice(Choice.of(literals)), True)
         if not self.solver:
             self.reason = self.reason or "the solver was not asked"
-            return Solved(terms, bound_of(self.prices, rows), False)
+            return Solved(literals, bound_of(self.prices, constraints), False)
         if not can_be_asked(self.until):
             self.reason = "time was up"
-            return Solved(terms, bound_of(self.prices, rows), False)
+            return Solved(literals, bound_of(self.prices, constraints), False)
         try:
             self.asked += 1
-            found = solve_rows(self.prices, rows, self.until)
+            found = solve_constraints(self.prices, constraints, self.until)
         except ImportError:
             self.solver, self.reason = False, "scipy is not installed"
-            return Solved(terms, bound_of(self.prices, rows), False)
-        if found.terms is None:
+            return Solved(literals, bound_of(self.prices, constraints), False)
+        if found.literals is None:
             if self.in_time():
                 self.reason = "trip counts are too far apart for the solver"
-            return Solved(terms, max(found.bound, bound_of(self.prices, rows)), False)
+            return Solved(literals, max(found.bound, bound_of(self.prices, constraints)), False)
         return found
 
-    def known(self, rows: list[Row]) -> frozenset[Term] | None:
-        """What the best placement so far has at the places of some rows, if that satisfies them."""
-        found: set[Term] = set()
-        for position in {term.position for row in rows for term in row}:
+    def known(self, constraints: list[Constraint]) -> frozenset[Literal] | None:
+        """What the best placement so far has at the places of some constraints, if that satisfies them."""
+        found: set[Literal] = set()
+        for position in {literal.position for constraint in constraints for literal in constraint}:
             sync = self.best.get(position) if self.best is not None else None
             if sync is None or sync == self.program.existing.get(position):
                 continue
             if sync.rendezvous:
-                found.add(Term(position))
-            found |= {Term(position, counter, count) for counter, count in sync.counts}
+                found.add(Literal(position))
+            found |= {Literal(position, counter, count) for counter, count in sync.counts}
         choice = Choice.of(found)
-        return frozenset(found) if all(choice.satisfies(row) for row in rows) else None
+        return frozenset(found) if all(choice.satisfies(constraint) for constraint in constraints) else None
 
-    def add_rows(
+    def add_constraints(
         self, choice: Choice, conflicts: list[Conflict], most_each: int = MOST_EACH, most: int = AT_ONCE
     ) -> bool:
-        """Add rows for ways that a choice leaves open; whether there were any that could be closed."""
+        """Add constraints for paths that a choice leaves open; whether there were any that could be closed."""
         ascent = self.ascent
         sync = Synchronization.of(choice.placement(self.program))
-        before = len(ascent.rows)
+        before = len(ascent.constraints)
         for instance, index, *bits in conflicts:
             wanted = (bits[0], bits[1])
             step = self.program.steps[instance][index]
             for _ in range(most_each):
-                way = None if wanted == (0, 0) else ascent.backwards.find(instance, index, wanted, sync)
-                if way is None:
+                path = None if wanted == (0, 0) else ascent.backwards.find(instance, index, wanted, sync)
+                if path is None:
                     break
-                rows = ascent.maker.rows(way, step, choice)
-                if all(rows):
-                    ascent.rows.update(dict.fromkeys(rows))
-                wanted = without(self.program, way, wanted)
-            if len(ascent.rows) - before >= most or time.monotonic() > self.until:
+                constraints = ascent.maker.constraints(path, step, choice)
+                if all(constraints):
+                    ascent.constraints.update(dict.fromkeys(constraints))
+                wanted = without(self.program, path, wanted)
+            if len(ascent.constraints) - before >= most or time.monotonic() > self.until:
                 break
-        return len(ascent.rows) > before
+        return len(ascent.constraints) > before
 
 
 def _together(parts: list[Solved]) -> Solved:
     """What is known about all parts."""
-    terms: frozenset[Term] | None = frozenset()
+    literals: frozenset[Literal] | None = frozenset()
     for part in parts:
-        terms = None if terms is None or part.terms is None else terms | part.terms
-    return Solved(terms, sum(part.bound for part in parts), all(part.proven for part in parts))
+        literals = None if literals is None or part.literals is None else literals | part.literals
+    return Solved(literals, sum(part.bound for part in parts), all(part.proven for part in parts))

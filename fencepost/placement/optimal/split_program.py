@@ -5,13 +5,13 @@ the cheapest whole barriers. What pairs can do better is to expose less latency,
 no more executions than the optimum of whole barriers has:
 
 * a signal exposes what its fence still has to wait for (`exposure`);
-* a wait exposes what is missing to `DRIFT` cycles of work since the signal, on the way on which that is least;
+* a wait exposes what is missing to `DRIFT` cycles of work since the signal, on the path on which that is least;
 * a whole barrier exposes both.
 
 Variables, for each place and split barrier: whether it is signalled and waited for there; between places, whether it
-is signalled and not waited for yet, which must be the same wherever ways meet, so that pairs alternate on every path;
-and the work done since the signal. For each way that must not be open: how much of a signal has been passed since
-the producer, and one wait, at least, behind that.
+is signalled and not waited for yet, which must be the same wherever paths meet, so that pairs alternate on every
+path; and the work done since the signal. For each path that must not be open: how much of a signal has been passed
+since the producer, and one wait, at least, behind that.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class HalvesModel:
     """How many split barriers there are; number 1 is the workgroup's, which whole barriers use as well."""
     exposure: Exposure
     linear: Linear = field(default_factory=Linear)
-    ways: int = 0
+    paths: int = 0
 
     def build(self, executions: float) -> None:
-        """Everything but the ways; at most `executions`, each half of a barrier counted as half of one."""
+        """Everything but the paths; at most `executions`, each half of a barrier counted as half of one."""
         linear = self.linear
         for position in sorted(self.free):
             times = self.flow.frequency(position)
@@ -184,19 +184,19 @@ class HalvesModel:
         return min(more, float(DRIFT)), places
 
     def close(self, places: list[Position]) -> None:
-        """Let there be, along a way, a whole barrier, or a signal and its wait behind it."""
+        """Let there be, along a path, a whole barrier, or a signal and its wait behind it."""
         linear = self.linear
-        self.ways += 1
+        self.paths += 1
         closing: dict[Name, float] = {("whole", position): 1.0 for position in places}
         for number in range(1, 1 + self.ids):
             before: Name | None = None
             for place, position in enumerate(places):
                 if before is not None:
-                    ends = linear.variable("ends", self.ways, number, place)
+                    ends = linear.variable("ends", self.paths, number, place)
                     linear.at_least({ends: -1, ("wait", position, number): 1})
                     linear.at_least({ends: -1, before: 1})
                     closing[ends] = 1.0
-                passed = linear.variable("passed", self.ways, number, place)
+                passed = linear.variable("passed", self.paths, number, place)
                 so_far: dict[Name, float] = {passed: -1, ("signal", position, number): 1}
                 if before is not None:
                     so_far[before] = 1

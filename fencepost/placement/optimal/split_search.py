@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
-from fencepost.placement.optimal.covering_constraints import RowMaker
+from fencepost.placement.optimal.covering_constraints import ConstraintMaker
 from fencepost.placement.optimal.dual_ascent import conflicts_of, without
 from fencepost.placement.optimal.exposure import Exposure
-from fencepost.placement.optimal.open_paths import Backwards, Synchronization, Way
+from fencepost.placement.optimal.open_paths import Backwards, OpenPath, Synchronization
 from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.optimal.split_program import HalvesModel, Values, taken
 from fencepost.placement.split_barriers import Halves
@@ -29,13 +29,13 @@ EVERY_PLACE = 16
 MOST_BARRIERS = 2
 """Split barriers that pairs are spread over: one more for pairs that overlap."""
 MOST_EACH = 6
-"""Ways to one consumer that are added at once."""
+"""Paths to one consumer that are added at once."""
 FARTHEST = 1e6
 """How much more often than the rarest place the most frequent one may run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class SplitPlacement:
     """A placement of pairs."""
 
     whole: Placement
@@ -51,10 +51,12 @@ class Apart:
     """Split barriers that pairs could have been spread over."""
 
 
-def find_pairs(program: Program, placement: Placement, exposure: Exposure, until: float) -> Apart | None:
+def find_pairs(
+    program: Program, placement: Placement, exposure: Exposure, until: float
+) -> SplitPlacement | None:
     """The pairs that expose least in place of the barriers that were put in; None if that was not found in time.
 
-    Another split barrier, for pairs that overlap, is tried where pairs of one barrier stand in each other's way.
+    Another split barrier, for pairs that overlap, is tried where pairs of one barrier stand in each other's path.
     """
     found = _find_pairs(program, placement, exposure, until, 1)
     if found is None or len(program.barrier_ids) < MOST_BARRIERS or not _touching(found):
@@ -63,14 +65,14 @@ def find_pairs(program: Program, placement: Placement, exposure: Exposure, until
     return more or found
 
 
-def _touching(found: Apart) -> bool:
+def _touching(found: SplitPlacement) -> bool:
     """Whether a signal stands where the pair before it has just been waited for."""
     return any(sync.wait and sync.signal for sync in found.split.values())
 
 
 def _find_pairs(
     program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
-) -> Apart | None:
+) -> SplitPlacement | None:
     flow = program.flow
     added = {at: sync for at, sync in placement.items() if at not in program.existing and sync.rendezvous}
     if not added or any(sync.is_split for sync in program.existing.values()):
@@ -90,14 +92,14 @@ def _find_pairs(
     split, values = solved
     if len(conflicts_of(program, split)) > len(conflicts_of(program, placement)):
         return None
-    return _told(program, fixed, split, model, values)
+    return _result(program, fixed, split, model, values)
 
 
 def _close_ways(
     fixed: Program, model: HalvesModel, free: frozenset[Position], until: float
 ) -> tuple[Placement, Values] | None:
-    """Ask the solver until no way is left open, each time with those of its last answer; None if it gives up."""
-    backwards, maker = Backwards(fixed), RowMaker(fixed, {})
+    """Ask the solver until no path is left open, each time with those of its last answer; None if it gives up."""
+    backwards, maker = Backwards(fixed), ConstraintMaker(fixed, {})
     split: Placement = dict(fixed.existing)
     known: list[tuple[Position, ...]] = []
     values: Values = {}
@@ -106,8 +108,8 @@ def _close_ways(
         if not new:
             return split, values
         known += new
-        for way in new:
-            model.close(list(way))
+        for path in new:
+            model.close(list(path))
         if not can_be_asked(until):
             return None
         solved = model.linear.solve(until - time.monotonic())
@@ -160,48 +162,54 @@ def _places_that_matter(program: Program, exposure: Exposure, free: list[Positio
 
 
 def _not_implied(
-    ways: list[tuple[Position, ...]], known: list[tuple[Position, ...]]
+    paths: list[tuple[Position, ...]], known: list[tuple[Position, ...]]
 ) -> list[tuple[Position, ...]]:
-    """The ways that do not run along the whole of another one: what closes that closes them."""
+    """The paths that do not run along the whole of another one: what closes that closes them."""
     kept: list[tuple[Position, ...]] = []
-    for way in sorted(ways, key=len):
-        if not any(_runs_along(way, other) for other in (*known, *kept)):
-            kept.append(way)
+    for path in sorted(paths, key=len):
+        if not any(_runs_along(path, other) for other in (*known, *kept)):
+            kept.append(path)
     return kept
 
 
-def _runs_along(way: tuple[Position, ...], other: tuple[Position, ...]) -> bool:
-    rest = iter(way)
+def _runs_along(path: tuple[Position, ...], other: tuple[Position, ...]) -> bool:
+    rest = iter(path)
     return all(position in rest for position in other)
 
 
 def _open_ways(
-    program: Program, backwards: Backwards, maker: RowMaker, split: Placement, free: frozenset[Position]
+    program: Program,
+    backwards: Backwards,
+    maker: ConstraintMaker,
+    split: Placement,
+    free: frozenset[Position],
 ) -> list[tuple[Position, ...]]:
-    """The places on ways that are still open."""
+    """The places on paths that are still open."""
     found: list[tuple[Position, ...]] = []
     sync = Synchronization.of(split)
     for instance, index, pending, in_flight in conflicts_of(program, split):
         wanted = (program.transfer.classes(pending), in_flight)
         for _ in range(MOST_EACH):
-            way = None if wanted == (0, 0) else backwards.find(instance, index, wanted, sync)
-            if way is None:
+            path = None if wanted == (0, 0) else backwards.find(instance, index, wanted, sync)
+            if path is None:
                 break
-            places = _places(program, maker, way, free)
+            places = _places(program, maker, path, free)
             if places:
                 found.append(places)
-            wanted = without(program, way, wanted)
+            wanted = without(program, path, wanted)
     return list(dict.fromkeys(found))
 
 
-def _places(program: Program, maker: RowMaker, way: Way, free: frozenset[Position]) -> tuple[Position, ...]:
-    """The free places on a way, from where the producer's access is complete."""
+def _places(
+    program: Program, maker: ConstraintMaker, path: OpenPath, free: frozenset[Position]
+) -> tuple[Position, ...]:
+    """The free places on a path, from where the producer's access is complete."""
     found: list[Position] = []
-    producer = program.steps[way.start.instance][way.first]
+    producer = program.steps[path.start.instance][path.first]
     complete = not producer.by_engine
     in_flight = producer.adds
-    first, lower = way.first + 1, producer.gap
-    for segment in way.segments():
+    first, lower = path.first + 1, producer.gap
+    for segment in path.segments():
         steps, block = program.steps[segment.instance], program.places[segment.instance]
         existing, number = maker.existing.get(block, {}), first
         for gap in range(lower + 1, segment.end + 1):
@@ -233,7 +241,9 @@ def _as_placement(program: Program, values: Values) -> Placement:
     return split
 
 
-def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values) -> Apart:
+def _result(
+    program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values
+) -> SplitPlacement:
     """The result, with each signal paired with the first wait that it leads to."""
     whole = dict(fixed.existing)
     halves: dict[Position, Halves] = {}
@@ -247,7 +257,7 @@ def _told(program: Program, fixed: Program, split: Placement, model: HalvesModel
         stands = split[position]
         whole[position] = Sync(stands.completes, True, stands.counts)
     exposed = sum(model.linear.cost[place] * values[name] for name, place in model.linear.number.items())
-    return Apart(whole, split, halves, exposed, len(model.free), model.ids)
+    return SplitPlacement(whole, split, halves, exposed, len(model.free), model.ids)
 
 
 def _signals_of(program: Program, split: Placement, wait: Position, number: int) -> set[Position]:

@@ -1,4 +1,4 @@
-"""The cheapest heights that satisfy rows: see `optimal`."""
+"""The cheapest heights that satisfy constraints: see `optimal`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Heights = dict[Position, int]
 
 
 @dataclass(slots=True)
-class Choice:
-    """Branch and bound over rows."""
+class CheapestCounts:
+    """Branch and bound over constraints."""
 
     prices: dict[Position, list[int]]
     """What each height of each place costs."""
@@ -33,23 +33,27 @@ class Choice:
     """When to stop, by `time.monotonic`."""
     best: Heights | None = None
 
-    def search(self, rows: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
+    def search(self, constraints: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
         """Look for something cheaper; whether there were tries and time enough."""
-        rows = [row for row in rows if not any(heights.get(at, 0) >= height for at, height in row)]
-        if not rows:
+        constraints = [
+            constraint
+            for constraint in constraints
+            if not any(heights.get(at, 0) >= height for at, height in constraint)
+        ]
+        if not constraints:
             if paid < self.least:
                 self.least, self.best = paid, heights
             return True
         if self.tries <= 0 or time.monotonic() > self.until:
             return False
         self.tries -= 1
-        if paid + self.bound(rows, heights) >= self.least:
+        if paid + self.bound(constraints, heights) >= self.least:
             return True
-        first = min(rows, key=len)
+        first = min(constraints, key=len)
         barred: set[Rung] = set()
         exact = True
         for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
-            left = [frozenset(row - barred) for row in rows] if barred else rows
+            left = [frozenset(constraint - barred) for constraint in constraints] if barred else constraints
             higher = heights | {rung.position: rung.height}
             if all(left):
                 exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
@@ -61,13 +65,13 @@ class Choice:
         prices = self.prices[rung.position]
         return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
 
-    def bound(self, rows: Iterable[frozenset[Rung]], heights: Heights) -> int:
-        """What rows that share no place cost together at least."""
+    def bound(self, constraints: Iterable[frozenset[Rung]], heights: Heights) -> int:
+        """What constraints that share no place cost together at least."""
         used: set[Position] = set()
         total = 0
-        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
-            places = {rung.position for rung in row}
+        for constraint in sorted(constraints, key=lambda constraint: (len(constraint), sorted(constraint))):
+            places = {rung.position for rung in constraint}
             if not places & used:
                 used |= places
-                total += min(self.step(rung, heights) for rung in row)
+                total += min(self.step(rung, heights) for rung in constraint)
         return total

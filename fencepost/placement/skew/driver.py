@@ -43,7 +43,7 @@ def decide_skewed(
     if not isinstance(asked, Optimal) or (isinstance(asked, Auto) and not is_quick(program)):
         return Decision(strategy.name, placement if strategy.keeps_positions else spaced(program, placement))
     if in_step and placement == program.existing:
-        return Decision(Optimal.name, placement, "optimal, proven (0 rows)", 0.0)
+        return Decision(Optimal.name, placement, "optimal, proven (0 constraints)", 0.0)
     if program.table.engines and not program.waits_fixed:
         apart = "completion matters" if in_step else "waves are skewed"
         reason = f"how long to wait for copies is not part of the optimum where {apart}"

@@ -2,10 +2,10 @@
 
 A placement is a height at each place: how many barriers stand there, or whether one that stands there anyway has a
 fence. More of anything never hurts. So if a placement leaves a hazard open, every one that does not is higher
-somewhere; the higher the open placement, the fewer places that can be. That is a *row*: steps up of which one has
-to be taken. Rows are made for placements that are still open, each raised as far as it stays open. The cheapest way
-to satisfy the rows so far never costs more than the optimum; once it leaves nothing open, or costs as much as a
-placement that is known, that one is the optimum.
+somewhere; the higher the open placement, the fewer places that can be. That is a *constraint*: steps up of which one
+has to be taken. Constraints are made for placements that are still open, each raised as far as it stays open. The
+cheapest way to satisfy the constraints so far never costs more than the optimum; once it leaves nothing open, or
+costs as much as a placement that is known, that one is the optimum.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST
 from fencepost.placement.optimal.open_hazards import Openings
-from fencepost.placement.skew.cheapest_counts import Choice, Heights, Rung
+from fencepost.placement.skew.cheapest_counts import CheapestCounts, Heights, Rung
 from fencepost.placement.skew.choose import FENCE_COST, cost_skewed
 
 MOST_TRIES = 20_000
-"""Choices that are looked at for the rows so far."""
+"""Choices that are looked at for the constraints so far."""
 MOST_PLACES = 1000
 MOST_ROWS = 2000
 UNKNOWN = 1 << 62
@@ -47,13 +47,13 @@ class FewestSkewed:
     placement: Placement
     cost: float
     proven: bool
-    rows: int
+    constraints: int
     reason: str = ""
     apart: str = "; waves are skewed"
     """What else there is to say about a proof."""
 
     def __str__(self) -> str:
-        how = f"{self.rows} row{'' if self.rows == 1 else 's'}"
+        how = f"{self.constraints} constraint{'' if self.constraints == 1 else 's'}"
         if self.proven:
             return f"optimal, proven ({how}{self.apart})"
         return f"not proven to be optimal ({how}; {self.reason})"
@@ -70,18 +70,18 @@ def find_fewest(program: Program, known: Placement, seconds: float, enough: floa
 
 @dataclass(slots=True)
 class Search:
-    """Makes rows and satisfies them, for any program: see the module."""
+    """Makes constraints and satisfies them, for any program: see the module."""
 
     program: Program
     until: float
     enough: float
     grades: dict[Position, list[Grade]] = field(default_factory=dict)
     """What can stand at each place, from height 1 up."""
-    rows: list[frozenset[Rung]] = field(default_factory=list)
+    constraints: list[frozenset[Rung]] = field(default_factory=list)
     openings: Openings | None = None
 
     def run(self, known: Placement) -> FewestSkewed:
-        """Make rows and satisfy them, until that leaves nothing open."""
+        """Make constraints and satisfy them, until that leaves nothing open."""
         self.places()
         self.openings = Openings(
             self.program, {at: [g.sync for g in grades] for at, grades in self.grades.items()}
@@ -99,15 +99,15 @@ class Search:
             if chosen is None:
                 proven = exact and not self.enough
                 reason = "near enough" if exact and self.enough else self.why_not(exact)
-                return FewestSkewed(known, paid, proven, len(self.rows), reason)
+                return FewestSkewed(known, paid, proven, len(self.constraints), reason)
             if not self.is_open(chosen):
                 found = self.placement(chosen)
                 price = cost_skewed(self.program, found)
-                return FewestSkewed(found, price, exact, len(self.rows), self.why_not(exact))
-            row = self.row(chosen) if len(self.rows) < MOST_ROWS else None
-            if row is None:
-                return FewestSkewed(known, paid, False, len(self.rows), self.why_not(False))
-            self.rows.append(row)
+                return FewestSkewed(found, price, exact, len(self.constraints), self.why_not(exact))
+            constraint = self.constraint(chosen) if len(self.constraints) < MOST_ROWS else None
+            if constraint is None:
+                return FewestSkewed(known, paid, False, len(self.constraints), self.why_not(False))
+            self.constraints.append(constraint)
 
     def why_not(self, exact: bool) -> str:
         """Why a result is not proven, if it is not."""
@@ -162,7 +162,7 @@ class Search:
         assert self.openings is not None
         return self.openings.is_open(heights)
 
-    def row(self, heights: Heights) -> frozenset[Rung] | None:
+    def constraint(self, heights: Heights) -> frozenset[Rung] | None:
         """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
 
         The dearest places are raised first.
@@ -232,8 +232,8 @@ class Search:
         return paid
 
     def cheapest(self, least: int) -> tuple[Heights | None, bool]:
-        """The cheapest heights that satisfy the rows for less than `least`; None if there are none."""
+        """The cheapest heights that satisfy the constraints for less than `least`; None if there are none."""
         prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
-        choice = Choice(prices, least, MOST_TRIES, self.until)
-        exact = choice.search(list(self.rows), {}, 0)
+        choice = CheapestCounts(prices, least, MOST_TRIES, self.until)
+        exact = choice.search(list(self.constraints), {}, 0)
         return choice.best, exact

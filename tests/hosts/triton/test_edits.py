@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.triton.mlir import Module, Operation, read_module
-from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, Insert, Remove, SetAttribute, apply_edits
+from fencepost.hosts.triton.text_edits import (
+    LOCAL_BARRIER,
+    Edit,
+    InsertBarrier,
+    Remove,
+    SetAttribute,
+    apply_edits,
+)
 from fencepost.ir.source import FencepostError
 
 TEXT = """#loc = loc("k.py":1:1)
@@ -44,7 +51,7 @@ def test_no_edits_no_change(module: Module) -> None:
 
 
 def test_a_barrier_stands_before_its_operation_at_the_same_location(module: Module) -> None:
-    text = apply_edits(module, [Insert(named(module, "test.inner"))])
+    text = apply_edits(module, [InsertBarrier(named(module, "test.inner"))])
     lines = text.split("\n")
     number = next(number for number, line in enumerate(lines) if "test.inner" in line)
     assert lines[number - 1] == f'      {LOCAL_BARRIER} loc("x"(#loc))'
@@ -52,19 +59,24 @@ def test_a_barrier_stands_before_its_operation_at_the_same_location(module: Modu
 
 
 def test_a_barrier_before_an_operation_with_regions(module: Module) -> None:
-    assert difference(module, [Insert(named(module, "scf.if"))]) == ([], [f"    {LOCAL_BARRIER} loc(#loc)"])
+    assert difference(module, [InsertBarrier(named(module, "scf.if"))]) == (
+        [],
+        [f"    {LOCAL_BARRIER} loc(#loc)"],
+    )
 
 
 def test_insertions_at_one_place_keep_their_order(module: Module) -> None:
     target = named(module, "tt.return")
-    edits: list[Edit] = [Insert(target, f'"test.n{number}"() : () -> ()') for number in range(3)]
+    edits: list[Edit] = [InsertBarrier(target, f'"test.n{number}"() : () -> ()') for number in range(3)]
     _, new = difference(module, edits)
     assert [line.strip() for line in new] == [f'"test.n{number}"() : () -> ()' for number in range(3)]
 
 
 def test_an_operation_that_shares_its_line() -> None:
     module = read_module('"builtin.module"() ({ "a"() : () -> () "b"() : () -> () }) : () -> ()')
-    text = apply_edits(module, [Remove(named(module, "a")), Insert(named(module, "b"), '"c"() : () -> ()')])
+    text = apply_edits(
+        module, [Remove(named(module, "a")), InsertBarrier(named(module, "b"), '"c"() : () -> ()')]
+    )
     assert [op.name for op in read_module(text).walk()] == ["builtin.module", "c", "b"]
 
 
@@ -75,13 +87,18 @@ def test_a_removed_operation_takes_its_line_along(module: Module) -> None:
 
 def test_one_operation_replaced_by_another(module: Module) -> None:
     inner = named(module, "test.inner")
-    old, new = difference(module, [Remove(inner), Insert(inner)])
+    old, new = difference(module, [Remove(inner), InsertBarrier(inner)])
     assert (len(old), new) == (1, [f'      {LOCAL_BARRIER} loc("x"(#loc))'])
 
 
 def test_edits_inside_of_what_is_removed_do_nothing(module: Module) -> None:
     inner, branch = named(module, "test.inner"), named(module, "scf.if")
-    edits: list[Edit] = [Insert(inner), Remove(inner), SetAttribute(inner, "z", "unit"), Remove(branch)]
+    edits: list[Edit] = [
+        InsertBarrier(inner),
+        Remove(inner),
+        SetAttribute(inner, "z", "unit"),
+        Remove(branch),
+    ]
     old, new = difference(module, edits)
     assert (len(old), new) == (5, [])
 
@@ -107,9 +124,9 @@ def test_a_block_keeps_its_end(module: Module) -> None:
 
 def test_operations_of_another_module_are_a_mistake(module: Module) -> None:
     with pytest.raises(ValueError, match="not an operation inside"):
-        apply_edits(module, [Insert(named(read_module(TEXT), "scf.if"))])
+        apply_edits(module, [InsertBarrier(named(read_module(TEXT), "scf.if"))])
     with pytest.raises(ValueError, match="not an operation inside"):
-        apply_edits(module, [Insert(module.operation)])
+        apply_edits(module, [InsertBarrier(module.operation)])
 
 
 @pytest.mark.parametrize(

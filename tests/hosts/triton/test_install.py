@@ -18,7 +18,7 @@ from fencepost.hosts.triton import Audit, install, installed, pipeline, uninstal
 from fencepost.hosts.triton import kept_audits as records
 from fencepost.hosts.triton.audit import triton_barriers
 from fencepost.hosts.triton.live_edits import make_live
-from fencepost.hosts.triton.text_edits import Insert
+from fencepost.hosts.triton.text_edits import InsertBarrier
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS
@@ -310,8 +310,8 @@ def test_barriers_that_are_not_enough_are_not_handed_on(
 ) -> None:
     def too_few(before: Any, after: Any) -> Any:
         edits = triton_barriers(before, after)
-        barriers = [edit for edit in edits if isinstance(edit, Insert)]
-        return [edit for edit in edits if not isinstance(edit, Insert)] + barriers[:kept]
+        barriers = [edit for edit in edits if isinstance(edit, InsertBarrier)]
+        return [edit for edit in edits if not isinstance(edit, InsertBarrier)] + barriers[:kept]
 
     said = r"`check` reports(.|\n)*with Triton's own barriers it is clean(.|\n)*error\[FP001\](.|\n)*= fix: "
     with installed("replace", decide=too_few), pytest.warns(RuntimeWarning, match=said):
@@ -582,7 +582,7 @@ def test_edits_of_a_live_module_that_are_half_done_are_undone(
 ) -> None:
     def fail_late(module: Any, tree: Any, edits: Any) -> None:
         (store,) = [op for op in tree.walk() if op.name == "tt.store"]
-        make_live(module, tree, [*edits, Insert(store)])
+        make_live(module, tree, [*edits, InsertBarrier(store)])
         raise RecursionError("a mistake of ours")
 
     monkeypatch.setattr(host, "make_live", fail_late)

@@ -9,7 +9,7 @@ import pytest
 from fencepost.hosts.triton import generic
 from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
 from fencepost.hosts.triton.mlir import MemDesc
-from fencepost.hosts.triton.text_edits import Insert, Remove, SetAttribute, apply_edits
+from fencepost.hosts.triton.text_edits import InsertBarrier, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS, Compile
 
@@ -108,7 +108,7 @@ def test_a_barrier_stands_where_it_was_put_and_can_be_taken_out(compiled: Compil
     live = compiled("matmul", "gfx942")
     tree = read_live(live)
     loads = [op for op in tree.walk() if op.name == "ttg.local_load"]
-    changed = parse_live(apply_edits(tree, [Insert(op) for op in loads]), live.context)
+    changed = parse_live(apply_edits(tree, [InsertBarrier(op) for op in loads]), live.context)
     lines = changed.str_nodebug().split("\n")
     places = [number for number, line in enumerate(lines) if line.strip() == "ttg.barrier local"]
     assert len(places) == len(loads) > 0
@@ -139,7 +139,7 @@ def test_a_module_that_makes_no_sense_is_refused(compiled: Compile, capfd: Any) 
     tree = read_live(live)
     (store,) = [op for op in tree.walk() if op.name == "tt.store"]
     with pytest.raises(FencepostError) as error:
-        parse_live(apply_edits(tree, [Insert(store, '"no.such_thing"() : () -> ()')]), live.context)
+        parse_live(apply_edits(tree, [InsertBarrier(store, '"no.such_thing"() : () -> ()')]), live.context)
     assert error.value.code == "FP402"
 
 

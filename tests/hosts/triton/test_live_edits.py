@@ -9,7 +9,7 @@ import pytest
 from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
 from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.mlir.tree import Module, Operation
-from fencepost.hosts.triton.text_edits import Edit, Insert, Remove, SetAttribute, apply_edits
+from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import Compile
 
@@ -35,9 +35,9 @@ def here_and_there(tree: Module) -> list[Operation]:
 def test_barriers_stand_where_the_text_would_have_them(compiled: Compile, gpu: str) -> None:
     module, tree = own(compiled("matmul", gpu, lowered=True))
     places = here_and_there(tree)
-    edits: list[Edit] = [Insert(op) for op in places]
+    edits: list[Edit] = [InsertBarrier(op) for op in places]
     # Two in a row, the second with the location of something else.
-    edits.append(Insert(places[1], at=places[-2]))
+    edits.append(InsertBarrier(places[1], at=places[-2]))
     assert can_be_made_live(tree, edits)
     expected = parse_live(apply_edits(tree, edits), module.context)
     make_live(module, tree, edits)
@@ -63,7 +63,7 @@ def test_amd_gets_attributes_only(compiled: Compile) -> None:
     loads = all_named(tree, "ttg.local_load")
     marks = [SetAttribute(op, "ttg.amdg.syncedViaAsyncWait", "true") for op in loads]
     assert can_be_made_live(tree, marks)
-    assert not can_be_made_live(tree, [*marks, Insert(loads[0])])
+    assert not can_be_made_live(tree, [*marks, InsertBarrier(loads[0])])
     expected = parse_live(apply_edits(tree, marks), module.context)
     make_live(module, tree, marks)
     assert module.str() == expected.str()
@@ -74,7 +74,7 @@ def test_what_the_bindings_cannot_do_is_left_to_the_text(compiled: Compile) -> N
     (store,) = all_named(tree, "tt.store")
     for edit in (
         Remove(store),
-        Insert(store, '"gpu.barrier"() : () -> ()'),
+        InsertBarrier(store, '"gpu.barrier"() : () -> ()'),
         SetAttribute(store, "my.note", "true"),
         SetAttribute(store.operands[0].owner, "my.note", '"a string"'),  # type: ignore[arg-type]
     ):
@@ -86,5 +86,5 @@ def test_another_module_is_left_alone(compiled: Compile) -> None:
     other = parse_live(generic_form(compiled("total", "sm_80")), module.context)
     before = other.str()
     with pytest.raises(FencepostError, match="not the one that was read"):
-        make_live(other, tree, [Insert(all_named(tree, "tt.store")[0])])
+        make_live(other, tree, [InsertBarrier(all_named(tree, "tt.store")[0])])
     assert other.str() == before
