@@ -37,10 +37,11 @@ MAY_IMPORT = {
         *("reference", "report", "schedule", "targets"),
     },
     "kernels": {"ir"},
+    "schemas": set(),
     "api": {"analysis", "check", "hosts", "ir", "passes", "reference", "schedule"},
     "commands": {
         *("analysis", "check", "emit", "hosts", "ir", "kernels", "passes", "report"),
-        *("schedule", "targets", "timing"),
+        *("schedule", "schemas", "targets", "timing"),
     },
     "cli": {"commands", "ir"},
     "__main__": {"cli"},
