@@ -43,6 +43,7 @@ MAY_IMPORT = {
         *("analysis", "check", "emit", "hosts", "ir", "kernels", "passes", "report"),
         *("schedule", "schemas", "targets", "timing"),
     },
+    "pytest_plugin": {"check", "commands", "ir", "report"},
     "cli": {"commands", "ir"},
     "__main__": {"cli"},
 }

@@ -165,7 +165,7 @@ class SarifOutput:
         from fencepost.report.located import located, unproven
 
         kernel, report = found.kernel, found.report
-        self.found += located(kernel, report, every=self.options.all, lowered=found.kernels.lowered)
+        self.found += located(kernel, report, every=self.options.all)
         if report.ok and not report.proven:
             self.unproven.append(unproven(found.file, kernel, report))
 
@@ -196,7 +196,7 @@ class GithubOutput(TextOutput):
         from fencepost.report.located import located, unproven
 
         kernel, report = found.kernel, found.report
-        for each in located(kernel, report, every=self.options.all, lowered=found.kernels.lowered):
+        for each in located(kernel, report, every=self.options.all):
             sys.stdout.write(f"{annotation(each)}\n")
         if report.ok and not report.proven:
             level = "error" if self.options.require_proof else "warning"

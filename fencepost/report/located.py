@@ -60,13 +60,8 @@ class Located:
     """What would settle it, in words and as changes to the text, where these are known."""
 
 
-def located(
-    trace: CapturedTrace, report: Report, *, every: bool = False, lowered: bool = False
-) -> list[Located]:
-    """What was found in a kernel: one message for each cause, or `every` finding by itself.
-
-    Of a module that was `lowered` first, lines of the text that was judged are no lines of the user's file.
-    """
+def located(trace: CapturedTrace, report: Report, *, every: bool = False) -> list[Located]:
+    """What was found in a kernel: one message for each cause, or `every` finding by itself."""
     source, spans = spans_of(trace)
     found: list[Located] = []
     for cause in causes_of(report):
@@ -77,8 +72,8 @@ def located(
                 diagnostic = finding_diagnostic(first, source, spans, fix)
             else:
                 diagnostic = cause_diagnostic(shown, source, spans)
-            one = _located(diagnostic, trace.name, lowered=lowered)
-            path = tuple(_place(op.origin, spans.get(op), source, lowered) for op in _path(first))
+            one = _located(diagnostic, trace.name)
+            path = tuple(_place(op.origin, spans.get(op), source) for op in _path(first))
             found.append(replace(one, path=path, fix=fix, changes=changes))
     return _numbered(found)
 
@@ -103,16 +98,18 @@ def relative(file: str) -> str:
     return file if below.startswith("..") else below
 
 
-def _located(diagnostic: Diagnostic, kernel: str, *, lowered: bool = False) -> Located:
+def _located(diagnostic: Diagnostic, kernel: str) -> Located:
     source = diagnostic.source or Source("", "")
     origins = diagnostic.origins or ("",) * len(diagnostic.marks)
     places = [
-        (_place(origin, mark.span, source, lowered), mark.text)
+        (_place(origin, mark.span, source), mark.text)
         for mark, origin in zip(diagnostic.marks, origins, strict=True)
     ]
     first = places.pop(diagnostic.primary) if len(places) > diagnostic.primary else (Place(source.name), "")
     notes = [f"{word}: {text}" for word, text in diagnostic.notes]
-    told = [f"{first[1]}"] if first[1] else []
+    told = [first[1]] if first[1] else []
+    if first[0].file != source.name:
+        notes.append(f"note: lines without a file are those of {source.name}")
     texts = [_text(source, mark) for mark in diagnostic.marks]
     return Located(
         diagnostic.code,
@@ -126,13 +123,11 @@ def _located(diagnostic: Diagnostic, kernel: str, *, lowered: bool = False) -> L
     )
 
 
-def _place(origin: str, span: Span | None, source: Source, lowered: bool) -> Place:
+def _place(origin: str, span: Span | None, source: Source) -> Place:
     match = _ORIGIN.match(origin)
-    if match and (lowered or match["file"] != source.name):
+    if match and match["file"] != source.name:
         return Place(match["file"], int(match["line"]))
-    if span is None or lowered:
-        return Place(source.name)
-    return Place(source.name, span.line, span)
+    return Place(source.name, span.line, span) if span is not None else Place(source.name)
 
 
 def _path(finding: Finding) -> Sequence[ops.Operation]:
