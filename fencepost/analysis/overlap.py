@@ -81,7 +81,7 @@ def _overlap_of_two_waves(one: AccessClass, other: AccessClass) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _by_address(made: AccessClass, second: bool) -> list[tuple[int, int, int, int, bool]]:
     """The bytes of all waves in order: space, first and last byte, wave, and which of two accesses it is."""
     return sorted(
