@@ -15,8 +15,6 @@ from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.option_fields import add_options, positive, read_options
 
-SUMMARY = "look for races, deadlocks, and misuse of split barriers and mbarriers"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
