@@ -13,8 +13,6 @@ from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
 
-SUMMARY = "look for races, deadlocks, and misuse of split barriers and mbarriers"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

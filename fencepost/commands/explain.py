@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
     from fencepost.passes.explain import Explained, Explanation
 
-SUMMARY = "say for every barrier why it is there, or that nothing needs it"
 SHOWN = 6
 
 

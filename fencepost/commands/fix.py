@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from fencepost.passes.fix import FixedKernel, FixedText
     from fencepost.passes.insert import Insert
 
-SUMMARY = "mend what check finds: show the change as a diff, and write it with -w"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
