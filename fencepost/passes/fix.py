@@ -124,7 +124,10 @@ def _mended(file: _File, report: Report, insert: Insert, check: Check) -> tuple[
     for attempt in _attempts(file, report, insert):
         if attempt == file.text:
             continue
-        after = file.with_text(attempt).judged(check)
+        try:
+            after = file.with_text(attempt).judged(check)
+        except FencepostError:
+            continue  # a barrier in another place may be one that no kernel can have
         if _is_worse(report, after):
             continue
         if after.ok:
