@@ -59,6 +59,7 @@ from fencepost.report.findings import printed
 from fencepost.schedule import SchedReorderStrategy, Scheduled
 from fencepost.targets import TARGETS, TargetConfig
 from fencepost.version import __version__
+from fencepost.view.notebook import show_in_notebooks
 
 __all__ = [
     "TARGETS",
@@ -134,3 +135,4 @@ __all__ = [
 ]
 
 Report.printer = printed
+show_in_notebooks()

@@ -16,7 +16,7 @@ from fencepost.commands.streams import drop_output, lasting_streams
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
-COMMANDS = ("insert", "check", "prune", "explain", "schedule", "demo", "completion")
+COMMANDS = ("insert", "check", "prune", "explain", "view", "schedule", "demo", "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,197 @@
+"""What a page shows of one kernel, put together from what `check`, `explain` and runs of the kernel say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from fencepost.check import Report, check
+from fencepost.ir import ops
+from fencepost.ir.printer import statement
+from fencepost.ir.source import FencepostError, Span
+from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.explain import Explained, Explanation, explain_barriers
+from fencepost.passes.insert import insert_barriers
+from fencepost.report.diagnostics import Diagnostic
+from fencepost.report.findings import CODES, grouped, spans_of, verdict
+from fencepost.report.stalls import stall_sentence, stalls_of
+from fencepost.report.words import consequence
+from fencepost.timing import SyncTime
+from fencepost.version import __version__
+from fencepost.view.hazard_windows import Windows, windows_of
+from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text
+from fencepost.view.scenarios import Scenarios, is_switchable, scenarios_of
+from fencepost.view.strategy_rows import copy_of, strategy_rows
+
+MOST_FINDINGS = 50
+MOST_REASONS = 12
+"""Of a barrier."""
+
+Spans = dict[ops.Operation, Span]
+
+
+def page_of(
+    traces: Iterable[CapturedTrace], target: str = "", title: str = "", *, mended: bool = True
+) -> Page:
+    """A page of some kernels; with `mended`, those that race stand on it a second time, as `insert` leaves them."""
+    texts: dict[str, int] = {}
+    found: list[Text] = []
+    kernels: list[KernelPage] = []
+    for trace in traces:
+        judged = [(trace, f"@{trace.name}")]
+        report = check(trace)
+        again = _mended(trace, report, target) if mended else None
+        if again is not None:
+            judged.append((again, f"@{trace.name}, with the barriers of insert"))
+        for each, called in judged:
+            source, spans = spans_of(each)
+            if source.text not in texts:
+                texts[source.text] = len(found)
+                # Not splitlines(): the numbers of lines are those that everything else counts.
+                lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
+                found.append(Text(source.name, tuple(lines)))
+            page = _kernel_page(each, report if each is trace else check(each), target, spans)
+            kernels.append(replace(page, title=called, text=texts[source.text]))
+    named = title or (Path(found[0].name).name if found else "")
+    return Page(named, __version__, tuple(found), tuple(kernels))
+
+
+def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
+    """The kernel with the barriers that it lacks, as text; None if it lacks none, or none can help."""
+    if not report.races or any(op.host is not None for op in trace.preorder_walk()):
+        return None
+    try:
+        kernel = copy_of(trace)
+        insert_barriers(kernel, target)
+    except FencepostError:
+        return None  # the findings of the kernel itself say what is wrong with it
+    kernel.source = None
+    return kernel
+
+
+def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans) -> KernelPage:
+    left_out: list[str] = []
+    explained, windows = _explained(trace, target, spans, left_out)
+    runs = scenarios_of(trace, report, spans)
+    rows, why = strategy_rows(trace, target)
+    left_out += [*runs.left_out, *([why] if why else []), *report.explored.limits]
+    # A module whose locations are those of its own file says nothing new with them.
+    here = spans_of(trace)[0].name
+    written = {_line(op, spans): op.origin for op in spans if op.origin.rpartition(":")[0] not in ("", here)}
+    return KernelPage(
+        trace.name,
+        f"@{trace.name}",
+        0,
+        min((span.line for span in spans.values()), default=1),
+        trace.waves,
+        target,
+        f"{verdict(report)} ({report.explored})",
+        report.ok,
+        report.proven,
+        _buffers(trace, windows),
+        _barriers(trace, explained, stalls_of(trace, target), spans),
+        windows.found,
+        _findings(trace, report, runs, left_out),
+        tuple(runs.runs),
+        tuple(runs.switches),
+        rows,
+        written,
+        tuple(dict.fromkeys(left_out)),
+    )
+
+
+def _explained(
+    trace: CapturedTrace, target: str, spans: Spans, left_out: list[str]
+) -> tuple[Explanation | None, Windows]:
+    """Why each barrier is there, and all windows; nothing for kernels that `explain` refuses."""
+    try:
+        explained = explain_barriers(trace, target)
+    except FencepostError as refused:
+        left_out.append(f"hazard windows and reasons: {refused.message}")
+        return None, Windows((), False)
+    windows = windows_of(trace, explained, spans)
+    left_out += explained.limits
+    if windows.more:
+        left_out.append(f"hazard windows: there are more than the {len(windows.found):,} shown")
+    return explained, windows
+
+
+def _buffers(trace: CapturedTrace, windows: Windows) -> tuple[str, ...]:
+    """Buffers, those without a window last."""
+    touched = {window.buffer for window in windows.found}
+    names = [f"%{buffer.name}" for body in (trace, *trace.functions()) for buffer in body.buffers.values()]
+    known = dict.fromkeys([*names, *sorted(touched)])
+    return tuple(sorted(known, key=lambda name: name not in touched))
+
+
+# ---------------------------------------------------------------- barriers
+
+
+def _barriers(
+    trace: CapturedTrace,
+    explained: Explanation | None,
+    stalls: dict[ops.Operation, SyncTime],
+    spans: Spans,
+) -> tuple[Barrier, ...]:
+    """Every barrier and wait of the kernel, in the order of lines."""
+    entries = {entry.op: entry for entry in explained.barriers} if explained is not None else {}
+    found = []
+    for body in (trace, *trace.functions()):
+        for op in body.preorder_walk():
+            if is_switchable(op):
+                entry = entries.get(op) if isinstance(op, ops.SyncOperation) else None
+                found.append(_barrier(op, entry, stall_sentence(stalls.get(op)), spans))
+    return tuple(sorted(found, key=lambda barrier: barrier.line))
+
+
+def _barrier(op: ops.Operation, entry: Explained | None, stall: str, spans: Spans) -> Barrier:
+    line, text, origin = _line(op, spans), statement(op), op.origin
+    stall = stall.strip(" ()")
+    if entry is None:
+        return Barrier(line, text, None, (), 0, stall, origin)
+    if entry.redundant:
+        return Barrier(line, text, False, (entry.redundant,), 0, stall, origin)
+    reasons = [f"without it, {consequence(hazard, spans)}" for hazard in entry.hazards]
+    notes = [entry.note] if entry.note else []
+    return Barrier(
+        line,
+        text,
+        True,
+        (*reasons[:MOST_REASONS], *notes),
+        max(0, len(reasons) - MOST_REASONS),
+        stall,
+        origin,
+    )
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _findings(
+    trace: CapturedTrace, report: Report, runs: Scenarios, left_out: list[str]
+) -> tuple[Finding, ...]:
+    """One finding for each cause, with the run that shows its first race."""
+    shown, left = grouped(trace, report, MOST_FINDINGS)
+    if left:
+        left_out.append(f"{left} more causes that `check` found")
+    _, spans = spans_of(trace)
+    by_lines: dict[tuple[int, int], int] = {}
+    for number, scenario in runs.of_finding.items():
+        race = report.races[number]
+        by_lines.setdefault((_line(race.first.op, spans), _line(race.second.op, spans)), scenario)
+    hangs = 0 if runs.runs and runs.runs[0].recording.stuck else None
+    return tuple(_finding(diagnostic, by_lines, hangs) for diagnostic in shown)
+
+
+def _finding(diagnostic: Diagnostic, by_lines: dict[tuple[int, int], int], hangs: int | None) -> Finding:
+    marks = tuple(Mark(mark.span.line, mark.text) for mark in diagnostic.marks if mark.span is not None)
+    if diagnostic.code == CODES["stuck"]:
+        return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, hangs)
+    scenario = by_lines.get((marks[0].line, marks[1].line)) if len(marks) > 1 else None
+    return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, scenario)
+
+
+def _line(op: ops.Operation, spans: Spans) -> int:
+    span = spans.get(op.owner or op)
+    return span.line if span else 0
