@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +20,9 @@ from fencepost.report.words import consequence
 from fencepost.timing import SyncTime
 from fencepost.version import __version__
 from fencepost.view.hazard_windows import Windows, windows_of
-from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text
-from fencepost.view.scenarios import Scenarios, is_switchable, scenarios_of
-from fencepost.view.strategy_rows import copy_of, strategy_rows
+from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, StrategyRow, Text
+from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
+from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 
 MOST_FINDINGS = 50
 MOST_REASONS = 12
@@ -51,7 +51,8 @@ def page_of(
                 # Not splitlines(): the numbers of lines are those that everything else counts.
                 lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
                 found.append(Text(source.name, tuple(lines)))
-            page = _kernel_page(each, report if each is trace else check(each), target, spans)
+            rows = kernels[-1].strategies[1:] if each is again else None
+            page = _kernel_page(each, report if each is trace else check(each), target, spans, rows)
             kernels.append(replace(page, title=called, text=texts[source.text]))
     named = title or (Path(found[0].name).name if found else "")
     return Page(named, __version__, tuple(found), tuple(kernels))
@@ -70,11 +71,18 @@ def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace 
     return kernel
 
 
-def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans) -> KernelPage:
+def _kernel_page(
+    trace: CapturedTrace, report: Report, target: str, spans: Spans, compared: Sequence[StrategyRow] | None
+) -> KernelPage:
+    """`compared` are the rows of strategies, if they are known: without its barriers, a kernel is the same again."""
     left_out: list[str] = []
     explained, windows = _explained(trace, target, spans, left_out)
-    runs = scenarios_of(trace, report, spans)
-    rows, why = strategy_rows(trace, target)
+    shown, left = grouped(trace, report, MOST_FINDINGS)
+    if left:
+        left_out.append(f"{left} more causes that `check` found")
+    races = [lines for diagnostic in shown if (lines := _raced(diagnostic)) is not None]
+    runs = scenarios_of(trace, races, spans)
+    rows, why = ((as_it_stands(trace, target), *compared), "") if compared else strategy_rows(trace, target)
     left_out += [*runs.left_out, *([why] if why else []), *report.explored.limits]
     # A module whose locations are those of its own file says nothing new with them.
     here = spans_of(trace)[0].name
@@ -92,7 +100,7 @@ def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans
         _buffers(trace, windows),
         _barriers(trace, explained, stalls_of(trace, target), spans),
         windows.found,
-        _findings(trace, report, runs, left_out),
+        tuple(_finding(diagnostic, runs) for diagnostic in shown),
         tuple(runs.runs),
         tuple(runs.switches),
         rows,
@@ -168,27 +176,20 @@ def _barrier(op: ops.Operation, entry: Explained | None, stall: str, spans: Span
 # ---------------------------------------------------------------- findings
 
 
-def _findings(
-    trace: CapturedTrace, report: Report, runs: Scenarios, left_out: list[str]
-) -> tuple[Finding, ...]:
-    """One finding for each cause, with the run that shows its first race."""
-    shown, left = grouped(trace, report, MOST_FINDINGS)
-    if left:
-        left_out.append(f"{left} more causes that `check` found")
-    _, spans = spans_of(trace)
-    by_lines: dict[tuple[int, int], int] = {}
-    for number, scenario in runs.of_finding.items():
-        race = report.races[number]
-        by_lines.setdefault((_line(race.first.op, spans), _line(race.second.op, spans)), scenario)
-    hangs = 0 if runs.runs and runs.runs[0].recording.stuck else None
-    return tuple(_finding(diagnostic, by_lines, hangs) for diagnostic in shown)
+def _raced(diagnostic: Diagnostic) -> Lines | None:
+    """The lines of the two accesses that a finding is about."""
+    lines = [mark.span.line for mark in diagnostic.marks if mark.span is not None]
+    races = diagnostic.code in (CODES["race"], CODES["wrong order"]) and len(lines) > 1
+    return (lines[0], lines[1]) if races else None
 
 
-def _finding(diagnostic: Diagnostic, by_lines: dict[tuple[int, int], int], hangs: int | None) -> Finding:
+def _finding(diagnostic: Diagnostic, runs: Scenarios) -> Finding:
+    """A finding, with the run that shows it."""
     marks = tuple(Mark(mark.span.line, mark.text) for mark in diagnostic.marks if mark.span is not None)
-    if diagnostic.code == CODES["stuck"]:
-        return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, hangs)
-    scenario = by_lines.get((marks[0].line, marks[1].line)) if len(marks) > 1 else None
+    lines = _raced(diagnostic)
+    scenario = runs.of_race.get(lines) if lines is not None else None
+    if diagnostic.code == CODES["stuck"] and runs.runs and runs.runs[0].recording.stuck:
+        scenario = 0
     return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, scenario)
 
 

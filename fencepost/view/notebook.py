@@ -5,7 +5,6 @@ It is static: no script, so that it stays in a saved notebook and on pages that 
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ def report_html(report: Report) -> str:
 
 def inserted_html(done: Inserted) -> str:
     """What `insert` did: how many barriers and why, and the picture of the kernel with them."""
+    from html import escape
+
     from fencepost.report.words import consequence, plural, times
 
     head = (
@@ -74,4 +75,6 @@ def inserted_html(done: Inserted) -> str:
 
 
 def _block(text: str) -> str:
+    from html import escape
+
     return f'<pre style="overflow-x:auto">{escape(text)}</pre>'

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from fencepost.check import Report, representatives
-from fencepost.check.group_by_fix import causes_of
+from fencepost.check import representatives
 from fencepost.check.lockstep import has_mbarriers
 from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
@@ -43,6 +42,8 @@ MOST_WORK = 4_000_000
 """What all runs of a kernel may cost together: see `check.report.Explored.work`."""
 
 Spans = Mapping[ops.Operation, Span]
+Lines = tuple[int, int]
+"""The lines of two accesses."""
 
 
 @dataclass(slots=True)
@@ -51,21 +52,21 @@ class Scenarios:
 
     runs: list[Scenario]
     switches: list[Switch]
-    of_finding: dict[int, int]
-    """For a race of the report, by its place there: the run that shows it."""
+    of_race: dict[Lines, int]
+    """For a race that was found: the run that shows it."""
     left_out: list[str] = field(default_factory=list)
 
 
-def scenarios_of(trace: CapturedTrace, report: Report, spans: Spans) -> Scenarios:
-    """Everything that can be played about a kernel."""
-    stage = _Stage(trace, spans, bool(report.races))
+def scenarios_of(trace: CapturedTrace, races: Sequence[Lines], spans: Spans) -> Scenarios:
+    """Everything that can be played about a kernel, given the races that `check` found in it."""
+    stage = _Stage(trace, spans, bool(races))
     found = Scenarios([], [], {})
     base = stage.record(stage.paths[0], (), None) if stage.paths else None
     if base is None:
         found.left_out.append("no run: there is nothing to run in the kernel")
         return found
     found.runs.append(Scenario("as it stands", (), base))
-    _add_findings(stage, report, found)
+    _add_races(stage, races, found)
     _add_switches(stage, found)
     if stage.explored.out_of_work():
         found.left_out.append("runs: there is more to simulate than a page has time for")
@@ -74,22 +75,18 @@ def scenarios_of(trace: CapturedTrace, report: Report, spans: Spans) -> Scenario
     return found
 
 
-def _add_findings(stage: _Stage, report: Report, found: Scenarios) -> None:
-    firsts = {id(cause.findings[0]) for cause in causes_of(report)}
-    causes = [number for number, race in enumerate(report.races) if id(race) in firsts]
-    for number in causes[:MOST_FINDINGS]:
-        race = report.races[number]
-        pair = (race.first.op, race.second.op)
-        shown = stage.show((), pair)
+def _add_races(stage: _Stage, races: Sequence[Lines], found: Scenarios) -> None:
+    for lines in races[:MOST_FINDINGS]:
+        shown = stage.show((), lines)
         if shown is None:
             continue
         path, met = shown
         recording = stage.record(path, (), met)
         if recording.races:
-            found.of_finding[number] = len(found.runs)
-            lines = f"lines {stage.line(race.first.op)} → {stage.line(race.second.op)}"
-            found.runs.append(Scenario(f"race {len(found.of_finding)}: {lines}", (), recording))
-    missing = len(causes) - len(found.of_finding)
+            found.of_race[lines] = len(found.runs)
+            title = f"race {len(found.of_race)}: lines {lines[0]} → {lines[1]}"
+            found.runs.append(Scenario(title, (), recording))
+    missing = len(races) - len(found.of_race)
     if missing:
         found.left_out.append(f"runs of {plural(missing, 'cause')} of races")
 
@@ -181,15 +178,13 @@ class _Stage:
             return list(range(self.trace.waves))
         return representatives(self.context, path, everyone)[:MOST_WAVES]
 
-    def show(
-        self, off: Collection[ops.Operation], pair: tuple[ops.Operation, ops.Operation] | None
-    ) -> tuple[list[Visit], Met] | None:
+    def show(self, off: Collection[ops.Operation], lines: Lines | None) -> tuple[list[Visit], Met] | None:
         """A path on which two accesses race without some barriers; if not said which, two that only race then."""
         for path in self.paths[:TRIED]:
             if self.explored.out_of_work():
                 return None
-            if pair is not None:
-                found = [met for met in self._races(path, off) if met.pair == pair]
+            if lines is not None:
+                found = [met for met in self._races(path, off) if tuple(map(self.line, met.pair)) == lines]
             else:
                 known = {met.pair for met in self._races(path, ())} if self.races else set()
                 found = [met for met in self._races(path, off) if met.pair not in known]

@@ -28,7 +28,7 @@ def strategy_rows(trace: CapturedTrace, target: str) -> tuple[tuple[StrategyRow,
         return (), f"strategies side by side: the kernel has more than {MOST_OPERATIONS} operations"
     if any(isinstance(op, ops.MbarrierOperation) for op in operations):
         return (), "strategies side by side: mbarriers order this kernel, and no strategy places these"
-    rows = [_as_it_stands(trace, target)]
+    rows = [as_it_stands(trace, target)]
     try:
         rows += [_row(trace, name, target) for name in (AUTO.name, *STRATEGIES)]
     except FencepostError as refused:
@@ -52,7 +52,8 @@ def without_barriers(trace: CapturedTrace) -> CapturedTrace:
     return bare
 
 
-def _as_it_stands(trace: CapturedTrace, target: str) -> StrategyRow:
+def as_it_stands(trace: CapturedTrace, target: str) -> StrategyRow:
+    """The barriers that the kernel has."""
     flow = build_flow(trace)
     count, executed = 0, 0.0
     for block in flow.blocks:
