@@ -183,27 +183,35 @@ class Recorder:
 
     def _advance(self) -> bool:
         """One operation of every wave that can go on; whether there was one."""
-        moved = False
         waiting: list[tuple[WaveState, str]] = []
+        moved = False
         for state in self.run.waves:
             if state.at == len(state.events) or self.run.broken:
                 continue
-            event = state.events[state.at]
-            if self._is_held(state, event):
+            if self._is_held(state, state.events[state.at]):
                 waiting.append((state, HELD))
-                continue
-            known, knew = len(self.run.log), sum(state.knows.values())
-            if not self.run.step(state):
+            elif self._try(state):
+                moved = True
+            else:
                 waiting.append((state, BLOCKED))
-                continue
-            moved = True
-            self._ran(state, event, self.run.log[known:])
-            if sum(state.knows.values()) != knew:
-                self._note_complete(state)
-        if moved:
-            for state, why in waiting:
+        if not moved:
+            return False
+        for state, why in waiting:
+            # The last one at a barrier lets the others go in the same step.
+            if why == HELD or self.run.broken or not self._try(state):
                 self.lanes[state.wave].add(self.step, self._line(state.events[state.at].op), why)
-        return moved
+        return True
+
+    def _try(self, state: WaveState) -> bool:
+        """Run one operation of a wave, if it can go on."""
+        event = state.events[state.at]
+        known, knew = len(self.run.log), sum(state.knows.values())
+        if not self.run.step(state):
+            return False
+        self._ran(state, event, self.run.log[known:])
+        if sum(state.knows.values()) != knew:
+            self._note_complete(state)
+        return True
 
     def _is_held(self, state: WaveState, event: Event) -> bool:
         hold = self.hold
