@@ -109,19 +109,16 @@ def _switch(stage: _Stage, op: ops.Operation, together: set[ops.Operation], foun
     lines = tuple(sorted({stage.line(each) for each in together}))
     text = statement(op)
     shown = stage.show(together, None)
-    if shown is None:
-        why = (
-            "not simulated: that would take too long"
-            if stage.explored.out_of_work()
-            else "no race without it on the paths that were run"
-        )
+    # Without a race there may be a deadlock: waves that meet one barrier fewer than the others.
+    path, met = shown if shown is not None else (stage.hangs(together), None)
+    off = stage.record(path, together, met) if path is not None else None
+    if path is None or off is None or not (off.races or off.stuck):
+        why = "no race without it on the paths that were run"
+        if shown is not None:
+            why = "the race without it comes later than a run is shown"
+        elif stage.explored.out_of_work():
+            why = "not simulated: that would take too long"
         return Switch(stage.line(op), lines, text, None, None, why)
-    path, met = shown
-    off = stage.record(path, together, met)
-    if not off.races:
-        return Switch(
-            stage.line(op), lines, text, None, None, "the race without it comes later than a run is shown"
-        )
     on = stage.record(path, (), met)
     number = len(found.runs)
     where = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
@@ -190,6 +187,19 @@ class _Stage:
                 found = [met for met in self._races(path, off) if met.pair not in known]
             if found:
                 return path, min(found, key=_interest)
+        return None
+
+    def hangs(self, off: Collection[ops.Operation]) -> list[Visit] | None:
+        """A path on which waves wait for ever without some barriers, and not with them."""
+        for path in self.paths[:TRIED]:
+            runs = [
+                RecordedRun(self.context, path, self.waves(path), out, self.explored) for out in ((), off)
+            ]
+            for run in runs:
+                run.run()
+            stuck = [any(state.at < len(state.events) for state in run.waves) for run in runs]
+            if runs[0].ends and stuck == [False, True] and not self.explored.out_of_work():
+                return path
         return None
 
     def _races(self, path: list[Visit], off: Collection[ops.Operation]) -> Sequence[Met]:

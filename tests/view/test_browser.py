@@ -151,7 +151,7 @@ def test_several_kernels_of_a_file(reader: Reader) -> None:
     page = reader.opens("two")
     assert [option.text for option in page.all("#kernel option")] == ["@tile", "@copy"]
     page.all("#kernel option")[1].click()
-    assert page.text("#switches").splitlines()[0] == "wait_count load=0"
+    assert page.text("#switches li:first-child") == "line 15\nwait_count load=0"
 
 
 def test_a_ring_has_lanes_for_slots_and_phases(reader: Reader) -> None:

@@ -98,6 +98,12 @@ def test_waves_that_wait_for_ever_are_named() -> None:
     assert not recording.cut
 
 
+def test_without_a_barrier_of_one_group_of_waves_the_others_wait_for_ever() -> None:
+    off, on = without(SKEWED, 6)
+    assert {wave for wave, _ in off.stuck} == {0, 1} and not off.races
+    assert not on.stuck
+
+
 def test_phases_of_mbarriers_count_arrivals() -> None:
     recording = shown(RING).scenarios[0].recording
     names = {mbarrier.name: mbarrier.phases for mbarrier in recording.mbarriers}

@@ -190,7 +190,7 @@
       make("span", { class: "margin", "aria-hidden": "true" }, sign),
       make("span", { class: "chips", style: `width:${now.room}px` }, ...chips),
       make("span", { class: "indent" }, indent(lines()[line - 1])),
-      make("span", { class: "text", title: lines()[line - 1] }, lines()[line - 1].trimStart()),
+      make("span", { class: "text", title: barrier ? barrierTip(barrier) : lines()[line - 1] }, lines()[line - 1].trimStart()),
       ...(origin ? [make("span", { class: "origin" }, origin)] : []),
       ...(barrier ? [make("span", { class: "sr-only" }, barrierWords(barrier))] : []),
     );
@@ -199,6 +199,11 @@
   function barrierWords(barrier) {
     if (barrier.needed === false) return `, redundant: ${barrier.reasons.join("; ")}`;
     return barrier.reasons.length ? `, needed: ${barrier.reasons[0]}` : ", a barrier or wait";
+  }
+
+  function barrierTip(barrier) {
+    const words = { true: "needed", false: "redundant", null: "a barrier or wait" }[String(barrier.needed)];
+    return [words, ...barrier.reasons.slice(0, 4)].join("\n• ");
   }
 
   function selectLine(line, scroll) {
@@ -446,7 +451,7 @@
       "aria-describedby": change.note ? `switch-note-${number}` : false,
     });
     box.checked = true;
-    const item = make("li", {}, make("label", {}, box, make("span", { class: "code" }, change.text), make("span", {}, where)));
+    const item = make("li", {}, make("label", {}, box, make("span", { class: "where" }, where), make("span", { class: "code" }, change.text)));
     if (change.note) item.append(make("span", { class: "note", id: `switch-note-${number}` }, change.note));
     return item;
   }
