@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page; 0 whatever is found in the kernel, for showing that is what was asked for."""
-    output = options.output or _default_output(options.file)
+    output = _default_output(options.file) if options.output is None else options.output
     write = None if options.json else _writer(output)
     if options.file != STDIN and not options.json:
         _refuse_overwriting(options.file, output)

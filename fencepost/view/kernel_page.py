@@ -21,6 +21,7 @@ from fencepost.timing import SyncTime
 from fencepost.version import __version__
 from fencepost.view.hazard_windows import Windows, windows_of
 from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, StrategyRow, Text
+from fencepost.view.python_lines import python_lines
 from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
 from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 
@@ -34,28 +35,48 @@ Spans = dict[ops.Operation, Span]
 def page_of(
     traces: Iterable[CapturedTrace], target: str = "", title: str = "", *, mended: bool = True
 ) -> Page:
-    """A page of some kernels; with `mended`, those that race stand on it a second time, as `insert` leaves them."""
-    texts: dict[str, int] = {}
-    found: list[Text] = []
-    kernels: list[KernelPage] = []
+    """A page of some kernels.
+
+    With `mended`, those that race stand on it a second time, as `insert` leaves them; and those of a host, by the
+    lines of the Python that they were written in.
+    """
+    made = _Pages(target)
     for trace in traces:
-        judged = [(trace, f"@{trace.name}")]
         report = check(trace)
+        made.add(trace, report, f"@{trace.name}")
         again = _mended(trace, report, target) if mended else None
         if again is not None:
-            judged.append((again, f"@{trace.name}, with the barriers of insert"))
-        for each, called in judged:
-            source, spans = spans_of(each)
-            if source.text not in texts:
-                texts[source.text] = len(found)
-                # Not splitlines(): the numbers of lines are those that everything else counts.
-                lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
-                found.append(Text(source.name, tuple(lines)))
-            rows = kernels[-1].strategies[1:] if each is again else None
-            page = _kernel_page(each, report if each is trace else check(each), target, spans, rows)
-            kernels.append(replace(page, title=called, text=texts[source.text]))
-    named = title or (Path(found[0].name).name if found else "")
-    return Page(named, __version__, tuple(found), tuple(kernels))
+            made.add(again, check(again), f"@{trace.name}, with the barriers of insert")
+        with python_lines(trace) as source:
+            if mended and source is not None:
+                # Judged again: what is said may name lines.
+                made.add(trace, check(trace), f"@{trace.name}, in {Path(source.name).name}")
+    named = title or (Path(made.texts[0].name).name if made.texts else "")
+    return Page(named, __version__, tuple(made.texts), tuple(made.kernels))
+
+
+class _Pages:
+    """The kernels of a page, and the texts that they stand in."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.texts: list[Text] = []
+        self.kernels: list[KernelPage] = []
+        self.numbers: dict[str, int] = {}
+        """Texts that are there, by what they say."""
+
+    def add(self, trace: CapturedTrace, report: Report, title: str) -> None:
+        """One more kernel. Without its barriers, one that was there before is the same again for strategies."""
+        source, spans = spans_of(trace)
+        if source.text not in self.numbers:
+            self.numbers[source.text] = len(self.texts)
+            # Not splitlines(): the numbers of lines are those that everything else counts.
+            lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
+            self.texts.append(Text(source.name, tuple(lines)))
+        same = bool(self.kernels) and self.kernels[-1].name == trace.name
+        compared = self.kernels[-1].strategies[1:] if same else None
+        page = _kernel_page(trace, report, self.target, spans, compared)
+        self.kernels.append(replace(page, title=title, text=self.numbers[source.text]))
 
 
 def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:

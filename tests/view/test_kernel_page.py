@@ -122,6 +122,26 @@ def test_a_triton_module_is_shown_by_its_own_lines() -> None:
     assert {"local_store" in lines[line - 1] for line in (race.first[1], race.second[1])} == {True, False}
 
 
+def test_a_triton_module_is_shown_by_the_lines_of_its_python_as_well(tmp_path: Path) -> None:
+    written = tmp_path / "tiles.py"
+    written.write_text("import triton\n\n\ndef kernel():\n    store()\n    load()\n", encoding="utf-8")
+    text = (TTGIR / "insert_loop.ttgir").read_text(encoding="utf-8")
+    text = text.replace("!tensor -> !tile", f'!tensor -> !tile loc("{written}":5:4)')
+    text = text.replace("!tile -> !tensor", f'!tile -> !tensor loc("{written}":6:4)')
+    module = tmp_path / "module.ttgir"
+    module.write_text(text, encoding="utf-8")
+    made = page_of(read_kernels(str(module)).to_check())
+    by_module, by_python = made.kernels
+    assert by_module.origins and by_python.title == "@kernel, in tiles.py"
+    assert made.texts[by_python.text].lines[4] == "    store()"
+    assert {(window.producer, window.consumer) for window in by_python.windows} == {(5, 6), (6, 5)}
+    assert {mark.line for finding in by_python.findings for mark in finding.marks} == {5, 6}
+    # Nothing of this stays: the module's own lines are what comes next.
+    written.unlink()
+    (again,) = page_of(read_kernels(str(module)).to_check()).kernels
+    assert again.windows == by_module.windows
+
+
 def test_the_data_is_json() -> None:
     for text in (TILE, RACY, RING, COPY):
         found = json.loads(json.dumps(as_json(page(text)), allow_nan=False))
