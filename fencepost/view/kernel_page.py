@@ -21,7 +21,7 @@ from fencepost.timing import SyncTime
 from fencepost.version import __version__
 from fencepost.view.hazard_windows import Windows, windows_of
 from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, StrategyRow, Text
-from fencepost.view.python_lines import python_lines
+from fencepost.view.python_lines import python_lines, written_at
 from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
 from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 
@@ -105,9 +105,9 @@ def _kernel_page(
     runs = scenarios_of(trace, races, spans)
     rows, why = ((as_it_stands(trace, target), *compared), "") if compared else strategy_rows(trace, target)
     left_out += [*runs.left_out, *([why] if why else []), *report.explored.limits]
-    # A module whose locations are those of its own file says nothing new with them.
     here = spans_of(trace)[0].name
-    written = {_line(op, spans): op.origin for op in spans if op.origin.rpartition(":")[0] not in ("", here)}
+    places = ((op, written_at(op)) for op in spans)
+    written = {_line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != here}
     return KernelPage(
         trace.name,
         f"@{trace.name}",

@@ -14,7 +14,8 @@ from fencepost.ir.trace import CapturedTrace
 
 MOST_OPERATIONS = 2_000
 """Larger kernels are shown by the lines of their module alone: everything is made twice."""
-_ORIGIN = re.compile(r"(.+\.py):(\d+)(?:, called from .*)?")
+_PLACE = re.compile(r"(?:(.+\.py):|line )(\d+)")
+CALLED = ", called from "
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def python_lines(trace: CapturedTrace) -> Iterator[Source | None]:
 
 def _source_of(operations: list[ops.Operation]) -> Source | None:
     """The file that most operations were written in, if it is there and says what it said."""
-    files = Counter(place[0] for op in operations if (place := _place(op)) is not None)
+    files = Counter(place[0] for op in operations if (place := written_at(op)) is not None)
     if not files:
         return None
     name = files.most_common(1)[0][0]
@@ -47,14 +48,14 @@ def _source_of(operations: list[ops.Operation]) -> Source | None:
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None  # the module may come from another machine
-    last = max(place[1] for op in operations if (place := _place(op)) is not None and place[0] == name)
+    last = max(place[1] for op in operations if (place := written_at(op)) is not None and place[0] == name)
     return Source(name, text) if last <= text.count("\n") + 1 else None
 
 
 def _lines_of(operations: list[ops.Operation], name: str) -> list[int]:
     """A line for each operation: what says nothing of its own stands with what is before it."""
     known = [
-        place[1] if (place := _place(op)) is not None and place[0] == name else None for op in operations
+        place[1] if (place := written_at(op)) is not None and place[0] == name else None for op in operations
     ]
     line = next(each for each in known if each is not None)
     found = []
@@ -64,7 +65,12 @@ def _lines_of(operations: list[ops.Operation], name: str) -> list[int]:
     return found
 
 
-def _place(op: ops.Operation) -> tuple[str, int] | None:
-    """The file and line that an operation was written on."""
-    match = _ORIGIN.fullmatch(op.origin)
-    return (match[1], int(match[2])) if match else None
+def written_at(op: ops.Operation) -> tuple[str, int] | None:
+    """The Python file and line that an operation comes from; of calls, the outermost: that is the kernel's own."""
+    file, line = "", 0
+    for words in op.origin.split(CALLED):
+        match = _PLACE.fullmatch(words)
+        if match is None:
+            return None
+        file, line = match[1] or file, int(match[2])
+    return (file, line) if file else None

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from fencepost.commands.files import read_kernels
 from fencepost.ir.builder import Kernel
+from fencepost.ir.ops import Compute
 from fencepost.ir.parser import parse, parse_all
 from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import as_json
+from fencepost.view.python_lines import written_at
 from tests.view.kernels import COPY, RACY, RING, TILE, large, page, shown
 
 TTGIR = Path(__file__).parent.parent / "filecheck" / "ttgir"
@@ -151,3 +155,19 @@ def test_the_data_is_json() -> None:
 def test_a_large_kernel_has_its_windows() -> None:
     kernel = shown(large(400))
     assert len(kernel.windows) >= 190
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        ("/home/k.py:12", ("/home/k.py", 12)),
+        ("standard.py:3, called from line 9, called from k.py:12", ("k.py", 12)),
+        ("k.py:3, called from line 9", ("k.py", 9)),
+        ("module.ttgir:4", None),
+        ("", None),
+    ],
+)
+def test_of_calls_the_kernels_own_line_is_where_an_operation_was_written(
+    origin: str, place: tuple[str, int] | None
+) -> None:
+    assert written_at(Compute(written=origin)) == place

@@ -134,6 +134,12 @@
     return kernel().barriers.find((barrier) => barrier.line === line);
   }
 
+  function isWritten(barrier) {
+    // A barrier that a compiler puts in has the line of what follows it, and no text of its own.
+    const text = lineText(barrier.line);
+    return text.includes("barrier") || text.includes(barrier.text.split(" ")[0]);
+  }
+
   function wavesOn() {
     // Where the waves are in this step, by line.
     const found = new Map();
@@ -168,8 +174,8 @@
   function makeRow(row, now) {
     const line = shown.rows[row], barrier = barrierOn(line), here = now.waves.get(line) || [];
     const classes = ["row"];
-    if (barrier) classes.push("barrier");
-    if (now.off.has(line)) classes.push("off");
+    if (barrier) classes.push(isWritten(barrier) ? "barrier" : "barrier-before");
+    if (now.off.has(line)) classes.push(barrier && !isWritten(barrier) ? "off-before" : "off");
     if (now.marks.has(line)) classes.push("marked");
     if (line === shown.line) classes.push("selected");
     if (now.racing.has(line)) classes.push("race");
@@ -191,7 +197,7 @@
       make("span", { class: "chips", style: `width:${now.room}px` }, ...chips),
       make("span", { class: "indent" }, indent(lines()[line - 1])),
       make("span", { class: "text", title: barrier ? barrierTip(barrier) : lines()[line - 1] }, lines()[line - 1].trimStart()),
-      ...(origin ? [make("span", { class: "origin" }, origin)] : []),
+      ...(origin ? [make("span", { class: "origin", title: origin }, origin.split("/").pop())] : []),
       ...(barrier ? [make("span", { class: "sr-only" }, barrierWords(barrier))] : []),
     );
   }
