@@ -7,13 +7,17 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import FILE_HELP, read_kernels
+from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
+    error_json,
+    print_error,
     print_json,
     print_styled,
 )
+from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.explain import Explain
 
-    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
     add_target_argument(parser)
     add_options(parser, Explain)
     add_as_is_argument(parser)
@@ -39,27 +43,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the barriers of every kernel of the file."""
+    """Explain the barriers of every kernel of every file; 2 if a file could not be read."""
+    found: list[dict[str, Any]] = []
+    codes = [0]
+    files = kernel_files(options.files)
+    for name, missing in files:
+        try:
+            if missing is not None:
+                raise missing
+            found += _explain(name, options)
+        except FencepostError as error:
+            print_error(error)
+            found.append({"file": name, "ok": False, "error": error_json(error)})
+            codes.append(error.exit_code)
+    # Of one file that cannot be read there is nothing to print, as in all commands.
+    if options.json and (len(files) > 1 or any("error" not in entry for entry in found)):
+        print_json(found)
+    elif not options.json and len(files) > 1:
+        sys.stdout.write(f"{_summary(len(files), found)}\n")
+    return max(codes)
+
+
+def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Explain the kernels of one file; what programs are told about it."""
     from fencepost.passes.explain import Explain
 
     found: list[dict[str, Any]] = []
-    kernels = read_kernels(options.file, compiled=not options.as_is)
+    kernels = read_kernels(name, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
         explained = read_options(Explain, options, target=target).apply(kernel)
         if options.json:
-            found.append(
-                {"kernel": kernel.name, **kernels.judged_json(), **_as_json(kernel, explained, target)}
-            )
-        else:
-            for line in _as_text(kernel, explained, target, None if options.all else SHOWN):
-                sys.stdout.write(f"{line}\n")
-            _warn_of_uncovered(kernel, explained)
-    if options.json:
-        print_json(found)
-    elif kernels.judged:
-        sys.stdout.write(f"{options.file}: {kernels.judged}\n")
-    return 0
+            told = _as_json(kernel, explained, target)
+            found.append({"file": name, "kernel": kernel.name, **kernels.judged_json(), **told})
+            continue
+        redundant = sum(bool(entry.redundant) for entry in explained.barriers)
+        found.append({"barriers": len(explained.barriers), "redundant": redundant})
+        for line in _as_text(kernel, explained, target, None if options.all else SHOWN):
+            sys.stdout.write(f"{line}\n")
+        _warn_of_uncovered(kernel, explained)
+    if kernels.judged and not options.json:
+        sys.stdout.write(f"{name}: {kernels.judged}\n")
+    return found
+
+
+def _summary(files: int, found: list[dict[str, Any]]) -> str:
+    """All files in one line."""
+    from fencepost.report.words import plural
+
+    read = [entry for entry in found if "error" not in entry]
+    barriers = plural(sum(entry["barriers"] for entry in read), "barrier")
+    redundant = sum(entry["redundant"] for entry in read)
+    failed = len(found) - len(read)
+    more = f"; {plural(failed, 'file')} could not be read" if failed else ""
+    kernels = plural(len(read), "kernel")
+    return f"{plural(files, 'file')}, {kernels}: {barriers}, {redundant} of them redundant{more}"
 
 
 def _as_json(kernel: CapturedTrace, explained: Explanation, target: str) -> dict[str, Any]:
