@@ -16,7 +16,7 @@ from fencepost.commands.streams import drop_output, lasting_streams
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
-COMMANDS = ("insert", "check", "prune", "explain", "schedule", "demo", "completion")
+COMMANDS = ("insert", "check", "prune", "explain", "schedule", "lsp", "demo", "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,7 +81,7 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
         if name not in wanted:
             continue
         module.add_arguments(command)
-        if name not in ("completion",):
+        if name not in ("completion", "lsp"):
             command.add_argument("--json", action="store_true", help="print JSON")
         command.set_defaults(run=module.run)
     return parser

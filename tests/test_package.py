@@ -38,8 +38,9 @@ MAY_IMPORT = {
     },
     "kernels": {"ir"},
     "api": {"analysis", "check", "hosts", "ir", "passes", "reference", "schedule"},
+    "lsp": {"check", "hosts", "ir", "passes", "report"},
     "commands": {
-        *("analysis", "check", "emit", "hosts", "ir", "kernels", "passes", "report"),
+        *("analysis", "check", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
         *("schedule", "targets", "timing"),
     },
     "cli": {"commands", "ir"},

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from fencepost.check import Check, Report
 from fencepost.commands.files import read_kernels
-from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import add_as_is_argument, error_json, print_error, print_json, print_styled
+from fencepost.hosts.kernel_files import Kernels
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.option_fields import add_options, positive, read_options

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import STDIN, write_text
-from fencepost.commands.kernels import Kernels
+from fencepost.hosts.kernel_files import Kernels
 from fencepost.ir.source import FencepostError
 
 if TYPE_CHECKING:
