@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def print_json(entries: Sequence[dict[str, Any]]) -> None:
-    """One JSON document on standard output: a list of entries, each of which says which schema it follows."""
+def print_json(document: dict[str, Any] | Sequence[dict[str, Any]]) -> None:
+    """One JSON document on standard output; it says which schema it follows, or each of its entries does."""
     from fencepost.schemas import SCHEMA_VERSION
 
-    versioned = [{"schema_version": SCHEMA_VERSION, **entry} for entry in entries]
+    version = {"schema_version": SCHEMA_VERSION}
+    versioned = version | document if isinstance(document, dict) else [version | entry for entry in document]
     json.dump(versioned, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
