@@ -132,11 +132,14 @@ class RecordedRun(Simulation):
         """Keep what races, as it was run."""
         known = len(self.races)
         super().record(kind, first, second, why)
+        new = len(self.races) > known
+        if not new and (self.shown is None or first.wave not in (self.shown.wave, self.shown.other)):
+            return
         met = Met(kind, first.effect.hazard_with(second.effect), first, second)
         if met.hold is not None and self.shown in (met.hold, met.swapped.hold):
             # What the run is there to show comes first, also if other waves have raced in the same way before.
             self.met.insert(0, met if met.hold == self.shown else met.swapped)
-        elif len(self.races) > known:
+        elif new:
             self.met.append(met)
 
 

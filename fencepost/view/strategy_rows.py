@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import thread_time
+
 from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
 from fencepost.ir import ops
@@ -18,6 +20,8 @@ MOST_OPERATIONS = 400
 """Larger kernels are not compared: each strategy would take as long as `insert`."""
 SECONDS = 0.5
 """How long `optimal` may look for a proof."""
+MOST_SECONDS = 3.0
+"""How long all of them may take together, before the next one is left out."""
 MOST_LINES = 40
 
 
@@ -29,8 +33,12 @@ def strategy_rows(trace: CapturedTrace, target: str) -> tuple[tuple[StrategyRow,
     if any(isinstance(op, ops.MbarrierOperation) for op in operations):
         return (), "strategies side by side: mbarriers order this kernel, and no strategy places these"
     rows = [as_it_stands(trace, target)]
+    start = thread_time()
     try:
-        rows += [_row(trace, name, target) for name in (AUTO.name, *STRATEGIES)]
+        for name in (AUTO.name, *STRATEGIES):
+            if thread_time() - start > MOST_SECONDS:
+                return tuple(rows), f"strategies side by side: {name} and those after it would take too long"
+            rows.append(_row(trace, name, target))
     except FencepostError as refused:
         return tuple(rows), f"strategies side by side: without its barriers, {refused.message}"
     return tuple(rows), ""
