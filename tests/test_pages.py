@@ -87,6 +87,7 @@ def test_three_dots_stand_for_any_lines() -> None:
 KERNELS_OF_THE_DOCS = [
     pytest.param(trace, id=f"{page.name}-{trace.name}")
     for page in sorted(DOCS.glob("*.md"))
+    if page.name != "codes.md"  # half of its kernels are wrong on purpose; tests/codes runs them
     for _, language, body in blocks(page.name)
     if language == "fp" and body.lstrip().startswith(("kernel @", "#", "func @")) and "kernel @" in body
     for trace in parse_all(body)

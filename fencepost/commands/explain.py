@@ -1,10 +1,11 @@
-"""`fencepost explain`: for every barrier, what it alone covers."""
+"""`fencepost explain`: for every barrier, what it alone covers; for a code, what it means."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import FILE_HELP, read_kernels
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
     from fencepost.passes.explain import Explained, Explanation
 
-SUMMARY = "say for every barrier why it is there, or that nothing needs it"
+SUMMARY = "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means"
 SHOWN = 6
 
 
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.explain import Explain
 
-    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("file", metavar="FILE | CODE", nargs="?", help=f"{FILE_HELP}; or a code, as FP207")
+    what.add_argument("--codes", action="store_true", help="list all codes")
     add_target_argument(parser)
     add_options(parser, Explain)
     add_as_is_argument(parser)
@@ -40,9 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the barriers of every kernel of the file."""
+    """Explain the barriers of every kernel of the file, or a code."""
+    from fencepost.codes.lookup import looks_like_a_code
     from fencepost.passes.explain import Explain
 
+    if options.codes:
+        return _list_codes(options)
+    if looks_like_a_code(options.file) and not Path(options.file).exists():
+        return _explain_code(options)
     found: list[dict[str, Any]] = []
     kernels = read_kernels(options.file, compiled=not options.as_is)
     target = kernels.target(options.target)
@@ -60,6 +68,29 @@ def run(options: argparse.Namespace) -> int:
         print_json(found)
     elif kernels.judged:
         sys.stdout.write(f"{options.file}: {kernels.judged}\n")
+    return 0
+
+
+def _explain_code(options: argparse.Namespace) -> int:
+    from fencepost.codes.lookup import page_of
+    from fencepost.codes.show import shown
+
+    page = page_of(options.file)
+    if options.json:
+        print_json(page.as_json())
+    else:
+        print_styled(shown(page))
+    return 0
+
+
+def _list_codes(options: argparse.Namespace) -> int:
+    from fencepost.codes.lookup import known_codes, page_of
+
+    pages = [page_of(code) for code in known_codes()]
+    if options.json:
+        print_json([{"code": page.code, "title": page.title} for page in pages])
+    else:
+        sys.stdout.writelines(f"{page.code}  {page.title}\n" for page in pages)
     return 0
 
 
