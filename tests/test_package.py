@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "reference": {"analysis", "flow", "ir", "targets"},
     "schedule": {"analysis", "check", "ir", "targets"},
     "passes": {"analysis", "check", "emit", "flow", "ir", "placement", "schedule", "targets", "timing"},
-    "report": {"analysis", "check", "emit", "flow", "ir", "passes", "timing"},
+    "report": {"analysis", "check", "codes", "emit", "flow", "ir", "passes", "timing"},
     "hosts": {
         *("analysis", "check", "emit", "flow", "ir", "passes", "placement"),
         *("reference", "report", "schedule", "targets"),

@@ -24,7 +24,7 @@ GROUPS = {
 _HEAD = """# Codes
 
 Every code that fencepost prints. `fencepost explain FP207` shows the same in a terminal, `fencepost explain --codes`
-lists them.
+lists them. A finding of `check` that is known to be harmless can be [silenced at its place](silencing.md).
 
 (This page is made from `fencepost/codes/pages/` by `make codes`; the tests run its examples.)
 """
