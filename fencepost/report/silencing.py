@@ -1,26 +1,28 @@
 """Findings that a comment allows are counted and shown with their reason, and are not findings any more.
 
 A finding is allowed by a comment with its code on the line of one of the operations that it is about: in the kernel's
-text, or in the Python file that a Triton module says the operation was written in.
+text, or in the Python file that a Triton module says the operation was written in. What it hides is looked for: see
+`isolated_accesses`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from fencepost.check import Deadlock, Race, Report
-from fencepost.check.group_by_fix import Finding
+from fencepost.check.group_by_fix import Finding, Judge, key_of
 from fencepost.ir import ops
 from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.allow_comments import UNUSED, Allow, AllowComments, read_allow_comments, warning
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import CODES, Spans, spans_of
+from fencepost.report.isolated_accesses import can_be_isolated, isolated
 from fencepost.report.words import plural
 
 _PYTHON_LINE = re.compile(r"(?P<file>.+?\.py):(?P<line>\d+)(?:,|$)")
@@ -28,6 +30,23 @@ _PYTHON_LINE = re.compile(r"(?P<file>.+?\.py):(?P<line>\d+)(?:,|$)")
 
 Silenced = Counter[Allow]
 """The comments that allow findings, and how many each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A text, and where each operation stands in it."""
+
+    source: Source
+    spans: Spans
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A finding that a comment allows, and the operation that the comment is about."""
+
+    finding: Finding
+    op: ops.Operation
+    allow: Allow
 
 
 @dataclass(slots=True)
@@ -47,17 +66,14 @@ class Silencer:
         source, spans = spans_of(kernel)
         self._own = source.name
         self._comments(source)
-        self.complete &= report.explored.complete
-        found = self._allowed(report, source, spans)
-        if not found:
+        places = Places(source, spans)
+        if not self._allowed(report, places):
+            self.complete &= report.explored.complete
             return report, Counter()
-        self.used |= set(found.values())
-        left = self._without(report, source, spans)
-        judge = report.judge
-        if judge is not None:
-            # Fixes are tried on the kernel: what is allowed must not count there either.
-            left.judge = lambda changed: self._without(judge(changed), source, spans)
-        return left, Counter(found.values())
+        left, allows = self._judged_without(report, places)
+        self.complete &= left.explored.complete
+        self.used |= set(allows)
+        return left, allows
 
     def warnings(self) -> list[Diagnostic]:
         """What is wrong with comments: once all kernels of the file have been judged."""
@@ -71,36 +87,58 @@ class Silencer:
             if allow not in self.used
         ]
 
-    def _without(self, report: Report, source: Source, spans: Spans) -> Report:
-        allowed = self._allowed(report, source, spans)
-        return replace(
-            report,
-            races=[each for each in report.races if id(each) not in allowed],
-            deadlocks=[each for each in report.deadlocks if id(each) not in allowed],
-            out_of_range=[each for each in report.out_of_range if id(each) not in allowed],
-            silenced=len(allowed),
-        )
+    def _judged_without(self, report: Report, places: Places) -> tuple[Report, Silenced]:
+        """Judge the kernel without the accesses that are allowed to race, until no other one turns out to be."""
+        kernel, judge = report.kernel, report.judge
+        allows: dict[object, Allow] = {}
+        apart: set[ops.MemoryOperation] = set()
+        while True:
+            found = self._allowed(report, places)
+            allows |= {(*key_of(each.finding), _distance(each.finding)): each.allow for each in found}
+            accesses = {each.op for each in found if isinstance(each.finding, Race)}
+            more = {op for op in accesses if can_be_isolated(op)}
+            if kernel is None or judge is None or more <= apart:
+                break
+            apart |= more
+            with isolated(apart):
+                report = judge(kernel)
+        left = _without(report, found)
+        left.silenced = len(allows)
+        if any(not set(_operations(each.finding)) <= apart for each in found):
+            left.explored = replace(left.explored, limits=[*left.explored.limits])
+            left.explored.cut("what is silenced may hide more")
+        if judge is not None:
+            # Fixes are tried on the kernel: what is allowed must not count there either.
+            left.judge = lambda changed: self._judged_again(changed, judge, apart, places)
+        return left, Counter(allows.values())
 
-    def _allowed(self, report: Report, source: Source, spans: Spans) -> dict[int, Allow]:
-        """What allows each finding, by its identity."""
+    def _judged_again(
+        self, kernel: CapturedTrace, judge: Judge, apart: set[ops.MemoryOperation], places: Places
+    ) -> Report:
+        with isolated(apart):
+            report = judge(kernel)
+        return _without(report, self._allowed(report, places))
+
+    def _allowed(self, report: Report, places: Places) -> list[Allowed]:
+        """The findings that are allowed."""
         findings: list[Finding] = [*report.races, *report.deadlocks, *report.out_of_range]
-        found: dict[int, Allow] = {}
+        found: list[Allowed] = []
         for finding in findings:
             for op in _operations(finding):
-                allow = self._allow(code_of(finding), op, source, spans)
+                allow = self._allow(code_of(finding), op, places)
                 if allow is not None:
-                    found[id(finding)] = allow
+                    found.append(Allowed(finding, op, allow))
                     break
         return found
 
-    def _allow(self, code: str, op: ops.Operation, source: Source, spans: Spans) -> Allow | None:
+    def _allow(self, code: str, op: ops.Operation, places: Places) -> Allow | None:
         """The comment that allows a code at an operation."""
-        span = spans.get(op)
-        places = [(self._comments(source), span.line)] if span is not None else []
+        span = places.spans.get(op)
+        lines = [(self._comments(places.source), span.line)] if span is not None else []
         python = _PYTHON_LINE.match(op.origin)
         if python is not None:
-            places.append((self._python_comments(python["file"]), int(python["line"])))
-        for comments, line in places:
+            lines.append((self._python_comments(python["file"]), int(python["line"])))
+        for comments, line in lines:
             for allow in comments.allows:
                 if (allow.code, allow.line) == (code, line):
                     return allow
@@ -136,6 +174,21 @@ def _operations(finding: Finding) -> Iterator[ops.Operation]:
         concerned = [finding.op]
     for op in concerned:
         yield op.owner or op
+
+
+def _distance(finding: Finding) -> int:
+    return finding.distance if isinstance(finding, Race) else 0
+
+
+def _without(report: Report, allowed: Sequence[Allowed]) -> Report:
+    gone = {id(each.finding) for each in allowed}
+    return replace(
+        report,
+        races=[each for each in report.races if id(each) not in gone],
+        deadlocks=[each for each in report.deadlocks if id(each) not in gone],
+        out_of_range=[each for each in report.out_of_range if id(each) not in gone],
+        silenced=len(gone),
+    )
 
 
 def silenced_lines(silenced: Silenced) -> list[str]:
