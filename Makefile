@@ -6,7 +6,7 @@ N ?= 10000
 
 QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
-.PHONY: demo quick test full lint types unit fuzz bench golden codes clean
+.PHONY: demo quick test full lint types unit docs fuzz bench golden codes clean
 
 demo: $(VENV)/.ready
 	$(BIN)/fencepost demo
@@ -32,6 +32,10 @@ types: $(VENV)/.ready-dev
 
 unit: $(VENV)/.ready-dev
 	$(BIN)/pytest -m "not full"
+
+# The docs as a site, in out/site.
+docs: $(VENV)/.ready-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # A campaign of N random kernels; a failure is shrunk and written to out/.
 fuzz: $(VENV)/.ready-dev

@@ -12,11 +12,21 @@ from collections.abc import Collection, Sequence
 from types import FrameType
 from typing import NoReturn
 
-from fencepost.commands.streams import drop_output, lasting_streams
+from fencepost.commands.argument_parser import Parser, add_command
+from fencepost.commands.streams import COLORS, coloured, drop_output, lasting_streams
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
-COMMANDS = ("insert", "check", "prune", "explain", "schedule", "demo", "completion")
+COMMANDS = {
+    "insert": "add the barriers that a kernel lacks",
+    "check": "look for races, deadlocks, and misuse of split barriers and mbarriers",
+    "prune": "remove barriers that no hazard needs",
+    "explain": "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means",
+    "schedule": "let two groups of waves take turns: one multiplies while the other moves memory",
+    "demo": "walk through the bundled kernels: hazards, races, the barriers put in, what check finds then",
+    "completion": "print the completion script for a shell",
+}
+"""The commands, each in a module of its name, and what they do in a few words."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,16 +68,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         # argparse leaves after --help, --version and mistakes; its output still has to be flushed.
         sys.stdout.flush()
         raise
-    try:
-        return int(options.run(options))
-    except FencepostError as error:
-        _print_error(error)
-        return error.exit_code
+    with coloured(options.color):
+        try:
+            return int(options.run(options))
+        except FencepostError as error:
+            _print_error(error)
+            return error.exit_code
 
 
 def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
     """The parser, with the arguments of the commands that are wanted."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="fencepost",
         description="Puts the synchronization into GPU kernels: exactly the barriers they need, "
         "with a reason for each.",
@@ -75,14 +86,17 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        module = importlib.import_module(f"fencepost.commands.{name}")
-        command = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+    for name, summary in COMMANDS.items():
+        command = add_command(commands, name, summary)
         if name not in wanted:
             continue
+        module = importlib.import_module(f"fencepost.commands.{name}")
         module.add_arguments(command)
         if name not in ("completion",):
             command.add_argument("--json", action="store_true", help="print JSON")
+        command.add_argument(
+            "--color", choices=list(COLORS), default="auto", help="colours in what is printed (default: auto)"
+        )
         command.set_defaults(run=module.run)
     return parser
 

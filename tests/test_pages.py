@@ -19,6 +19,7 @@ from tests.conftest import CommandLine
 
 DOCS = Path(__file__).parent.parent / "docs"
 COMMANDS = {"copies-in-flight.md": 10, "split-barriers.md": 8, "ping-pong.md": 3, "silencing.md": 2}
+TOURS = {"tour-cuda.md": 6, "tour-hip.md": 6}
 KERNELS = {"copies-in-flight.md": 9, "split-barriers.md": 5, "ping-pong.md": 1, "silencing.md": 2}
 """Pages, and how many commands and kernels each shows at least."""
 Blocks = list[tuple[str, str, str]]
@@ -38,7 +39,7 @@ def shown(expected: str, printed: str) -> bool:
     return re.fullmatch("".join(lines), printed) is not None
 
 
-@pytest.mark.parametrize("page", COMMANDS)
+@pytest.mark.parametrize("page", [*COMMANDS, *TOURS])
 def test_the_page_shows_what_the_commands_print(
     page: str, fencepost: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -55,16 +56,16 @@ def test_the_page_shows_what_the_commands_print(
             ran = fencepost(*command.split())
             assert shown(expected, ran.out + ran.err), f"{command}\n{ran.out}{ran.err}"
             commands += 1
-    assert commands >= COMMANDS[page]
+    assert commands >= (COMMANDS | TOURS)[page]
 
 
-@pytest.mark.parametrize("page", COMMANDS)
+@pytest.mark.parametrize("page", [*COMMANDS, "embedding.md"])
 def test_the_python_of_the_page_prints_what_the_page_says(page: str) -> None:
     found = blocks(page)
     (place,) = [number for number, (_, language, _) in enumerate(found) if language == "python"]
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(found[place][2], {})
+        exec(found[place][2], {"__name__": __name__})
     assert printed.getvalue().rstrip("\n") == found[place + 1][2].rstrip("\n")
 
 

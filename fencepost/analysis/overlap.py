@@ -7,6 +7,8 @@ compared, and if those overlap, the solver is asked (`isl_overlap`).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from fencepost.analysis.access_class import AccessClass, has_two, numbered, regions_overlap
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
 
@@ -68,13 +70,8 @@ def _footprints_can_overlap(
 
 def _overlap_of_two_waves(one: AccessClass, other: AccessClass) -> bool:
     """Whether two different waves touch a common byte: a sweep over the bytes of all waves from low to high."""
-    ends = [
-        (region.space, region.lo, region.hi, wave, second)
-        for second, made in enumerate((one, other))
-        for wave in numbered(made.waves)
-        for region in made.at(wave)
-    ]
-    ends.sort()
+    # Both are in order, so putting them in order together takes one pass.
+    ends = sorted([*_by_address(one, False), *_by_address(other, True)])
     active: list[tuple[int, int, int, int]] = []
     for space, lo, hi, wave, second in ends:
         active = [entry for entry in active if entry[0] == space and entry[1] > lo]
@@ -82,3 +79,13 @@ def _overlap_of_two_waves(one: AccessClass, other: AccessClass) -> bool:
             return True
         active.append((space, hi, wave, second))
     return False
+
+
+@lru_cache(maxsize=1024)
+def _by_address(made: AccessClass, second: bool) -> list[tuple[int, int, int, int, bool]]:
+    """The bytes of all waves in order: space, first and last byte, wave, and which of two accesses it is."""
+    return sorted(
+        (region.space, region.lo, region.hi, wave, second)
+        for wave in numbered(made.waves)
+        for region in made.at(wave)
+    )

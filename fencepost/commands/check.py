@@ -18,8 +18,6 @@ from fencepost.option_fields import add_options, positive, read_options
 if TYPE_CHECKING:
     from fencepost.report.silencing import Silenced, Silencer
 
-SUMMARY = "look for races, deadlocks, and misuse of split barriers and mbarriers"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-SUMMARY = "print the completion script for a shell"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -11,8 +11,6 @@ from fencepost.commands.output import print_json, print_styled
 if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
 
-SUMMARY = "walk through the bundled kernels: hazards, races, the barriers put in, what check finds then"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

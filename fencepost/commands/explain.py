@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
     from fencepost.passes.explain import Explained, Explanation
 
-SUMMARY = "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means"
 SHOWN = 6
 
 

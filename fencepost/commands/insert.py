@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from fencepost.ir.source import Span
     from fencepost.ir.trace import CapturedTrace
 
-SUMMARY = "add the barriers that a kernel lacks"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,9 @@ def print_json(value: Any) -> None:
 
 
 def print_styled(text: Text, to_stderr: bool = False) -> None:
-    """Styled text; a pipe or file gets it plain."""
+    """Styled text; a pipe or file gets it plain, unless colours are forced."""
     stream = sys.stderr if to_stderr else sys.stdout
-    if stream.isatty():
+    if stream.isatty() or os.environ.get("FORCE_COLOR"):
         from rich.console import Console
 
         # Diagnostics have their own line breaks: wrapping would tear the underlines off their words.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
     from fencepost.passes.prune import Pruned
 
-SUMMARY = "remove barriers that no hazard needs"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

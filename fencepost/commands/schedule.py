@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fencepost.passes.schedule import Compared
     from fencepost.schedule import Constraints, Scheduled
 
-SUMMARY = "let two groups of waves take turns: one multiplies while the other moves memory"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -28,6 +28,28 @@ class _Lasting(io.FileIO):
             return memoryview(data).nbytes
 
 
+COLORS: dict[str, dict[str, str]] = {"auto": {}, "always": {"FORCE_COLOR": "1"}, "never": {"NO_COLOR": "1"}}
+"""When there are colours: as the terminal is, or whatever it is. The variables are those that rich looks at."""
+
+
+@contextmanager
+def coloured(when: str) -> Iterator[None]:
+    """Colours as asked for, for the time of one command."""
+    before = {name: os.environ.get(name) for name in ("FORCE_COLOR", "NO_COLOR")}
+    if when != "auto":
+        for name in before:
+            os.environ.pop(name, None)
+        os.environ.update(COLORS[when])
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 @contextmanager
 def lasting_streams() -> Iterator[None]:
     """Standard output and standard error for the time of one command."""

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Flag, Lane, Select, Unknown, Var, Wave
+from fencepost.ir.grammar_cache import parser_of
 from fencepost.ir.limits import MOST_DIGITS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.syntax_errors import token_span, unexpected_character, unexpected_token
@@ -186,7 +187,7 @@ def _piece(build: Callable[[list[Any]], Any]) -> Callable[[Any, list[Any]], Any]
 
 @cache
 def _lark() -> Lark:
-    from lark import Lark, Transformer
+    from lark import Transformer
 
     actions = _Actions()
     methods: dict[str, Any] = {rule: _statement(rule) for rule in STATEMENT_RULES}
@@ -195,7 +196,7 @@ def _lark() -> Lark:
             methods[rule] = _piece(getattr(actions, rule))
     transformer: Any = type("Actions", (Transformer,), methods)()
     grammar = (files("fencepost.ir") / "kernel.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", maybe_placeholders=True, transformer=transformer)
+    return parser_of(grammar, transformer)
 
 
 def spelling(terminal: str) -> str:

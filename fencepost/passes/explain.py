@@ -27,7 +27,7 @@ from fencepost.targets import target_named
 
 MOST_UNCOVERED = 5_000
 """Hazards that no barrier covers, of which that many are listed."""
-MOST_STEPS = 1_500_000
+MOST_STEPS = 1_000_000
 """Steps that are walked over to find them."""
 MOST_COMPARED = 300_000
 """Phases that are walked through to tell after how many iterations accesses meet."""

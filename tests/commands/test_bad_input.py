@@ -1107,6 +1107,11 @@ def test_standard_input() -> None:
         (["insert", "FILE", "FILE"], "unrecognized"),
         (["check", "--paths", "many", "FILE"], "invalid int value: 'many'"),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
+        (["chekc", "FILE"], "did you mean `check`?"),
+        (["check", "--jsn", "FILE"], "did you mean `--json`?"),
+        (["check", "--jsn", "FILE"], "usage: fencepost check "),
+        (["insert", "--stratgy=walk", "FILE"], "did you mean `--strategy`?"),
+        (["check", "--color", "green", "FILE"], "invalid choice: 'green'"),
     ],
 )
 def test_calls_that_make_no_sense(arguments: list[str], words: str, file: Path) -> None:
@@ -1115,6 +1120,16 @@ def test_calls_that_make_no_sense(arguments: list[str], words: str, file: Path) 
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert file.read_text() == RACY
+
+
+@pytest.mark.parametrize(("color", "escapes"), [("auto", False), ("never", False), ("always", True)])
+def test_colours_are_for_terminals_unless_they_are_asked_for(color: str, escapes: bool, file: Path) -> None:
+    file.write_text(RACY)
+    ran = fencepost("check", str(file), "--color", color)
+    assert ran.code == 1
+    assert ("\x1b[" in ran.out) is escapes
+    wrong = fencepost("check", f"{file}.missing", "--color", color)
+    assert ("\x1b[" in wrong.err) is escapes
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ FARTHEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class SplitPlacement:
+class SplitOptimum:
     """A placement of pairs."""
 
     whole: Placement
@@ -53,7 +53,7 @@ class SplitPlacement:
 
 def find_pairs(
     program: Program, placement: Placement, exposure: Exposure, until: float
-) -> SplitPlacement | None:
+) -> SplitOptimum | None:
     """The pairs that expose least in place of the barriers that were put in; None if that was not found in time.
 
     Another split barrier, for pairs that overlap, is tried where pairs of one barrier stand in each other's path.
@@ -65,14 +65,14 @@ def find_pairs(
     return more or found
 
 
-def _touching(found: SplitPlacement) -> bool:
+def _touching(found: SplitOptimum) -> bool:
     """Whether a signal stands where the pair before it has just been waited for."""
     return any(sync.wait and sync.signal for sync in found.split.values())
 
 
 def _find_pairs(
     program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
-) -> SplitPlacement | None:
+) -> SplitOptimum | None:
     flow = program.flow
     added = {at: sync for at, sync in placement.items() if at not in program.existing and sync.rendezvous}
     if not added or any(sync.is_split for sync in program.existing.values()):
@@ -243,7 +243,7 @@ def _as_placement(program: Program, values: Values) -> Placement:
 
 def _result(
     program: Program, fixed: Program, split: Placement, model: HalvesModel, values: Values
-) -> SplitPlacement:
+) -> SplitOptimum:
     """The result, with each signal paired with the first wait that it leads to."""
     whole = dict(fixed.existing)
     halves: dict[Position, Halves] = {}
@@ -257,7 +257,7 @@ def _result(
         stands = split[position]
         whole[position] = Sync(stands.completes, True, stands.counts)
     exposed = sum(model.linear.cost[place] * values[name] for name, place in model.linear.number.items())
-    return SplitPlacement(whole, split, halves, exposed, len(model.free), model.ids)
+    return SplitOptimum(whole, split, halves, exposed, len(model.free), model.ids)
 
 
 def _signals_of(program: Program, split: Placement, wait: Position, number: int) -> set[Position]:
