@@ -29,7 +29,7 @@ def page_of(code: str) -> CodePage:
     if name not in known:
         raise FencepostError(
             f"there is no code {code}",
-            code="FP114",
+            code="FP115",
             notes=[
                 ("help", f"did you mean {nearest(name)}?"),
                 ("help", "`fencepost explain --codes` lists all codes"),

@@ -69,7 +69,7 @@ def test_all_codes_are_listed(fencepost: CommandLine) -> None:
 def test_an_unknown_code_names_the_nearest(mistyped: str, meant: str, fencepost: CommandLine) -> None:
     ran = fencepost("explain", mistyped)
     assert (ran.code, ran.out) == (2, "")
-    assert f"error[FP114]: there is no code {mistyped}\n" in ran.err
+    assert f"error[FP115]: there is no code {mistyped}\n" in ran.err
     assert f"= help: did you mean {meant}?\n" in ran.err
     assert "`fencepost explain --codes` lists all codes" in ran.err
 
