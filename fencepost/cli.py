@@ -20,13 +20,17 @@ from fencepost.version import __version__
 COMMANDS = {
     "insert": "add the barriers that a kernel lacks",
     "check": "look for races, deadlocks, and misuse of split barriers and mbarriers",
+    "fix": "mend what check finds: show the change as a diff, and write it with -w",
     "prune": "remove barriers that no hazard needs",
     "explain": "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means",
     "schedule": "let two groups of waves take turns: one multiplies while the other moves memory",
     "demo": "walk through the bundled kernels: hazards, races, the barriers put in, what check finds then",
+    "schema": "print the JSON Schema of what a command prints with --json",
     "completion": "print the completion script for a shell",
 }
 """The commands, each in a module of its name, and what they do in a few words."""
+WITHOUT_JSON = ("check", "schema", "completion")
+"""Commands that have no `--json` of the usual kind: `check` has more formats, a schema is JSON."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,7 +96,7 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
             continue
         module = importlib.import_module(f"fencepost.commands.{name}")
         module.add_arguments(command)
-        if name not in ("completion",):
+        if name not in WITHOUT_JSON:
             command.add_argument("--json", action="store_true", help="print JSON")
         command.add_argument(
             "--color", choices=list(COLORS), default="auto", help="colours in what is printed (default: auto)"

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fencepost.check import Check, Report
 from fencepost.commands.files import read_kernels
-from fencepost.commands.kernels import Kernels
-from fencepost.commands.output import add_as_is_argument, error_json, print_error, print_json, print_styled
+from fencepost.commands.findings_output import FORMATS, Judged, Output
+from fencepost.commands.output import add_as_is_argument
+from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
 from fencepost.option_fields import add_options, positive, read_options
-
-if TYPE_CHECKING:
-    from fencepost.report.silencing import Silenced, Silencer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument(
-        "files",
-        metavar="FILE",
-        nargs="+",
-        help="kernels in text form (.fp) or Triton modules (.ttgir, .ttir, .mlir), or - for standard input",
-    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
     add_options(parser, Check)
     parser.add_argument(
         "-t",
@@ -43,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-findings",
         type=_from_zero,
         metavar="N",
-        help="how many causes to show for each kernel, 0 for all (default: 20; --json has all)",
+        help="how many causes to show for each kernel, 0 for all (default: 20; other formats than text have all)",
     )
     shown.add_argument(
         "-a", "--all", action="store_true", help="every finding by itself, not one message for each cause"
@@ -54,6 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit 1 as well if nothing was found but not everything was looked at",
     )
     add_as_is_argument(parser)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="text for people, json for programs (`fencepost schema check`), sarif for code hosts and editors, "
+        "github for annotations in GitHub Actions (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="the same as --format json"
+    )
 
 
 def _from_zero(text: str) -> int:
@@ -66,32 +66,22 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.targets import target_named
 
     named = target_named(options.target).named_barriers if options.target else None
-    entries: list[dict[str, Any]] = []
+    output: Output = FORMATS[options.format](options)
     codes = [0]
-    for name in options.files:
-        said = ""
+    for name, missing in kernel_files(options.files):
         silencer = Silencer()
-        for judged in _judgements(name, options, named):
+        for judged in [missing] if missing is not None else _judgements(name, options, named):
             if isinstance(judged, FencepostError):
-                # The others are judged all the same; programs learn of it from the entry, people on standard error.
-                print_error(judged)
+                # The others are judged all the same.
+                output.refuse(name, judged)
                 silencer.complete = False
-                entries.append({"file": name, "ok": False, "error": error_json(judged)})
                 codes.append(judged.exit_code)
                 continue
-            kernels, kernel, found = judged
-            report, silenced = silencer.apply(kernel, found)
-            codes.append(1 if _is_wrong(report, options) else 0)
-            if options.json:
-                entries.append(_entry(name, kernels, kernel, report, silenced))
-            else:
-                said = kernels.judged if _print(name, kernel, report, silenced, options) else said
-        if said:
-            sys.stdout.write(f"{name}: {said}\n")
-        _warn(silencer, entries, options)
-    # Of one file that cannot be judged there is nothing to print, as in all commands.
-    if options.json and (len(options.files) > 1 or any("error" not in entry for entry in entries)):
-        print_json(entries)
+            judged.report, judged.silenced = silencer.apply(judged.kernel, judged.report)
+            codes.append(1 if _is_wrong(judged.report, options) else 0)
+            output.add(judged)
+        output.end_file(name, silencer.warnings())
+    output.end()
     return max(codes)
 
 
@@ -100,25 +90,10 @@ def _is_wrong(report: Report, options: argparse.Namespace) -> bool:
     return not report.ok or bool(options.require_proof and not report.explored.complete)
 
 
-def _warn(silencer: Silencer, entries: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Tell of comments that allow nothing: people behind the kernels of the file, programs in its last entry."""
-    from fencepost.report.diagnostics import render
-    from fencepost.report.silencing import warning_json
-
-    warnings = silencer.warnings()
-    if not options.json:
-        for diagnostic in warnings:
-            print_styled(render(diagnostic))
-    elif warnings:
-        entries[-1]["warnings"] = [warning_json(diagnostic) for diagnostic in warnings]
-
-
-Judged: TypeAlias = "tuple[Kernels, CapturedTrace, Report] | FencepostError"
-"""A kernel of a file with what was found, or why it could not be judged."""
-
-
-def _judgements(name: str, options: argparse.Namespace, named_barriers: int | None) -> Iterator[Judged]:
-    """The kernels of a file, one after the other."""
+def _judgements(
+    name: str, options: argparse.Namespace, named_barriers: int | None
+) -> Iterator[Judged | FencepostError]:
+    """The kernels of a file, one after the other, each with what was found, or why it could not be judged."""
     check = read_options(Check, options, named_barriers=named_barriers)
     try:
         kernels = read_kernels(name, compiled=not options.as_is)
@@ -128,40 +103,7 @@ def _judgements(name: str, options: argparse.Namespace, named_barriers: int | No
         return
     for kernel in found:
         try:
-            yield kernels, kernel, check.apply(kernel)
+            yield Judged(name, kernels, kernel, check.apply(kernel))
         except FencepostError as error:
             error.source = error.source or kernel.source
             yield error
-
-
-def _entry(
-    name: str, kernels: Kernels, kernel: CapturedTrace, report: Report, silenced: Silenced
-) -> dict[str, Any]:
-    from fencepost.report.findings import report_json
-    from fencepost.report.silencing import silenced_json
-
-    also = {"silenced": silenced_json(silenced)} if silenced else {}
-    return {"file": name, **kernels.judged_json(), **report_json(kernel, report), **also}
-
-
-def _print(
-    name: str, kernel: CapturedTrace, report: Report, silenced: Silenced, options: argparse.Namespace
-) -> bool:
-    """Print what was found; whether there was anything to print."""
-    from fencepost.report.diagnostics import render
-    from fencepost.report.findings import MOST_SHOWN, diagnostics, grouped, not_shown, verdict
-    from fencepost.report.silencing import silenced_lines
-
-    most = MOST_SHOWN if options.max_findings is None else options.max_findings
-    shown, left = (diagnostics(kernel, report), 0) if options.all else grouped(kernel, report, most)
-    for diagnostic in shown:
-        print_styled(render(diagnostic))
-        sys.stdout.write("\n")
-    if left:
-        sys.stdout.write(f"{name}: @{kernel.name}: {not_shown(left)} (--max-findings 0 shows all)\n")
-    for line in silenced_lines(silenced):
-        sys.stdout.write(f"{line}\n")
-    quiet = bool(options.quiet and report.proven)
-    if not quiet:
-        sys.stdout.write(f"{name}: @{kernel.name}: {verdict(report)} ({report.explored})\n")
-    return not quiet

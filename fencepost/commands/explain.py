@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import FILE_HELP, read_kernels
+from fencepost.commands.files import read_kernels
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
+    error_json,
+    print_error,
     print_json,
     print_styled,
 )
+from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:
@@ -31,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from fencepost.passes.explain import Explain
 
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("file", metavar="FILE | CODE", nargs="?", help=f"{FILE_HELP}; or a code, as FP207")
+    what.add_argument(
+        "files", metavar="FILE | CODE", nargs="*", default=[], help=f"{PATHS_HELP}; or codes, as FP207"
+    )
     what.add_argument("--codes", action="store_true", help="list all codes")
     add_target_argument(parser)
     add_options(parser, Explain)
@@ -42,44 +49,88 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the barriers of every kernel of the file, or a code."""
+    """Explain codes, or the barriers of every kernel of every file; 2 if a file could not be read."""
     from fencepost.codes.lookup import looks_like_a_code
-    from fencepost.passes.explain import Explain
 
     if options.codes:
         return _list_codes(options)
-    if looks_like_a_code(options.file) and not Path(options.file).exists():
-        return _explain_code(options)
+    if all(looks_like_a_code(name) and not Path(name).exists() for name in options.files):
+        return _explain_codes(options)
     found: list[dict[str, Any]] = []
-    kernels = read_kernels(options.file, compiled=not options.as_is)
+    codes = [0]
+    files = kernel_files(options.files)
+    for name, missing in files:
+        try:
+            if missing is not None:
+                raise missing
+            found += _explain(name, options)
+        except FencepostError as error:
+            print_error(error)
+            found.append({"file": name, "ok": False, "error": error_json(error)})
+            codes.append(error.exit_code)
+    # Of one file that cannot be read there is nothing to print, as in all commands.
+    if options.json and (len(files) > 1 or any("error" not in entry for entry in found)):
+        print_json(found)
+    elif not options.json and len(files) > 1:
+        sys.stdout.write(f"{_summary(len(files), found)}\n")
+    return max(codes)
+
+
+def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Explain the kernels of one file; what programs are told about it."""
+    from fencepost.passes.explain import Explain
+
+    found: list[dict[str, Any]] = []
+    kernels = read_kernels(name, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
         explained = read_options(Explain, options, target=target).apply(kernel)
         if options.json:
-            found.append(
-                {"kernel": kernel.name, **kernels.judged_json(), **_as_json(kernel, explained, target)}
-            )
-        else:
-            for line in _as_text(kernel, explained, target, None if options.all else SHOWN):
-                sys.stdout.write(f"{line}\n")
-            _warn_of_uncovered(kernel, explained)
-    if options.json:
-        print_json(found)
-    elif kernels.judged:
-        sys.stdout.write(f"{options.file}: {kernels.judged}\n")
-    return 0
+            told = _as_json(kernel, explained, target)
+            found.append({"file": name, "kernel": kernel.name, **kernels.judged_json(), **told})
+            continue
+        redundant = sum(bool(entry.redundant) for entry in explained.barriers)
+        found.append({"barriers": len(explained.barriers), "redundant": redundant})
+        for line in _as_text(kernel, explained, target, None if options.all else SHOWN):
+            sys.stdout.write(f"{line}\n")
+        _warn_of_uncovered(kernel, explained)
+    if kernels.judged and not options.json:
+        sys.stdout.write(f"{name}: {kernels.judged}\n")
+    return found
 
 
-def _explain_code(options: argparse.Namespace) -> int:
+def _summary(files: int, found: list[dict[str, Any]]) -> str:
+    """All files in one line."""
+    from fencepost.report.words import plural
+
+    read = [entry for entry in found if "error" not in entry]
+    barriers = plural(sum(entry["barriers"] for entry in read), "barrier")
+    redundant = sum(entry["redundant"] for entry in read)
+    failed = len(found) - len(read)
+    more = f"; {plural(failed, 'file')} could not be read" if failed else ""
+    kernels = plural(len(read), "kernel")
+    return f"{plural(files, 'file')}, {kernels}: {barriers}, {redundant} of them redundant{more}"
+
+
+def _explain_codes(options: argparse.Namespace) -> int:
     from fencepost.codes.lookup import page_of
     from fencepost.codes.show import shown
 
-    page = page_of(options.file)
+    pages = [page_of(name) for name in options.files]
     if options.json:
-        print_json(page.as_json())
-    else:
+        told = [page.as_json() for page in pages]
+        _print_pages(told if len(told) > 1 else told[0])
+        return 0
+    for number, page in enumerate(pages):
+        sys.stdout.write("\n" if number else "")
         print_styled(shown(page))
     return 0
+
+
+def _print_pages(told: object) -> None:
+    """Pages for programs: no entries about kernels, so not what the schema of this command describes."""
+    json.dump(told, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
 
 
 def _list_codes(options: argparse.Namespace) -> int:
@@ -87,7 +138,7 @@ def _list_codes(options: argparse.Namespace) -> int:
 
     pages = [page_of(code) for code in known_codes()]
     if options.json:
-        print_json([{"code": page.code, "title": page.title} for page in pages])
+        _print_pages([{"code": page.code, "title": page.title} for page in pages])
     else:
         sys.stdout.writelines(f"{page.code}  {page.title}\n" for page in pages)
     return 0

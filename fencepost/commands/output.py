@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import STDIN, write_text
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+def print_json(entries: Sequence[dict[str, Any]]) -> None:
+    """One JSON document on standard output: a list of entries, each of which says which schema it follows."""
+    from fencepost.schemas import SCHEMA_VERSION
+
+    versioned = [{"schema_version": SCHEMA_VERSION, **entry} for entry in entries]
+    json.dump(versioned, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 

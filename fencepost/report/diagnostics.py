@@ -38,6 +38,10 @@ class Diagnostic:
     notes: tuple[tuple[str, str], ...] = ()
     source: Source | None = None
     severity: str = "error"
+    primary: int = 0
+    """The mark to show where there is room for one: of a race, the access that comes too early."""
+    origins: tuple[str, ...] = ()
+    """For each mark, where a host says that it was written (`kernel.py:57`); empty where nobody says."""
 
 
 def from_error(error: FencepostError) -> Diagnostic:

@@ -51,7 +51,7 @@ def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
         for finding in cause.findings
     }
     every: list[Finding] = [*report.races, *report.deadlocks, *report.out_of_range]
-    return [_diagnostic(finding, source, spans, fixes.get(id(finding), "")) for finding in every]
+    return [finding_diagnostic(finding, source, spans, fixes.get(id(finding), "")) for finding in every]
 
 
 def grouped(trace: CapturedTrace, report: Report, most: int = 0) -> tuple[list[Diagnostic], int]:
@@ -59,7 +59,7 @@ def grouped(trace: CapturedTrace, report: Report, most: int = 0) -> tuple[list[D
     source, spans = spans_of(trace)
     causes = causes_of(report)
     shown = causes[:most] if most else causes
-    return [_cause(cause, source, spans) for cause in shown], len(causes) - len(shown)
+    return [cause_diagnostic(cause, source, spans) for cause in shown], len(causes) - len(shown)
 
 
 def verdict(report: Report) -> str:
@@ -93,9 +93,10 @@ def not_shown(causes: int) -> str:
     return plural(causes, "more cause is not shown", "more causes are not shown")
 
 
-def _cause(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
+def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
+    """One message for all that has the same cause."""
     first = cause.findings[0]
-    found = _diagnostic(first, source, spans, edits_text(cause.edits, spans))
+    found = finding_diagnostic(first, source, spans, edits_text(cause.edits, spans))
     wrong = [edit.at for edit in cause.edits if isinstance(edit.at, ops.MbarrierWait) and edit.how == INSTEAD]
     notes = list(found.notes)
     if wrong:
@@ -105,13 +106,15 @@ def _cause(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
         marks += [mark for mark in found.marks if mark.span != spans.get(wait)]
         title = f"this wait for {wait.view} is for the wrong phase"
         notes.insert(0, ("so", found.title))
-        found = replace(found, title=title, marks=tuple(marks))
+        written = {mark.span: origin for mark, origin in zip(found.marks, found.origins, strict=True)}
+        origins = (wait.origin, *(written[mark.span] for mark in marks[1:]))
+        found = replace(found, title=title, marks=tuple(marks), primary=0, origins=origins)
     others = cause.findings[1:]
     if others and cause.edits:
         word, text = notes.pop()
         notes.append((word, f"{text}; it would also {_settles(others, spans)}"))
     elif others:
-        titles = [_diagnostic(other, source, spans, "").title for other in others[:MOST_TITLES]]
+        titles = [finding_diagnostic(other, source, spans, "").title for other in others[:MOST_TITLES]]
         more = [f"{len(others) - MOST_TITLES} more"] if len(others) > MOST_TITLES else []
         notes.append(("also", "; ".join([*titles, *more])))
     return replace(found, notes=tuple(notes))
@@ -127,7 +130,8 @@ def _settles(findings: Sequence[Finding], spans: Spans) -> str:
     return f"cover the {NAMES[first.hazard]} {_lines((first.first.op, first.second.op), spans)}{when}{more}"
 
 
-def _diagnostic(finding: Finding, source: Source, spans: Spans, fix: str) -> Diagnostic:
+def finding_diagnostic(finding: Finding, source: Source, spans: Spans, fix: str) -> Diagnostic:
+    """One finding by itself; `fix` is what would settle it, in words."""
     if isinstance(finding, Race):
         return _race(finding, source, spans, fix)
     if isinstance(finding, Deadlock):
@@ -140,8 +144,11 @@ def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
         Mark(spans.get(_shown(race.first.op)), _touch(race.first)),
         Mark(spans.get(_shown(race.second.op)), _touch(race.second, race)),
     ]
+    written = [op.origin for op in (_shown(race.first.op), _shown(race.second.op))]
+    origins = [*written]
     if race.weak is not None:
         marks.append(Mark(spans.get(race.weak), "this wait may leave it outstanding"))
+        origins.append(race.weak.origin)
     path = _lines(race.path, spans)
     if path and race.why.endswith("between them"):
         notes = [("why", f"{race.why} on the path {path}")]
@@ -151,7 +158,6 @@ def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
         notes.append(
             ("calls", f"the first {_called(race.first.calls)}, the second {_called(race.second.calls)}")
         )
-    written = [op.origin for op in (_shown(race.first.op), _shown(race.second.op))]
     if all(written):
         notes.append(("written", f"the first in {written[0]}; the second in {written[1]}"))
     if race.weak is not None and race.weak.origin:
@@ -160,7 +166,8 @@ def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
         notes.append(("fix", fix))
     elif race.fix is not None and race.fix.before is None and race.kind == "race" and race.unfenced is None:
         notes.append(("note", race.fix.what))
-    return Diagnostic(CODES[race.kind], _title(race), tuple(marks), tuple(notes), source)
+    found = Diagnostic(CODES[race.kind], _title(race), tuple(marks), tuple(notes), source)
+    return replace(found, primary=1, origins=tuple(origins))
 
 
 def _shown(op: ops.Operation) -> ops.Operation:
@@ -277,13 +284,13 @@ def _touch(touch: Touch, race: Race | None = None) -> str:
 
 
 def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
-    lines = [str(spans[op].line) for op in _steps(path) if op in spans]
+    lines = [str(spans[op].line) for op in steps(path) if op in spans]
     if len(lines) > most:
         lines = [*lines[: most - 4], "…", *lines[-3:]]
     return " → ".join(lines)
 
 
-def _steps(path: tuple[ops.Operation, ...]) -> list[ops.Operation]:
+def steps(path: Sequence[ops.Operation]) -> list[ops.Operation]:
     """A path as the text has it: the parts of one operation are one step."""
     return [
         _shown(op)
@@ -301,14 +308,16 @@ def _deadlock(deadlock: Deadlock, source: Source, spans: Spans, fix: str) -> Dia
         notes.append(("written", "; ".join(dict.fromkeys(written))))
     if fix:
         notes.append(("fix", fix))
-    return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source)
+    origins = tuple(_shown(op).origin for op, _ in deadlock.ops)
+    return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source, origins=origins)
 
 
 def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnostic:
     when = ", ".join(f"{name} = {value}" for name, value in finding.iteration)
     mark = Mark(spans.get(_shown(finding.op)), when and f"with {when}")
     notes = (("calls", _called(finding.calls)),) if finding.calls else ()
-    return Diagnostic(CODES["out of range"], finding.message, (mark,), notes, source)
+    origins = (_shown(finding.op).origin,)
+    return Diagnostic(CODES["out of range"], finding.message, (mark,), notes, source, origins=origins)
 
 
 # ---------------------------------------------------------------- JSON
@@ -401,4 +410,4 @@ def _race_json(race: Race, spans: Spans, causes: Sequence[Cause], number: int) -
 
 
 def _path_json(path: tuple[ops.Operation, ...], spans: Spans) -> list[int]:
-    return [spans[op].line for op in _steps(path) if op in spans]
+    return [spans[op].line for op in steps(path) if op in spans]

@@ -963,10 +963,15 @@ def test_there_is_no_kernel(file: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_files_that_cannot_be_read(command: str, tmp_path: Path) -> None:
-    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "no.fp", "No such file or directory")):
-        ran = fencepost(command, str(path))
-        assert_refused(ran, located=False)
-        assert ran.err == f"error[FP112]: cannot read {path}: {reason}\n"
+    missing = tmp_path / "no.fp"
+    ran = fencepost(command, str(missing))
+    assert_refused(ran, located=False)
+    assert ran.err == f"error[FP112]: cannot read {missing}: No such file or directory\n"
+    ran = fencepost(command, str(tmp_path))
+    assert_refused(ran, located=False)
+    folders = command in ("check", "explain")
+    why = f"there is no kernel below {tmp_path}: no file ends in .fp, .ttgir, .ttir, .mlir"
+    assert ran.err == f"error[FP112]: {why if folders else f'cannot read {tmp_path}: Is a directory'}\n"
 
 
 def test_invalid_utf8_is_pointed_at(file: Path) -> None:

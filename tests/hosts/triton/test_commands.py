@@ -178,6 +178,73 @@ def test_check_takes_several_files_of_both_kinds(fencepost: CommandLine, tmp_pat
     assert fencepost("check", clean, own).code == 0
 
 
+def test_other_formats_show_the_users_source_where_the_module_names_it(
+    fencepost: CommandLine, tmp_path: Path
+) -> None:
+    path = put(tmp_path, RACY)
+    write_again, read = fencepost("check", "--format", "github", path).out.splitlines()[:2]
+    assert write_again.startswith("::error file=user.py,line=7,title=FP001 ")
+    assert read.startswith("::error file=user.py,line=9,title=FP001 ")
+    assert "%0Auser.py:7: wave 0 writes" in read
+    assert read.endswith(f"%0Anote: lines without a file are those of {path}")
+    (run,) = json.loads(fencepost("check", "--format", "sarif", path).out)["runs"]
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert places == [
+        {"artifactLocation": {"uri": "user.py"}, "region": {"startLine": line}} for line in (7, 9)
+    ]
+
+
+def test_other_formats_show_the_module_where_it_names_no_source(
+    fencepost: CommandLine, tmp_path: Path
+) -> None:
+    text = re.sub(r" loc\(.*\)", "", RACY)
+    found = fencepost("check", "--format", "github", put(tmp_path, text)).out.splitlines()[1]
+    line = line_of(text, "%y = ttg.local_load")
+    assert f"kernel.ttgir,line={line},endLine={line},col=7," in found
+
+
+# ---------------------------------------------------------------- fix
+
+
+@pytest.mark.parametrize("text", [RACY, BLOCKS, CALLS], ids=["regions", "blocks", "calls"])
+def test_fix_puts_barriers_in_and_finds_nothing_more_to_do(
+    text: str, fencepost: CommandLine, tmp_path: Path
+) -> None:
+    path = put(tmp_path, text)
+    inserted = fencepost("insert", path).out
+    assert fencepost("fix", path).code == 0 and Path(path).read_text() == text
+    assert fencepost("fix", "-w", path).code == 0
+    assert Path(path).read_text() == inserted
+    ran = fencepost("fix", "-w", path)
+    assert (ran.code, ran.out) == (0, "") and Path(path).read_text() == inserted
+
+
+def test_what_barriers_do_not_mend_in_a_module_is_named(fencepost: CommandLine, tmp_path: Path) -> None:
+    text = module(
+        """
+%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <TILE>
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE>
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.store %p, %y : <POINTERS>
+tt.return
+""",
+        shared=BYTES,
+    )
+    path = put(tmp_path, text)
+    ran = fencepost("fix", "-w", path)
+    assert (ran.code, ran.out) == (1, "")
+    assert "error[FP001]" in ran.err and "a wait is missing or too weak (FP207)" in ran.err
+    assert Path(path).read_text() == text
+
+
+def test_fix_judges_a_module_as_triton_compiles_it(fencepost: CommandLine, tmp_path: Path) -> None:
+    path = put(tmp_path, CACHED)
+    ran = fencepost("fix", path)
+    assert (ran.code, ran.out) == (0, "") and "nothing to mend" in ran.err
+    ran = fencepost("fix", "--as-is", path)
+    assert ran.code == 0 and ran.out.count("+      ttg.barrier local") == 2
+
+
 # ---------------------------------------------------------------- what gets compiled
 
 CACHED = module(

@@ -1,0 +1,219 @@
+"""`fencepost fix`: what `check` finds, mended, and shown as a diff first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
+
+from fencepost.commands.files import STDIN, read_kernels, write_text
+from fencepost.commands.output import (
+    add_as_is_argument,
+    add_target_argument,
+    error_json,
+    print_error,
+    print_json,
+    print_styled,
+    say,
+)
+from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.ir.source import FencepostError
+from fencepost.option_fields import add_options, read_options
+
+if TYPE_CHECKING:
+    from fencepost.commands.kernels import Kernels
+    from fencepost.passes.fix import FixedKernel, FixedText
+    from fencepost.passes.insert import Insert
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    from fencepost.passes.insert import Insert
+
+    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--diff", action="store_true", help="show what would change, and write nothing (default)"
+    )
+    where.add_argument(
+        "-w", "--write", action="store_true", help="write the mended kernels back into FILE as well"
+    )
+    add_target_argument(parser)
+    add_options(parser, Insert)
+    add_as_is_argument(parser)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What became of one file."""
+
+    file: str
+    fixed: FixedText | None = None
+    error: FencepostError | None = None
+    """Why it could not be read or mended."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def code(self) -> int:
+        if self.error is not None:
+            return self.error.exit_code
+        assert self.fixed is not None
+        return 1 if any(kernel.left for kernel in self.fixed.kernels) else 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Mend every file; 1 if something is left that cannot be mended, 2 if a file could not be judged."""
+    files = kernel_files(options.files)
+    if options.write and any(name == STDIN for name, _ in files):
+        raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
+    outcomes = []
+    for name, missing in files:
+        outcome = _Outcome(name, error=missing) if missing is not None else _fixed(name, options)
+        outcomes.append(outcome)
+        if options.write and outcome.fixed is not None and outcome.fixed.changed:
+            write_text(name, outcome.fixed.after)
+        if outcome.error is not None:
+            print_error(outcome.error)
+        if not options.json:
+            _print(outcome, options)
+    if options.json and (len(files) > 1 or outcomes[0].fixed is not None):
+        print_json([_as_json(outcome, options) for outcome in outcomes])
+    elif not options.json and len(files) > 1:
+        say(_summary(outcomes, options))
+    return max(outcome.code for outcome in outcomes)
+
+
+def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
+    from fencepost.passes.fix import fix_text
+    from fencepost.passes.insert import Insert
+
+    try:
+        kernels = read_kernels(name, compiled=not options.as_is)
+        insert = read_options(Insert, options, target=kernels.target(options.target))
+        if kernels.translations:
+            return _fixed_module(name, kernels, insert)
+        source = kernels.traces[0].source
+        assert source is not None
+        return _Outcome(name, fix_text(source.text, source.name, insert=insert))
+    except FencepostError as error:
+        return _Outcome(name, error=error)
+
+
+def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
+    """A Triton module: barriers are put in as `insert` does, and what comes out is read and checked once more."""
+    from fencepost.check import check
+    from fencepost.commands.kernels import read_triton
+    from fencepost.ir.source import Source
+    from fencepost.passes.fix import FixedKernel, FixedText
+
+    before = [check(kernel) for kernel in kernels.to_check()]
+    source = kernels.translations[0].module.source
+    assert source is not None
+    text, after, notes = source.text, before, []
+    if kernels.lowered and not all(report.ok for report in before):
+        notes = [
+            "found behind Triton's own lowering, which this file comes before: nothing in it can be mended"
+        ]
+    elif not all(report.ok for report in before):
+        try:
+            for _ in kernels.apply(insert):
+                pass
+            now = kernels.text()
+        except FencepostError as error:
+            notes, now = [f"barriers alone do not mend it: {error.message} ({error.code})"], text
+        if now != text:
+            again = [check(kernel) for kernel in read_triton(Source(source.name, now)).to_check()]
+            if all(report.ok for report in again):
+                text, after = now, again
+            else:
+                notes = ["barriers alone do not mend it"]
+    fixed = [
+        FixedKernel(old.kernel.name, old, new)
+        for old, new in zip(before, after, strict=True)
+        if old.kernel is not None
+    ]
+    return _Outcome(name, FixedText(source.text, text, tuple(fixed)), notes=notes)
+
+
+def _print(outcome: _Outcome, options: argparse.Namespace) -> None:
+    """The diff on standard output, which `patch` understands; what was done and what is left beside it."""
+    from fencepost.report.diagnostics import render
+    from fencepost.report.findings import grouped
+
+    fixed = outcome.fixed
+    if fixed is None:
+        return
+    sys.stdout.write("".join(_diff(outcome)))
+    sys.stdout.flush()
+    for kernel in fixed.kernels:
+        if kernel.left and kernel.after.kernel is not None:
+            shown, _ = grouped(kernel.after.kernel, kernel.after)
+            for diagnostic in shown:
+                print_styled(render(diagnostic), to_stderr=True)
+        say(f"{outcome.file}: @{kernel.name}: {_words(kernel, options)}")
+    for note in outcome.notes:
+        say(f"{outcome.file}: {note}")
+
+
+def _summary(outcomes: list[_Outcome], options: argparse.Namespace) -> str:
+    """All files in one line."""
+    from fencepost.report.words import plural
+
+    kernels = [kernel for outcome in outcomes if outcome.fixed for kernel in outcome.fixed.kernels]
+    mended, left = sum(kernel.mended for kernel in kernels), sum(kernel.left for kernel in kernels)
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    parts = (
+        [f"{plural(mended, 'finding')} {'mended' if options.write else 'would be mended'}"] if mended else []
+    )
+    parts += [f"{plural(left, 'finding')} cannot be mended"] if left else []
+    parts += [f"{plural(failed, 'file')} could not be judged"] if failed else []
+    return f"{plural(len(outcomes), 'file')}: {'; '.join(parts) or 'nothing to mend'}"
+
+
+def _words(kernel: FixedKernel, options: argparse.Namespace) -> str:
+    from fencepost.report.words import plural
+
+    parts = []
+    if kernel.mended:
+        done = "mended" if options.write else "would be mended (-w writes it)"
+        parts.append(f"{plural(kernel.mended, 'finding')} {done}")
+    if kernel.left:
+        parts.append(f"{plural(kernel.left, 'finding')} cannot be mended")
+    return ", ".join(parts) or "nothing to mend"
+
+
+def _diff(outcome: _Outcome) -> Iterator[str]:
+    fixed = outcome.fixed
+    assert fixed is not None
+    before, after = fixed.before.splitlines(keepends=True), fixed.after.splitlines(keepends=True)
+    for line in unified_diff(before, after, f"a/{outcome.file}", f"b/{outcome.file}"):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _as_json(outcome: _Outcome, options: argparse.Namespace) -> dict[str, Any]:
+    from fencepost.report.findings import report_json
+
+    if outcome.fixed is None:
+        assert outcome.error is not None
+        return {"file": outcome.file, "ok": False, "error": error_json(outcome.error)}
+    fixed = outcome.fixed
+    return {
+        "file": outcome.file,
+        "ok": outcome.code == 0,
+        "changed": fixed.changed,
+        "written": bool(fixed.changed and options.write),
+        "diff": "".join(_diff(outcome)),
+        "notes": outcome.notes,
+        "kernels": [
+            {
+                "kernel": kernel.name,
+                "mended": kernel.mended,
+                "left": kernel.left,
+                "check": report_json(kernel.after.kernel, kernel.after) if kernel.after.kernel else None,
+            }
+            for kernel in fixed.kernels
+        ],
+    }

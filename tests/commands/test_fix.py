@@ -1,0 +1,186 @@
+"""`fix`: a diff first, nothing written unless asked for, nothing lost of a file, and nothing done twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fencepost.check import check
+from fencepost.ir.parser import parse_all
+from fencepost.passes.fix import fix_text
+from tests.conftest import CommandLine
+from tests.tiers import sweep
+
+CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "check").rglob("*.fp"))
+PARTS = 12
+RACY = """# Who wrote this file, and why.
+
+kernel @racy waves=4 {
+  shared   %a : 64     # oddly   spaced
+
+  write %a   # first
+  # the result
+  read %a
+}
+"""
+MENDED = RACY.replace("  read", "  barrier  # write → read %a\n  read")
+PHASE = """kernel @ring waves=4 {
+  shared %full : 8
+  shared %a : 1024
+  mbarrier_init %full count=1
+  barrier
+  if wave == 0 {
+    mbarrier_expect %full bytes=1024
+    tensor_load_to_lds %a arrives %full bytes=1024
+  }
+  mbarrier_wait %full phase=1  # first phase
+  read %a
+}
+"""
+DIVERGENT = """kernel @divergent waves=4 {
+  shared %a : 1024
+  write %a
+  if wave < 2 {
+    barrier  # not for all
+  }
+  read %a
+}
+"""
+OUTSIDE = """kernel @outside waves=4 {
+  shared %a : 2 x 64
+  write %a[0]
+  read %a[0]
+  read %a[wave]
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("racy.fp").write_text(RACY)
+    return tmp_path
+
+
+def test_the_change_is_shown_as_a_diff_and_nothing_is_written(fencepost: CommandLine) -> None:
+    for flags in ((), ("--diff",)):
+        ran = fencepost("fix", *flags, "racy.fp")
+        assert ran.code == 0
+        assert ran.out.startswith("--- a/racy.fp\n+++ b/racy.fp\n@@ ")
+        added = [line for line in ran.out.splitlines()[2:] if line[0] in "+-"]
+        assert added == ["+  barrier  # write → read %a"]
+        assert ran.err == "racy.fp: @racy: 1 finding would be mended (-w writes it)\n"
+    assert Path("racy.fp").read_text() == RACY
+
+
+def test_the_diff_is_one_that_patch_applies(fencepost: CommandLine) -> None:
+    diff = fencepost("fix", "racy.fp").out
+    subprocess.run(["git", "apply", "-"], input=diff, text=True, check=True)
+    assert Path("racy.fp").read_text() == MENDED
+
+
+def test_it_is_written_when_asked_for_and_the_second_time_there_is_nothing_to_do(
+    fencepost: CommandLine,
+) -> None:
+    ran = fencepost("fix", "-w", "racy.fp")
+    assert (ran.code, ran.err) == (0, "racy.fp: @racy: 1 finding mended\n")
+    assert Path("racy.fp").read_text() == MENDED
+    assert fencepost("check", "racy.fp").code == 0
+    ran = fencepost("fix", "-w", "racy.fp")
+    assert (ran.code, ran.out, ran.err) == (0, "", "racy.fp: @racy: nothing to mend\n")
+    assert Path("racy.fp").read_text() == MENDED
+
+
+def test_a_wrong_phase_is_corrected_where_it_stands() -> None:
+    assert fix_text(PHASE).after == PHASE.replace("phase=1", "phase=0")
+
+
+def test_a_barrier_that_only_some_waves_reach_is_moved_with_its_comment() -> None:
+    moved = DIVERGENT.replace("    barrier  # not for all\n", "").replace(
+        "  read", "  barrier  # not for all\n  read"
+    )
+    assert fix_text(DIVERGENT).after == moved
+
+
+def test_what_cannot_be_mended_is_named_and_the_rest_is_mended(fencepost: CommandLine) -> None:
+    ran = fencepost("fix", "-", stdin=OUTSIDE)
+    assert ran.code == 1
+    assert "+  barrier" in ran.out
+    assert "error[FP005]" in ran.err
+    assert ran.err.endswith("1 finding cannot be mended\n")
+    before, after = check(parse_all(OUTSIDE)[0]), fix_text(OUTSIDE).kernels[0].after
+    assert before.races and not after.races and len(after.out_of_range) == len(before.out_of_range)
+
+
+def test_what_nothing_mends_is_left_alone(fencepost: CommandLine) -> None:
+    alone = "kernel @k waves=4 {\n  shared %a : 64\n  if wave < 2 {\n    write %a\n    read %a\n  }\n}\n"
+    Path("alone.fp").write_text(alone)
+    ran = fencepost("fix", "-w", "alone.fp")
+    assert (ran.code, ran.out) == (1, "")
+    assert "error[FP001]" in ran.err and "alone.fp: @k: 1 finding cannot be mended" in ran.err
+    assert Path("alone.fp").read_text() == alone
+
+
+def test_every_kernel_of_a_file_and_functions_that_they_call() -> None:
+    function = "func @f {\n  shared %b : 64 at 0\n  read %b\n}\n"
+    kernels = [
+        f"kernel @k{number} waves=4 {{\n  shared %a : 64 at 0\n  write %a\n  call @f\n}}\n"
+        for number in (1, 2)
+    ]
+    fixed = fix_text("\n".join([function, *kernels]))
+    assert [kernel.name for kernel in fixed.kernels] == ["k1", "k2"]
+    assert all(check(kernel).ok for kernel in parse_all(fixed.after))
+    assert not fix_text(fixed.after).changed
+
+
+def test_clean_kernels_of_the_same_file_keep_what_insert_might_change() -> None:
+    clean = "kernel @c waves=4 {\n  shared %a : 64\n  barrier\n  barrier\n  write %a\n}\n"
+    assert fix_text(clean + RACY).after == clean + MENDED
+
+
+def test_several_files_and_folders_of_which_some_cannot_be_read(fencepost: CommandLine) -> None:
+    Path("k").mkdir()
+    Path("k/a.fp").write_text(RACY)
+    Path("k/broken.fp").write_text("kernel {")
+    ran = fencepost("fix", "k", "racy.fp")
+    assert ran.code == 2
+    assert "+++ b/k/a.fp" in ran.out and "+++ b/racy.fp" in ran.out
+    assert "k/broken.fp:1:8" in ran.err
+    assert ran.err.endswith("3 files: 2 findings would be mended; 1 file could not be judged\n")
+
+
+def test_json_has_the_diff_and_the_verdict(fencepost: CommandLine) -> None:
+    ran = fencepost("fix", "--json", "racy.fp")
+    (entry,) = json.loads(ran.out)
+    assert (entry["ok"], entry["changed"], entry["written"]) == (True, True, False)
+    assert entry["diff"] == fencepost("fix", "racy.fp").out
+    assert [(kernel["mended"], kernel["left"]) for kernel in entry["kernels"]] == [(1, 0)]
+    assert entry["kernels"][0]["check"]["proven"] is True
+
+
+def test_standard_input_can_be_shown_but_not_written(fencepost: CommandLine) -> None:
+    assert "+  barrier" in fencepost("fix", "-", stdin=RACY).out
+    ran = fencepost("fix", "-w", "-", stdin=RACY)
+    assert ran.code == 2 and "-w needs a file to write back to" in ran.err
+    assert fencepost("fix", "-w", "--diff", "racy.fp").code == 2
+
+
+@pytest.mark.parametrize("part", sweep(range(PARTS), first=1))
+def test_the_corpus_is_mended_or_left_and_never_harmed(part: int) -> None:
+    mended = 0
+    for path in CORPUS[part::PARTS]:
+        text = path.read_text(encoding="utf-8")
+        fixed = fix_text(text, path.name)
+        (kernel,) = fixed.kernels
+        assert fixed.changed == bool(kernel.mended), path
+        assert kernel.left <= len(kernel.before.races + kernel.before.deadlocks) + len(
+            kernel.before.out_of_range
+        )
+        comments = [line for line in text.splitlines() if line.strip().startswith("#")]
+        assert [line for line in fixed.after.splitlines() if line in comments] == comments, path
+        assert not fix_text(fixed.after, path.name).changed, path
+        mended += bool(kernel.mended)
+    assert mended > 15
