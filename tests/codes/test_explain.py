@@ -118,3 +118,11 @@ def test_a_terminal_gets_colour_and_the_same_words(
     assert "\x1b[" in shown and shown != plain
     for line in filter(str.strip, plain.splitlines()[:1]):
         assert line.partition(": ")[2] in shown
+
+
+def test_several_codes_at_once(fencepost: CommandLine) -> None:
+    both = fencepost("explain", "FP001", "fp207")
+    assert both.code == 0
+    assert both.out == f"{fencepost('explain', 'FP001').out}\n{fencepost('explain', 'FP207').out}"
+    found = json.loads(fencepost("explain", "FP001", "FP207", "--json").out)
+    assert [each["code"] for each in found] == ["FP001", "FP207"]

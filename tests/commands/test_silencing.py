@@ -364,3 +364,22 @@ def test_a_comment_in_the_python_file_that_a_module_names(fencepost: CommandLine
     assert ran.code == 1 and "warning" not in ran.out, "another kernel may need it"
     python.write_text("\n    # fencepost: allow FP001\n\xff\n", encoding="latin-1")
     assert "warning[FP302]: this `allow FP001` has no reason" in fencepost("check", "k.ttgir").out
+
+
+# ---------------------------------------------------------------- other formats
+
+
+def test_sarif_and_annotations_have_no_silenced_finding(fencepost: CommandLine) -> None:
+    Path("k.fp").write_text(SILENCED)
+    ran = fencepost("check", "--format", "sarif", "k.fp")
+    assert ran.code == 0 and json.loads(ran.out)["runs"][0]["results"] == []
+    ran = fencepost("check", "--format", "github", "k.fp")
+    assert ran.code == 0 and "::error" not in ran.out and "::warning" not in ran.out
+    assert "nothing else found, 1 silenced" in ran.out
+
+
+def test_sarif_leaves_warnings_to_standard_error(fencepost: CommandLine) -> None:
+    Path("k.fp").write_text(flag(f"write %done  {ALLOW}"))
+    ran = fencepost("check", "--format", "sarif", "k.fp")
+    assert ran.code == 0 and json.loads(ran.out) and "warning[FP303]" in ran.err
+    assert "warning[FP303]" in fencepost("check", "--format", "github", "k.fp").out
