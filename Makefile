@@ -6,7 +6,7 @@ N ?= 10000
 
 QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
-.PHONY: demo quick test full lint types unit docs fuzz bench golden codes clean
+.PHONY: demo quick test full lint types unit docs fuzz bench golden codes chromium clean
 
 demo: $(VENV)/.ready
 	$(BIN)/fencepost demo
@@ -19,7 +19,7 @@ quick: lint types
 test: lint types unit
 
 # Whole corpora, all seeds, a campaign and what the benches assert.
-full: lint types
+full: lint types chromium
 	$(BIN)/pytest
 	$(MAKE) fuzz bench
 
@@ -30,12 +30,16 @@ lint: $(VENV)/.ready-dev
 types: $(VENV)/.ready-dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.ready-dev
+unit: $(VENV)/.ready-dev chromium
 	$(BIN)/pytest -m "not full"
 
 # The docs as a site, in out/site.
 docs: $(VENV)/.ready-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+# The browser that opens the pages of `fencepost view` in the tests; quick if it is there.
+chromium:
+	@scripts/install_chromium.sh
 
 # A campaign of N random kernels; a failure is shrunk and written to out/.
 fuzz: $(VENV)/.ready-dev

@@ -11,6 +11,7 @@ print(kernel)
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -261,7 +262,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fencepost' has no attribute {name!r}")
     found = getattr(import_module(_HOME[name]), name)
     globals()[name] = found
+    _show_in_notebooks()
     return found
+
+
+@cache
+def _show_in_notebooks() -> None:
+    """Let what a notebook prints be shown as a picture."""
+    import_module("fencepost.view.notebook").show_in_notebooks()
 
 
 def __dir__() -> list[str]:
@@ -274,6 +282,7 @@ class _Package(ModuleType):
     @property
     def check(self) -> Any:
         """Look for races and deadlocks."""
+        _show_in_notebooks()
         return import_module("fencepost.api").check
 
     @check.setter

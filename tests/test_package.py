@@ -33,6 +33,9 @@ MAY_IMPORT = {
     "schedule": {"analysis", "check", "ir", "targets"},
     "passes": {"analysis", "check", "emit", "flow", "ir", "placement", "schedule", "targets", "timing"},
     "report": {"analysis", "check", "codes", "emit", "flow", "ir", "passes", "timing"},
+    "view": {
+        *("analysis", "check", "emit", "flow", "ir", "passes", "placement", "report", "timing"),
+    },
     "hosts": {
         *("analysis", "check", "emit", "flow", "ir", "passes", "placement"),
         *("reference", "report", "schedule", "targets"),
@@ -42,7 +45,7 @@ MAY_IMPORT = {
     "api": {"analysis", "check", "hosts", "ir", "passes", "reference", "schedule"},
     "commands": {
         *("analysis", "check", "codes", "emit", "hosts", "ir", "kernels", "passes", "report"),
-        *("schedule", "schemas", "targets", "timing"),
+        *("schedule", "schemas", "targets", "timing", "view"),
     },
     "pytest_plugin": {"check", "commands", "ir", "report"},
     "cli": {"commands", "ir"},

@@ -18,9 +18,21 @@ from fencepost.passes.insert import insert_barriers
 from tests.conftest import CommandLine
 
 DOCS = Path(__file__).parent.parent / "docs"
-COMMANDS = {"copies-in-flight.md": 10, "split-barriers.md": 8, "ping-pong.md": 3, "silencing.md": 2}
+COMMANDS = {
+    "copies-in-flight.md": 10,
+    "split-barriers.md": 8,
+    "ping-pong.md": 3,
+    "view.md": 4,
+    "silencing.md": 2,
+}
 TOURS = {"tour-cuda.md": 6, "tour-hip.md": 6}
-KERNELS = {"copies-in-flight.md": 9, "split-barriers.md": 5, "ping-pong.md": 1, "silencing.md": 2}
+KERNELS = {
+    "copies-in-flight.md": 9,
+    "split-barriers.md": 5,
+    "ping-pong.md": 1,
+    "view.md": 1,
+    "silencing.md": 2,
+}
 """Pages, and how many commands and kernels each shows at least."""
 Blocks = list[tuple[str, str, str]]
 

@@ -59,8 +59,13 @@ def _decoded(raw: bytes, shown: str) -> str:
 
 def write_text(path: str, text: str) -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """The same for what is no text."""
     if Path(path).exists() and not Path(path).is_file():
-        _write_through(path, text)
+        _write_through(path, content)
         return
     # What a link points to is replaced, not the link.
     target = Path(os.path.realpath(path))
@@ -69,8 +74,8 @@ def write_text(path: str, text: str) -> None:
     except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
         mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
         Path(temporary).chmod(mode)
         Path(temporary).replace(target)
@@ -79,10 +84,10 @@ def write_text(path: str, text: str) -> None:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
 
 
-def _write_through(path: str, text: str) -> None:
+def _write_through(path: str, content: bytes) -> None:
     """Write to a terminal, a pipe or /dev/null: putting a file in its place would not do."""
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(content)
     except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
 

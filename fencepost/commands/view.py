@@ -1,0 +1,160 @@
+"""`fencepost view`: a kernel as a page, a picture, or a trace for Perfetto."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fencepost.commands.files import FILE_HELP, STDIN, read_kernels, write_bytes, write_text
+from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
+from fencepost.ir.source import FencepostError
+
+if TYPE_CHECKING:
+    from fencepost.commands.kernels import Kernels
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="what to write, by its ending: .html (a page), .svg or .png (a picture), .json (a trace for Perfetto) "
+        "(default: the name of FILE with .html, in the current directory)",
+    )
+    parser.add_argument(
+        "-k", "--kernel", metavar="NAME", help="show this kernel of the file alone (default: all of them)"
+    )
+    add_target_argument(parser)
+    add_as_is_argument(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page; 0 whatever is found in the kernel, for showing that is what was asked for."""
+    output = _default_output(options.file) if options.output is None else options.output
+    write = None if options.json else _writer(output)
+    if options.file != STDIN and not options.json:
+        _refuse_overwriting(options.file, output)
+    kernels = read_kernels(options.file, compiled=not options.as_is)
+    chosen = _chosen(kernels, options.kernel)
+    target = kernels.target(options.target)
+    if write is None:
+        from fencepost.view.kernel_page import page_of
+        from fencepost.view.page_data import as_json
+
+        print_json(as_json(page_of(chosen.to_check(), target)))
+        return 0
+    write(chosen, target, output)
+    if kernels.judged:
+        say(f"{options.file}: {kernels.judged}")
+    sys.stdout.write(f"{output}\n")
+    return 0
+
+
+def _default_output(name: str) -> str:
+    return "kernel.html" if name == STDIN else f"{Path(name).stem}.html"
+
+
+def _refuse_overwriting(name: str, output: str) -> None:
+    """A page must not take the place of the kernel that it shows."""
+    if Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
+        raise FencepostError(f"{output} is the kernel itself: nothing was written", code="FP112")
+
+
+def _chosen(kernels: Kernels, name: str | None) -> Kernels:
+    """The kernels to show."""
+    from dataclasses import replace
+
+    if name is None:
+        return kernels
+    wanted = name.removeprefix("@")
+    places = [place for place, trace in enumerate(kernels.traces) if trace.name == wanted]
+    if not places:
+        known = ", ".join(f"@{trace.name}" for trace in kernels.traces)
+        raise FencepostError(
+            f"there is no kernel @{wanted} in this file", code="FP102", notes=[("kernels", known)]
+        )
+    return replace(
+        kernels,
+        traces=[kernels.traces[place] for place in places],
+        translations=[kernels.translations[place] for place in places] if kernels.translations else [],
+    )
+
+
+Writer = Callable[["Kernels", str, str], None]
+
+
+def _writer(output: str) -> Writer:
+    """Who writes such a file."""
+    writers: dict[str, Writer] = {
+        ".html": _write_html,
+        ".htm": _write_html,
+        ".svg": _write_svg,
+        ".png": _write_png,
+        ".json": _write_trace,
+    }
+    found = writers.get(Path(output).suffix.lower())
+    if found is None:
+        raise FencepostError(
+            f"{output}: view cannot tell what to write",
+            code="FP112",
+            notes=[("endings", ".html (a page), .svg, .png (a picture), .json (a trace for Perfetto)")],
+        )
+    if found is _write_png:
+        from fencepost.view.png_picture import require_resvg
+
+        require_resvg()
+    return found
+
+
+def _write_html(kernels: Kernels, target: str, output: str) -> None:
+    from fencepost.view.html_page import html_page
+    from fencepost.view.kernel_page import page_of
+
+    write_text(output, html_page(page_of(kernels.to_check(), target)))
+
+
+def _svg(kernels: Kernels, target: str, output: str) -> str:
+    from fencepost.view.kernel_page import page_of
+    from fencepost.view.svg_picture import svg_picture
+
+    page = page_of(_single(kernels, output).to_check(), target, mended=False)
+    return svg_picture(page, page.kernels[0])
+
+
+def _write_svg(kernels: Kernels, target: str, output: str) -> None:
+    write_text(output, _svg(kernels, target, output))
+
+
+def _write_png(kernels: Kernels, target: str, output: str) -> None:
+    from fencepost.view.png_picture import png_picture
+
+    write_bytes(output, png_picture(_svg(kernels, target, output)))
+
+
+def _write_trace(kernels: Kernels, target: str, output: str) -> None:
+    import json
+
+    from fencepost.view.perfetto_trace import perfetto_trace
+
+    trace = perfetto_trace(kernels.traces, target)
+    write_text(output, json.dumps(trace, ensure_ascii=False) + "\n")
+
+
+def _single(kernels: Kernels, output: str) -> Kernels:
+    """The one kernel of a picture."""
+    if len(kernels.to_check()) > 1:
+        names = ", ".join(f"@{trace.name}" for trace in kernels.to_check())
+        raise FencepostError(
+            f"{output} shows one kernel, and there are several in the file",
+            code="FP102",
+            notes=[
+                ("kernels", names),
+                ("help", "choose one with --kernel NAME, or write a page (.html) of all"),
+            ],
+        )
+    return kernels

@@ -1,0 +1,219 @@
+"""What a page shows of one kernel, put together from what `check`, `explain` and runs of the kernel say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fencepost.check import Report, check
+from fencepost.ir import ops
+from fencepost.ir.printer import statement
+from fencepost.ir.source import FencepostError, Span
+from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.explain import Explained, Explanation, explain_barriers
+from fencepost.passes.insert import insert_barriers
+from fencepost.report.diagnostics import Diagnostic
+from fencepost.report.findings import CODES, grouped, spans_of, verdict
+from fencepost.report.stalls import stall_sentence, stalls_of
+from fencepost.report.words import consequence
+from fencepost.timing import SyncTime
+from fencepost.version import __version__
+from fencepost.view.hazard_windows import Windows, windows_of
+from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, StrategyRow, Text
+from fencepost.view.python_lines import python_lines, written_at
+from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
+from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
+
+MOST_FINDINGS = 50
+MOST_REASONS = 12
+"""Of a barrier."""
+
+Spans = dict[ops.Operation, Span]
+
+
+def page_of(
+    traces: Iterable[CapturedTrace], target: str = "", title: str = "", *, mended: bool = True
+) -> Page:
+    """A page of some kernels.
+
+    With `mended`, those that race stand on it a second time, as `insert` leaves them; and those of a host, by the
+    lines of the Python that they were written in.
+    """
+    made = _Pages(target)
+    for trace in traces:
+        report = check(trace)
+        made.add(trace, report, f"@{trace.name}")
+        again = _mended(trace, report, target) if mended else None
+        if again is not None:
+            made.add(again, check(again), f"@{trace.name}, with the barriers of insert")
+        with python_lines(trace) as source:
+            if mended and source is not None:
+                # Judged again: what is said may name lines.
+                made.add(trace, check(trace), f"@{trace.name}, in {Path(source.name).name}")
+    named = title or (Path(made.texts[0].name).name if made.texts else "")
+    return Page(named, __version__, tuple(made.texts), tuple(made.kernels))
+
+
+class _Pages:
+    """The kernels of a page, and the texts that they stand in."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.texts: list[Text] = []
+        self.kernels: list[KernelPage] = []
+        self.numbers: dict[str, int] = {}
+        """Texts that are there, by what they say."""
+
+    def add(self, trace: CapturedTrace, report: Report, title: str) -> None:
+        """One more kernel. Without its barriers, one that was there before is the same again for strategies."""
+        source, spans = spans_of(trace)
+        if source.text not in self.numbers:
+            self.numbers[source.text] = len(self.texts)
+            # Not splitlines(): the numbers of lines are those that everything else counts.
+            lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
+            self.texts.append(Text(source.name, tuple(lines)))
+        same = bool(self.kernels) and self.kernels[-1].name == trace.name
+        compared = self.kernels[-1].strategies[1:] if same else None
+        page = _kernel_page(trace, report, self.target, spans, compared)
+        self.kernels.append(replace(page, title=title, text=self.numbers[source.text]))
+
+
+def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
+    """The kernel with the barriers that it lacks, as text; None if it lacks none, or none can help."""
+    if not report.races or any(op.host is not None for op in trace.preorder_walk()):
+        return None
+    try:
+        kernel = copy_of(trace)
+        insert_barriers(kernel, target)
+    except FencepostError:
+        return None  # the findings of the kernel itself say what is wrong with it
+    kernel.source = None
+    return kernel
+
+
+def _kernel_page(
+    trace: CapturedTrace, report: Report, target: str, spans: Spans, compared: Sequence[StrategyRow] | None
+) -> KernelPage:
+    """`compared` are the rows of strategies, if they are known: without its barriers, a kernel is the same again."""
+    left_out: list[str] = []
+    explained, windows = _explained(trace, target, spans, left_out)
+    shown, left = grouped(trace, report, MOST_FINDINGS)
+    if left:
+        left_out.append(f"{left} more causes that `check` found")
+    races = [lines for diagnostic in shown if (lines := _raced(diagnostic)) is not None]
+    runs = scenarios_of(trace, races, spans)
+    rows, why = ((as_it_stands(trace, target), *compared), "") if compared else strategy_rows(trace, target)
+    left_out += [*runs.left_out, *([why] if why else []), *report.explored.limits]
+    here = spans_of(trace)[0].name
+    places = ((op, written_at(op)) for op in spans)
+    written = {_line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != here}
+    return KernelPage(
+        trace.name,
+        f"@{trace.name}",
+        0,
+        min((span.line for span in spans.values()), default=1),
+        trace.waves,
+        target,
+        f"{verdict(report)} ({report.explored})",
+        report.ok,
+        report.proven,
+        _buffers(trace, windows),
+        _barriers(trace, explained, stalls_of(trace, target), spans),
+        windows.found,
+        tuple(_finding(diagnostic, runs) for diagnostic in shown),
+        tuple(runs.runs),
+        tuple(runs.switches),
+        rows,
+        written,
+        tuple(dict.fromkeys(left_out)),
+    )
+
+
+def _explained(
+    trace: CapturedTrace, target: str, spans: Spans, left_out: list[str]
+) -> tuple[Explanation | None, Windows]:
+    """Why each barrier is there, and all windows; nothing for kernels that `explain` refuses."""
+    try:
+        explained = explain_barriers(trace, target)
+    except FencepostError as refused:
+        left_out.append(f"hazard windows and reasons: {refused.message}")
+        return None, Windows((), False)
+    windows = windows_of(trace, explained, spans)
+    left_out += explained.limits
+    if windows.more:
+        left_out.append(f"hazard windows: there are more than the {len(windows.found):,} shown")
+    return explained, windows
+
+
+def _buffers(trace: CapturedTrace, windows: Windows) -> tuple[str, ...]:
+    """Buffers, those without a window last."""
+    touched = {window.buffer for window in windows.found}
+    names = [f"%{buffer.name}" for body in (trace, *trace.functions()) for buffer in body.buffers.values()]
+    known = dict.fromkeys([*names, *sorted(touched)])
+    return tuple(sorted(known, key=lambda name: name not in touched))
+
+
+# ---------------------------------------------------------------- barriers
+
+
+def _barriers(
+    trace: CapturedTrace,
+    explained: Explanation | None,
+    stalls: dict[ops.Operation, SyncTime],
+    spans: Spans,
+) -> tuple[Barrier, ...]:
+    """Every barrier and wait of the kernel, in the order of lines."""
+    entries = {entry.op: entry for entry in explained.barriers} if explained is not None else {}
+    found = []
+    for body in (trace, *trace.functions()):
+        for op in body.preorder_walk():
+            if is_switchable(op):
+                entry = entries.get(op) if isinstance(op, ops.SyncOperation) else None
+                found.append(_barrier(op, entry, stall_sentence(stalls.get(op)), spans))
+    return tuple(sorted(found, key=lambda barrier: barrier.line))
+
+
+def _barrier(op: ops.Operation, entry: Explained | None, stall: str, spans: Spans) -> Barrier:
+    line, text, origin = _line(op, spans), statement(op), op.origin
+    stall = stall.strip(" ()")
+    if entry is None:
+        return Barrier(line, text, None, (), 0, stall, origin)
+    if entry.redundant:
+        return Barrier(line, text, False, (entry.redundant,), 0, stall, origin)
+    reasons = [f"without it, {consequence(hazard, spans)}" for hazard in entry.hazards]
+    notes = [entry.note] if entry.note else []
+    return Barrier(
+        line,
+        text,
+        True,
+        (*reasons[:MOST_REASONS], *notes),
+        max(0, len(reasons) - MOST_REASONS),
+        stall,
+        origin,
+    )
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _raced(diagnostic: Diagnostic) -> Lines | None:
+    """The lines of the two accesses that a finding is about."""
+    lines = [mark.span.line for mark in diagnostic.marks if mark.span is not None]
+    races = diagnostic.code in (CODES["race"], CODES["wrong order"]) and len(lines) > 1
+    return (lines[0], lines[1]) if races else None
+
+
+def _finding(diagnostic: Diagnostic, runs: Scenarios) -> Finding:
+    """A finding, with the run that shows it."""
+    marks = tuple(Mark(mark.span.line, mark.text) for mark in diagnostic.marks if mark.span is not None)
+    lines = _raced(diagnostic)
+    scenario = runs.of_race.get(lines) if lines is not None else None
+    if diagnostic.code == CODES["stuck"] and runs.runs and runs.runs[0].recording.stuck:
+        scenario = 0
+    return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, scenario)
+
+
+def _line(op: ops.Operation, spans: Spans) -> int:
+    span = spans.get(op.owner or op)
+    return span.line if span else 0

@@ -1,0 +1,134 @@
+"""Runs of a kernel: the race that a barrier prevents happens without it, and is gone with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.view.page_data import Recording
+from tests.view.kernels import COPY, HANGS, RACY, RING, SKEWED, SPLIT, TILE, large, shown
+
+
+def without(text: str, line: int) -> tuple[Recording, Recording]:
+    """The run without the barrier on a line, and the same run with it."""
+    kernel = shown(text)
+    (switch,) = [switch for switch in kernel.switches if line in switch.lines]
+    assert switch.off is not None and switch.on is not None
+    off, on = kernel.scenarios[switch.off], kernel.scenarios[switch.on]
+    assert (off.opposite, on.opposite) == (switch.on, switch.off)
+    assert off.switched_off == switch.lines and on.switched_off == ()
+    return off.recording, on.recording
+
+
+def lines_run(recording: Recording) -> set[int]:
+    return {line for cells in recording.cells for _, line, action, _ in cells if action not in "xh"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "kind", "lines"),
+    [
+        (TILE, 7, "RAW", (6, 8)),
+        (TILE, 5, "WAR", (8, 6)),
+        (COPY, 4, "RAW", (3, 6)),
+        (COPY, 5, "RAW", (3, 6)),
+        (SPLIT, 6, "RAW", (3, 7)),
+        (RING, 13, "RAW", (21, 14)),
+        (RING, 19, "WAR", (14, 21)),
+    ],
+)
+def test_the_race_happens_without_the_barrier_and_not_with_it(
+    text: str, line: int, kind: str, lines: tuple[int, int]
+) -> None:
+    off, on = without(text, line)
+    race = off.races[0]
+    assert (race.kind, (race.first[1], race.second[1])) == (kind, lines)
+    assert not on.races
+    assert line not in lines_run(off) and line in lines_run(on)
+
+
+def test_the_reader_overtakes_the_writer_who_is_slow() -> None:
+    off, on = without(TILE, 7)
+    race = off.races[0]
+    slow, quick = race.first[0], race.second[0]
+    assert race.second[2] < race.first[2], "the read is made before the write that it needs"
+    assert f"wave {quick} reads %a (line 8) before wave {slow}'s write of it (line 6)" in race.text
+    # The same wave is as slow with the barrier; then the other one waits for it there.
+    for recording in (off, on):
+        assert any(action == "h" for _, _, action, _ in recording.cells[recording.waves.index(slow)])
+    assert any(line == 7 and action == "x" for _, line, action, _ in on.cells[on.waves.index(quick)])
+
+
+def test_a_copy_that_nobody_waits_for_is_still_under_way() -> None:
+    off, _ = without(COPY, 4)
+    assert "while" in off.races[0].text and "under way" in off.races[0].text
+    (copy, *_) = [access for access in off.accesses if access.action == "c"]
+    assert copy.complete is None and copy.visible is None
+
+
+def test_an_access_is_complete_at_the_fence_and_visible_at_the_rendezvous() -> None:
+    recording = shown(TILE).scenarios[0].recording
+    write = next(access for access in recording.accesses if access.action == "w")
+    assert write.complete is not None and write.visible is not None
+    assert write.step < write.complete <= write.visible
+
+
+def test_the_halves_of_a_split_barrier_go_off_together() -> None:
+    (switch,) = shown(SPLIT).switches
+    assert switch.lines == (4, 6)
+
+
+def test_a_redundant_barrier_has_nothing_to_show() -> None:
+    kernel = shown(TILE.replace("    mma %x\n", "    mma %x\n    barrier\n"))
+    assert [switch.off is None for switch in kernel.switches].count(True) >= 1
+    assert all(switch.note for switch in kernel.switches if switch.off is None)
+
+
+def test_each_cause_has_a_run_of_a_kernel_that_races_as_it_stands() -> None:
+    kernel = shown(RACY)
+    assert kernel.findings
+    for finding in kernel.findings:
+        assert finding.scenario is not None
+        (first, second) = [mark.line for mark in finding.marks]
+        race = kernel.scenarios[finding.scenario].recording.races[0]
+        assert (race.first[1], race.second[1]) == (first, second)
+
+
+def test_waves_that_wait_for_ever_are_named() -> None:
+    recording = shown(HANGS).scenarios[0].recording
+    assert recording.stuck == ((0, 5), (1, 5))
+    assert not recording.cut
+
+
+def test_without_a_barrier_of_one_group_of_waves_the_others_wait_for_ever() -> None:
+    off, on = without(SKEWED, 6)
+    assert {wave for wave, _ in off.stuck} == {0, 1} and not off.races
+    assert not on.stuck
+
+
+def test_phases_of_mbarriers_count_arrivals() -> None:
+    recording = shown(RING).scenarios[0].recording
+    names = {mbarrier.name: mbarrier.phases for mbarrier in recording.mbarriers}
+    assert set(names) == {"%full[0]", "%full[1]", "%empty[0]", "%empty[1]"}
+    assert {phase.count for phase in names["%empty[0]"]} == {4}
+    assert [phase.complete for phase in names["%full[0]"]] == sorted(p.complete for p in names["%full[0]"])
+    assert any(phase.bytes == 1024 for phase in names["%full[0]"])
+
+
+def test_slots_of_a_ring_have_lanes_and_mbarriers_have_none() -> None:
+    assert shown(RING).scenarios[0].recording.slots == ("%a[0]", "%a[1]")
+
+
+def test_waves_that_run_other_operations_are_another_group() -> None:
+    assert shown(SKEWED).scenarios[0].recording.groups == (0, 0, 1, 1)
+    assert set(shown(TILE).scenarios[0].recording.groups) == {0}
+
+
+def test_long_kernels_are_run_in_part_and_the_page_says_so() -> None:
+    kernel = shown(large(1200))
+    assert len(kernel.switches) < len(kernel.barriers)
+    assert any("switches of" in text for text in kernel.left_out)
+    assert all(scenario.recording.steps <= 600 for scenario in kernel.scenarios)
+
+
+def test_an_empty_kernel_has_nothing_to_run() -> None:
+    kernel = shown("kernel @empty waves=2 {\n  shared %a : 64\n}\n")
+    assert kernel.ok and not kernel.switches
