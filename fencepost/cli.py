@@ -25,12 +25,13 @@ COMMANDS = {
     "explain": "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means",
     "view": "make a page that shows a kernel: hazards, barriers, waves over time, the race without a barrier",
     "schedule": "let two groups of waves take turns: one multiplies while the other moves memory",
+    "lsp": "a language server for editors, on standard input and output",
     "demo": "walk through the bundled kernels: hazards, races, the barriers put in, what check finds then",
     "schema": "print the JSON Schema of what a command prints with --json",
     "completion": "print the completion script for a shell",
 }
 """The commands, each in a module of its name, and what they do in a few words."""
-WITHOUT_JSON = ("check", "schema", "completion")
+WITHOUT_JSON = ("check", "schema", "lsp", "completion")
 """Commands that have no `--json` of the usual kind: `check` has more formats, a schema is JSON."""
 
 

@@ -62,6 +62,17 @@ def test_the_action_has_what_github_asks_for() -> None:
     assert all(each["description"] and "default" in each for each in ACTION["inputs"].values())
 
 
+def test_the_page_names_inputs_and_hooks_that_exist() -> None:
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    workflow, config = map(
+        yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    )
+    (step,) = [step for step in workflow["jobs"]["kernels"]["steps"] if "fencepost" in step["uses"]]
+    assert step["with"].keys() <= ACTION["inputs"].keys()
+    (repo,) = config["repos"]
+    assert [hook["id"] for hook in repo["hooks"]] == [hook["id"] for hook in HOOKS]
+
+
 def test_the_script_of_the_action_writes_a_log_and_keeps_the_exit_code() -> None:
     (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
     program = f"fencepost() {{ '{sys.executable}' -m fencepost.cli \"$@\"; }}\n{step['run']}"

@@ -43,8 +43,9 @@ MAY_IMPORT = {
     "kernels": {"ir"},
     "schemas": set(),
     "api": {"analysis", "check", "hosts", "ir", "passes", "reference", "schedule"},
+    "lsp": {"check", "hosts", "ir", "passes", "report"},
     "commands": {
-        *("analysis", "check", "codes", "emit", "hosts", "ir", "kernels", "passes", "report"),
+        *("analysis", "check", "codes", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
         *("schedule", "schemas", "targets", "timing", "view"),
     },
     "pytest_plugin": {"check", "commands", "ir", "report"},

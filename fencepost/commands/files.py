@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fencepost.commands.kernels import Kernels, is_triton, read_triton
+from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 

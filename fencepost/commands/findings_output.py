@@ -14,7 +14,7 @@ from fencepost.commands.output import error_json, print_error, print_json, print
 
 if TYPE_CHECKING:
     from fencepost.check import Report
-    from fencepost.commands.kernels import Kernels
+    from fencepost.hosts.kernel_files import Kernels
     from fencepost.ir.source import FencepostError
     from fencepost.ir.trace import CapturedTrace
     from fencepost.report.diagnostics import Diagnostic

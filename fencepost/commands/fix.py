@@ -24,7 +24,7 @@ from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:
-    from fencepost.commands.kernels import Kernels
+    from fencepost.hosts.kernel_files import Kernels
     from fencepost.passes.fix import FixedKernel, FixedText
     from fencepost.passes.insert import Insert
 
@@ -105,7 +105,7 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
 def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
     """A Triton module: barriers are put in as `insert` does, and what comes out is read and checked once more."""
     from fencepost.check import check
-    from fencepost.commands.kernels import read_triton
+    from fencepost.hosts.kernel_files import read_triton
     from fencepost.ir.source import Source
     from fencepost.passes.fix import FixedKernel, FixedText
 

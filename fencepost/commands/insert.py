@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import FILE_HELP, read_kernels
-from fencepost.commands.kernels import Kernels
 from fencepost.commands.output import (
     add_output_arguments,
     add_target_argument,
@@ -18,6 +17,7 @@ from fencepost.commands.output import (
     put_kernels,
     say,
 )
+from fencepost.hosts.kernel_files import Kernels
 from fencepost.option_fields import add_options, read_options
 
 if TYPE_CHECKING:

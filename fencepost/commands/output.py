@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import STDIN, write_text
-from fencepost.commands.kernels import Kernels
+from fencepost.hosts.kernel_files import Kernels
 from fencepost.ir.source import FencepostError
 
 if TYPE_CHECKING:

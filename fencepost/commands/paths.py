@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from fencepost.commands.kernels import OWN, TRITON
+from fencepost.hosts.kernel_files import OWN, TRITON
 from fencepost.ir.source import FencepostError
 
 SUFFIXES = (OWN, *TRITON)

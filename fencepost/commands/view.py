@@ -13,7 +13,7 @@ from fencepost.commands.output import add_as_is_argument, add_target_argument, p
 from fencepost.ir.source import FencepostError
 
 if TYPE_CHECKING:
-    from fencepost.commands.kernels import Kernels
+    from fencepost.hosts.kernel_files import Kernels
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

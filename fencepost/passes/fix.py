@@ -26,6 +26,8 @@ from fencepost.passes.insert import Insert
 INSERTED = (ops.SharedMemoryBarrier, ops.MemoryCounterWait, ops.CommitGroup)
 """What `insert` puts in, or makes stronger where it stands; groups of copies come with the waits for them."""
 
+MORE = (ops.MbarrierOperation, ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)
+
 
 @dataclass(frozen=True, slots=True)
 class FixedKernel:
@@ -67,19 +69,18 @@ def fix_text(
     """Mend the kernels of a text, one after the other."""
     insert, check = insert or Insert(), check or Check()
     before = [check.apply(kernel) for kernel in parse_all(text, name)]
-    now = text
+    now, after = text, list(before)
     for place, report in enumerate(before):
-        left = _number(report)
-        while left:
-            # What was mended in part may let the next attempt do more; each time there are fewer findings.
-            now, fewer = _mended(_File(now, name, place), insert, check)
-            if fewer == left:
-                break
-            left = fewer
-    after = [check.apply(kernel) for kernel in parse_all(now, name)] if now != text else before
-    if any(_is_worse(old, new) for old, new in zip(before, after, strict=True)):
-        # Kernels share functions: what mends one of them may harm another.
-        now, after = text, before
+        if not report.ok:
+            file = _File(now, name, place)
+            # What was done to the kernels above has moved its lines.
+            known = report if now == text else file.judged(check)
+            now, after[place] = _mended_step_by_step(file, known, insert, check)
+    if now != text and len(before) > 1:
+        after = [check.apply(kernel) for kernel in parse_all(now, name)]
+        if any(_is_worse(old, new) for old, new in zip(before, after, strict=True)):
+            # Kernels share functions: what mends one of them may harm another.
+            now, after = text, before
     kernels = [
         FixedKernel(old.kernel.name, old, new)
         for old, new in zip(before, after, strict=True)
@@ -106,25 +107,38 @@ class _File:
         return check.apply(self.read()[self.place])
 
 
-def _mended(file: _File, insert: Insert, check: Check) -> tuple[str, int]:
-    """The text with one kernel mended, whole if that is possible, and how many findings are left."""
-    report = file.judged(check)
+def _mended_step_by_step(file: _File, report: Report, insert: Insert, check: Check) -> tuple[str, Report]:
+    """The text with one kernel mended as far as possible, and what is left then."""
+    while not report.ok:
+        # What was mended in part may let the next attempt do more; each time there are fewer findings.
+        text, after = _mended(file, report, insert, check)
+        if text == file.text:
+            break
+        file, report = file.with_text(text), after
+    return file.text, report
+
+
+def _mended(file: _File, report: Report, insert: Insert, check: Check) -> tuple[str, Report]:
+    """The text with one kernel mended, whole if that is possible, and what is left then."""
     best, left = file.text, report
-    for attempt in _attempts(file, report, insert, check):
+    for attempt in _attempts(file, report, insert):
         if attempt == file.text:
             continue
         after = file.with_text(attempt).judged(check)
         if _is_worse(report, after):
             continue
         if after.ok:
-            return attempt, 0
+            return attempt, after
         if _number(after) < _number(left):
             best, left = attempt, after
-    return best, _number(left)
+    return best, left
 
 
-def _attempts(file: _File, report: Report, insert: Insert, check: Check) -> Iterator[str]:
+def _attempts(file: _File, report: Report, insert: Insert) -> Iterator[str]:
     """Texts that may be better, the likeliest first."""
+    simple = not report.deadlocks and not _has_more_than_barriers(report)
+    if simple:
+        yield from _with_barriers(file, insert)
     causes = causes_of(report)
     beyond = [edit for cause in causes if not _is_for_insert(cause) for edit in cause.edits]
     if beyond:
@@ -132,8 +146,16 @@ def _attempts(file: _File, report: Report, insert: Insert, check: Check) -> Iter
         edited = file.with_text(_with_edits(report, beyond))
         yield edited.text
         yield from _with_barriers(edited, insert)
-    yield from _with_barriers(file, insert)
+    if not simple:
+        yield from _with_barriers(file, insert)
     yield _with_edits(report, [edit for cause in causes for edit in cause.edits])
+
+
+def _has_more_than_barriers(report: Report) -> bool:
+    """Whether a kernel has mbarriers or split barriers: one more barrier is not what mends a wait of theirs."""
+    assert report.kernel is not None
+    bodies = (report.kernel, *report.kernel.functions())
+    return any(isinstance(op, MORE) for body in bodies for op in body.preorder_walk())
 
 
 def _is_for_insert(cause: Cause) -> bool:

@@ -20,6 +20,7 @@ PAGES = PACKAGE / "codes" / "pages"
 INDEX = PACKAGE.parent / "docs" / "codes.md"
 PRINTED = re.compile(r"\b(?:error|warning)\[(FP\d{3})\]")
 NOT_RUN = {
+    "FP114": "needs an environment without the language server's packages",
     "FP404": "needs an environment without Triton; tests/hosts/triton/test_versions.py",
     "FP405": "needs another release of Triton; tests/hosts/triton/test_versions.py",
     "FP413": "a pass of Triton that fails; `check` then judges the module as it stands",

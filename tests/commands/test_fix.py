@@ -184,3 +184,56 @@ def test_the_corpus_is_mended_or_left_and_never_harmed(part: int) -> None:
         assert not fix_text(fixed.after, path.name).changed, path
         mended += bool(kernel.mended)
     assert mended > 15
+
+
+# ---------------------------------------------------------------- odd files
+
+
+def test_lines_keep_their_ends(fencepost: CommandLine) -> None:
+    Path("racy.fp").write_bytes(RACY.replace("\n", "\r\n").encode())
+    assert fencepost("fix", "-w", "racy.fp").code == 0
+    assert Path("racy.fp").read_bytes() == MENDED.replace("\n", "\r\n").encode()
+
+
+def test_a_last_line_without_an_end(fencepost: CommandLine) -> None:
+    Path("racy.fp").write_text(RACY.rstrip("\n"))
+    assert "\\ No newline at end of file" in fencepost("fix", "racy.fp").out
+    assert fencepost("fix", "-w", "racy.fp").code == 0
+    assert Path("racy.fp").read_text().rstrip("\n") == MENDED.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [(b"", "FP102"), (b"kernel {", "FP101"), (b"kernel @\xe9", "FP112")], ids=repr
+)
+def test_what_cannot_be_read_is_said_and_left(text: bytes, code: str, fencepost: CommandLine) -> None:
+    Path("odd.fp").write_bytes(text)
+    ran = fencepost("fix", "-w", "odd.fp")
+    assert (ran.code, ran.out) == (2, "") and f"error[{code}]" in ran.err
+    assert Path("odd.fp").read_bytes() == text
+
+
+def test_labelled_blocks_keep_their_labels() -> None:
+    text = """kernel @blocks waves=4 {
+  shared %a : 64
+  br ^head
+^head:  # again and again
+  write %a
+  read %a
+  cond_br %more, ^head, ^end trip=4
+^end:
+  return
+}
+"""
+    fixed = fix_text(text)
+    assert fixed.kernels[0].left == 0
+    kept = [line for line in fixed.after.splitlines() if "barrier" not in line]
+    assert kept == text.splitlines()
+    assert not fix_text(fixed.after).changed
+
+
+def test_a_long_kernel_is_mended_in_its_text() -> None:
+    """So long that trying fixes one by one would take too long."""
+    body = "".join(f"  write %a{number}\n  read %a{number}\n" for number in range(120))
+    buffers = "".join(f"  shared %a{number} : 16\n" for number in range(120))
+    fixed = fix_text(f"kernel @long waves=4 {{\n{buffers}{body}}}\n")
+    assert fixed.kernels[0].left == 0 and fixed.kernels[0].mended == 120

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 import fencepost as fp
-from fencepost.commands.kernels import Kernels
+from fencepost.hosts.kernel_files import Kernels
 from fencepost.hosts.triton.translate import Translation
 from fencepost.kernels import bundled_kernel
 from fencepost.schedule import Constraints, constraints_for

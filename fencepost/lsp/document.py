@@ -1,0 +1,134 @@
+"""What an editor shows of a text: findings with their fixes, and the reasons of barriers.
+
+A text in the form of fencepost has all three. Of a Triton module, findings and reasons are shown; its text is not
+changed, since barriers of a cached module are not what gets compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fencepost.check import check
+from fencepost.check.group_by_fix import Cause, causes_of
+from fencepost.check.suggested_edits import applied
+from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
+from fencepost.ir.ops import Operation
+from fencepost.ir.parser import parse_all
+from fencepost.ir.source import FencepostError, Source, Span
+from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, TextChange
+from fencepost.ir.trace import CapturedTrace
+from fencepost.passes.explain import Explain, Explained
+from fencepost.report.diagnostics import Diagnostic, from_error
+from fencepost.report.findings import grouped, spans_of
+from fencepost.report.suggestions import edits_text
+from fencepost.report.words import NAMES, consequence
+
+MOST_REASONS = 8
+"""Reasons of one barrier that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that settles a finding: `check` has tried it."""
+
+    title: str
+    changes: tuple[TextChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A message, and its fix if one is known."""
+
+    diagnostic: Diagnostic
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a barrier or wait is there."""
+
+    span: Span
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """All that there is to say about a text."""
+
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+    def reason_at(self, line: int) -> Reason | None:
+        """The reason of the barrier on a line, which is counted from 1."""
+        return next((reason for reason in self.reasons if reason.span.line == line), None)
+
+
+def read_document(name: str, text: str) -> Document:
+    """What there is to say about a text; a text that cannot be read is a finding."""
+    try:
+        if is_triton(name, text):
+            kernels = read_triton(Source(name, text), compiled=True)
+        else:
+            kernels = Kernels(parse_all(text, name))
+    except FencepostError as error:
+        return Document((Finding(from_error(error)),))
+    findings: list[Finding] = []
+    for kernel in kernels.to_check():
+        findings += _findings(kernel, kernels)
+    return Document(tuple(findings), tuple(_reasons(kernels)))
+
+
+def _findings(kernel: CapturedTrace, kernels: Kernels) -> Iterator[Finding]:
+    try:
+        report = check(kernel)
+    except FencepostError as error:
+        yield Finding(from_error(error))
+        return
+    shown, _ = grouped(kernel, report)
+    for diagnostic, cause in zip(shown, causes_of(report), strict=True):
+        yield Finding(diagnostic, None if kernels.translations else _fix(kernel, kernels.traces, cause))
+
+
+def _fix(kernel: CapturedTrace, traces: Sequence[CapturedTrace], cause: Cause) -> Fix | None:
+    """The edits of a cause as changes to the text."""
+    if not cause.edits:
+        return None
+    before = Snapshot.of(traces)
+    try:
+        with applied(cause.edits):
+            changes = before.changes()
+    except NoLineOfItsOwn:
+        return None
+    return Fix(edits_text(cause.edits, spans_of(kernel)[1]), tuple(changes))
+
+
+def _reasons(kernels: Kernels) -> Iterator[Reason]:
+    for kernel in kernels.traces:
+        try:
+            explained = Explain().apply(kernel)
+        except FencepostError:
+            continue  # why it cannot be analysed is among the findings of `check`, or it checks well without
+        _, spans = spans_of(kernel)
+        for entry in explained.barriers:
+            span = spans.get(entry.op)
+            if span is not None:
+                yield Reason(span, "\n".join(_lines(entry, spans)))
+
+
+def _lines(entry: Explained, spans: dict[Operation, Span]) -> Iterator[str]:
+    """A barrier and what it is for, in Markdown."""
+    if entry.redundant:
+        yield f"**redundant**: {entry.redundant}"
+        return
+    if not entry.hazards:
+        yield entry.note or "nothing depends on it alone"
+        return
+    yield "**needed**"
+    if entry.note:
+        yield f"\n{entry.note}"
+    yield ""
+    for hazard in entry.hazards[:MOST_REASONS]:
+        yield f"- {NAMES[hazard.kind]}: without this, {consequence(hazard, spans)}"
+    if len(entry.hazards) > MOST_REASONS:
+        yield f"- and {len(entry.hazards) - MOST_REASONS} more"
