@@ -6,7 +6,7 @@ N ?= 10000
 
 QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
-.PHONY: demo quick test full lint types unit docs fuzz bench golden chromium clean
+.PHONY: demo quick test full lint types unit docs fuzz bench golden codes chromium clean
 
 demo: $(VENV)/.ready
 	$(BIN)/fencepost demo
@@ -55,6 +55,11 @@ bench: $(VENV)/.ready-dev
 # Rewrites the golden files from what the tool prints now; read the diff before committing it.
 golden: $(VENV)/.ready-dev
 	$(BIN)/pytest --update-golden
+	$(MAKE) codes
+
+# docs/codes.md from the pages of the codes.
+codes: $(VENV)/.ready
+	$(BIN)/python -m fencepost.codes.index_page > docs/codes.md
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -22,7 +22,7 @@ COMMANDS = {
     "check": "look for races, deadlocks, and misuse of split barriers and mbarriers",
     "fix": "mend what check finds: show the change as a diff, and write it with -w",
     "prune": "remove barriers that no hazard needs",
-    "explain": "say for every barrier why it is there, or that nothing needs it",
+    "explain": "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means",
     "view": "make a page that shows a kernel: hazards, barriers, waves over time, the race without a barrier",
     "schedule": "let two groups of waves take turns: one multiplies while the other moves memory",
     "lsp": "a language server for editors, on standard input and output",

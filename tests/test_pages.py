@@ -18,10 +18,22 @@ from fencepost.passes.insert import insert_barriers
 from tests.conftest import CommandLine
 
 DOCS = Path(__file__).parent.parent / "docs"
-COMMANDS = {"copies-in-flight.md": 10, "split-barriers.md": 8, "ping-pong.md": 3, "view.md": 4}
+COMMANDS = {
+    "copies-in-flight.md": 10,
+    "split-barriers.md": 8,
+    "ping-pong.md": 3,
+    "view.md": 4,
+    "silencing.md": 2,
+}
 TOURS = {"tour-cuda.md": 6, "tour-hip.md": 6}
 OUTPUTS = {"findings.md": 9}
-KERNELS = {"copies-in-flight.md": 9, "split-barriers.md": 5, "ping-pong.md": 1, "view.md": 1}
+KERNELS = {
+    "copies-in-flight.md": 9,
+    "split-barriers.md": 5,
+    "ping-pong.md": 1,
+    "view.md": 1,
+    "silencing.md": 2,
+}
 """Pages, and how many commands and kernels each shows at least."""
 Blocks = list[tuple[str, str, str]]
 
@@ -89,6 +101,7 @@ def test_three_dots_stand_for_any_lines() -> None:
 KERNELS_OF_THE_DOCS = [
     pytest.param(trace, id=f"{page.name}-{trace.name}")
     for page in sorted(DOCS.glob("*.md"))
+    if page.name != "codes.md"  # half of its kernels are wrong on purpose; tests/codes runs them
     for _, language, body in blocks(page.name)
     if language == "fp" and body.lstrip().startswith(("kernel @", "#", "func @")) and "kernel @" in body
     for trace in parse_all(body)

@@ -160,12 +160,15 @@ class Report:
     """What was judged,"""
     judge: Callable[[CapturedTrace], Report] | None = field(default=None, repr=False, compare=False)
     """and how: the same question about the same kernel with a change, to see whether that helps."""
+    silenced: int = 0
+    """Findings that comments in the kernel allow; they were taken out of the lists."""
     printer: ClassVar[Callable[[Report], str] | None] = None
     """Who writes a report out in words; the package says, for `check` itself knows nothing of that."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # To another process a verdict goes without its kernel: that is a chain of operations, and may be long.
-        return Report, (self.races, self.deadlocks, self.out_of_range, self.explored)
+        found = (self.races, self.deadlocks, self.out_of_range, self.explored)
+        return Report, (*found, None, None, self.silenced)
 
     def __str__(self) -> str:
         return Report.printer(self) if Report.printer is not None else repr(self)
@@ -177,5 +180,5 @@ class Report:
 
     @property
     def proven(self) -> bool:
-        """Whether nothing was found and nothing was left out: that there is nothing to find."""
-        return self.ok and self.explored.complete
+        """Whether nothing was found, silenced or left out: that there is nothing to find."""
+        return self.ok and self.explored.complete and not self.silenced

@@ -1,10 +1,12 @@
-"""`fencepost explain`: for every barrier, what it alone covers."""
+"""`fencepost explain`: for every barrier, what it alone covers; for a code, what it means."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.files import read_kernels
@@ -33,7 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.explain import Explain
 
-    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "files", metavar="FILE | CODE", nargs="*", default=[], help=f"{PATHS_HELP}; or codes, as FP207"
+    )
+    what.add_argument("--codes", action="store_true", help="list all codes")
     add_target_argument(parser)
     add_options(parser, Explain)
     add_as_is_argument(parser)
@@ -43,7 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the barriers of every kernel of every file; 2 if a file could not be read."""
+    """Explain codes, or the barriers of every kernel of every file; 2 if a file could not be read."""
+    from fencepost.codes.lookup import looks_like_a_code
+
+    if options.codes:
+        return _list_codes(options)
+    if all(looks_like_a_code(name) and not Path(name).exists() for name in options.files):
+        return _explain_codes(options)
     found: list[dict[str, Any]] = []
     codes = [0]
     files = kernel_files(options.files)
@@ -98,6 +110,38 @@ def _summary(files: int, found: list[dict[str, Any]]) -> str:
     more = f"; {plural(failed, 'file')} could not be read" if failed else ""
     kernels = plural(len(read), "kernel")
     return f"{plural(files, 'file')}, {kernels}: {barriers}, {redundant} of them redundant{more}"
+
+
+def _explain_codes(options: argparse.Namespace) -> int:
+    from fencepost.codes.lookup import page_of
+    from fencepost.codes.show import shown
+
+    pages = [page_of(name) for name in options.files]
+    if options.json:
+        told = [page.as_json() for page in pages]
+        _print_pages(told if len(told) > 1 else told[0])
+        return 0
+    for number, page in enumerate(pages):
+        sys.stdout.write("\n" if number else "")
+        print_styled(shown(page))
+    return 0
+
+
+def _print_pages(told: object) -> None:
+    """Pages for programs: no entries about kernels, so not what the schema of this command describes."""
+    json.dump(told, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def _list_codes(options: argparse.Namespace) -> int:
+    from fencepost.codes.lookup import known_codes, page_of
+
+    pages = [page_of(code) for code in known_codes()]
+    if options.json:
+        _print_pages([{"code": page.code, "title": page.title} for page in pages])
+    else:
+        sys.stdout.writelines(f"{page.code}  {page.title}\n" for page in pages)
+    return 0
 
 
 def _as_json(kernel: CapturedTrace, explained: Explanation, target: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
     from fencepost.ir.source import FencepostError
     from fencepost.ir.trace import CapturedTrace
+    from fencepost.report.diagnostics import Diagnostic
     from fencepost.report.located import Located
+    from fencepost.report.silencing import Silenced
 
 
 @dataclass(slots=True)
@@ -26,6 +30,8 @@ class Judged:
     kernels: Kernels
     kernel: CapturedTrace
     report: Report
+    silenced: Silenced = field(default_factory=Counter)
+    """The comments that allow what is no longer in the report."""
 
 
 @dataclass(slots=True)
@@ -68,7 +74,10 @@ class TextOutput:
     def conclude(self, found: Judged) -> bool:
         """Print the verdict; nothing about what is proven to be clean, if nobody wants to hear of it."""
         from fencepost.report.findings import verdict
+        from fencepost.report.silencing import silenced_lines
 
+        for line in silenced_lines(found.silenced):
+            sys.stdout.write(f"{line}\n")
         if self.options.quiet and found.report.proven:
             return False
         text = f"{verdict(found.report)} ({found.report.explored})"
@@ -92,12 +101,16 @@ class TextOutput:
         self.failed += 1
         print_error(error)
 
-    def end_file(self, file: str) -> None:
-        """Say what was judged, where that is not the file as it stands."""
+    def end_file(self, file: str, warnings: Sequence[Diagnostic]) -> None:
+        """Say what was judged, where that is not the file as it stands, and what is wrong with its comments."""
+        from fencepost.report.diagnostics import render
+
         self.files += 1
         if self.said:
             sys.stdout.write(f"{file}: {self.said}\n")
         self.said = ""
+        for diagnostic in warnings:
+            print_styled(render(diagnostic))
 
     def end(self) -> None:
         """Sum up several files."""
@@ -132,18 +145,24 @@ class JsonOutput:
     def add(self, found: Judged) -> None:
         """Keep an entry."""
         from fencepost.report.findings import report_json
+        from fencepost.report.silencing import silenced_json
 
         more = found.kernels.judged_json()
-        self.entries.append({"file": found.file, **more, **report_json(found.kernel, found.report)})
+        also = {"silenced": silenced_json(found.silenced)} if found.silenced else {}
+        self.entries.append({"file": found.file, **more, **report_json(found.kernel, found.report), **also})
 
     def refuse(self, file: str, error: FencepostError) -> None:
         """Programs learn of it from the entry, people on standard error."""
         print_error(error)
         self.entries.append({"file": file, "ok": False, "error": error_json(error)})
 
-    def end_file(self, file: str) -> None:
-        """Count it."""
+    def end_file(self, file: str, warnings: Sequence[Diagnostic]) -> None:
+        """Count it; warnings of its comments stand in its last entry."""
+        from fencepost.report.silencing import warning_json
+
         self.files += 1
+        if warnings:
+            self.entries[-1]["warnings"] = [warning_json(diagnostic) for diagnostic in warnings]
 
     def end(self) -> None:
         """Print the document. Of one file that cannot be judged there is nothing to print, as in all commands."""
@@ -166,7 +185,7 @@ class SarifOutput:
 
         kernel, report = found.kernel, found.report
         self.found += located(kernel, report, every=self.options.all)
-        if report.ok and not report.proven:
+        if report.ok and not report.explored.complete:
             self.unproven.append(unproven(found.file, kernel, report))
 
     def refuse(self, file: str, error: FencepostError) -> None:
@@ -176,8 +195,12 @@ class SarifOutput:
         print_error(error)
         self.errors.append(located_error(error, file))
 
-    def end_file(self, file: str) -> None:
-        """Nothing: the log comes at the end."""
+    def end_file(self, file: str, warnings: Sequence[Diagnostic]) -> None:
+        """The log comes at the end; it has findings only, and people read warnings on standard error."""
+        from fencepost.report.diagnostics import render
+
+        for diagnostic in warnings:
+            print_styled(render(diagnostic), to_stderr=True)
 
     def end(self) -> None:
         """Print the log."""
@@ -198,7 +221,7 @@ class GithubOutput(TextOutput):
         kernel, report = found.kernel, found.report
         for each in located(kernel, report, every=self.options.all):
             sys.stdout.write(f"{annotation(each)}\n")
-        if report.ok and not report.proven:
+        if report.ok and not report.explored.complete:
             level = "error" if self.options.require_proof else "warning"
             sys.stdout.write(f"{annotation(unproven(found.file, kernel, report), level)}\n")
         return self.conclude(found)

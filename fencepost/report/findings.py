@@ -64,15 +64,17 @@ def grouped(trace: CapturedTrace, report: Report, most: int = 0) -> tuple[list[D
 
 def verdict(report: Report) -> str:
     """What was found, in a few words."""
-    if report.ok:
+    if report.ok and not report.silenced:
         return "no race, no deadlock" if report.proven else "nothing found"
-    parts = []
+    parts = ["nothing else found"] if report.ok else []
     if report.races:
         parts.append(plural(len(report.races), "race"))
     if report.deadlocks:
         parts.append(plural(len(report.deadlocks), "deadlock"))
     if report.out_of_range:
         parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
+    if report.silenced:
+        parts.append(f"{report.silenced} silenced")
     return ", ".join(parts)
 
 

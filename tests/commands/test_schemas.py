@@ -104,3 +104,16 @@ def test_schedules_and_the_demo(fencepost: CommandLine) -> None:
     name = next(iter(TO_SCHEDULE))
     entries("schedule", fencepost("schedule", "--json", str(KERNELS / f"{name}.fp")).out)
     entries("demo", fencepost("demo", "--json").out)
+
+
+def test_what_is_silenced_follows_the_schema(fencepost: CommandLine) -> None:
+    text = """kernel @k waves=4 {
+  shared %a : 4
+  write %a
+  write %a  # fencepost: allow FP001: the same value
+  barrier
+  write %a  # fencepost: allow FP001
+}
+"""
+    (entry,) = entries("check", fencepost("check", "-", "--json", stdin=text).out)
+    assert len(entry["silenced"]) == len(entry["warnings"]) == 1

@@ -1,0 +1,56 @@
+"""Finding the page of a code."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+from fencepost.codes.page import CodePage, read_page
+from fencepost.ir.source import FencepostError
+
+_LIKE_A_CODE = re.compile(r"fp\w{1,4}", flags=re.IGNORECASE)
+
+
+def known_codes() -> tuple[str, ...]:
+    """All codes, in order."""
+    pages = (files("fencepost.codes") / "pages").iterdir()
+    return tuple(sorted(page.name.removesuffix(".md") for page in pages if page.name.endswith(".md")))
+
+
+def looks_like_a_code(text: str) -> bool:
+    """Whether somebody who writes this means a code, maybe a mistyped one, and not a file."""
+    return _LIKE_A_CODE.fullmatch(text) is not None
+
+
+def page_of(code: str) -> CodePage:
+    """The page of a code, in upper or lower case; one that does not exist is an error that names the nearest."""
+    name = code.upper()
+    known = known_codes()
+    if name not in known:
+        raise FencepostError(
+            f"there is no code {code}",
+            code="FP115",
+            notes=[
+                ("help", f"did you mean {nearest(name)}?"),
+                ("help", "`fencepost explain --codes` lists all codes"),
+            ],
+        )
+    return read_page((files("fencepost.codes") / "pages" / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def nearest(code: str) -> str:
+    """The known code that is most like one that is not: alike in most places, and near in number."""
+    number = _number(code)
+    return min(
+        known_codes(),
+        key=lambda known: (
+            -sum(a == b for a, b in zip(known, code, strict=False)),
+            abs(_number(known) - number),
+            known,
+        ),
+    )
+
+
+def _number(code: str) -> int:
+    digits = re.sub(r"\D", "", code.upper().replace("O", "0"))
+    return int(digits) if digits else 0
