@@ -45,8 +45,9 @@ chromium:
 fuzz: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.fuzz --kernels $(N)
 
-bench: $(VENV)/.ready-dev
+bench: $(VENV)/.ready-dev chromium
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/view.py
 	$(BIN)/python bench/stalls.py
 	$(BIN)/python bench/quality.py
 	$(BIN)/python bench/pingpong.py --targets gfx942 --waves 8

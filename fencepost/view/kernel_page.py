@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from time import thread_time
 
 from fencepost.check import Report, check
 from fencepost.ir import ops
@@ -20,7 +21,7 @@ from fencepost.report.words import consequence
 from fencepost.timing import SyncTime
 from fencepost.version import __version__
 from fencepost.view.hazard_windows import Windows, windows_of
-from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, StrategyRow, Text
+from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text
 from fencepost.view.python_lines import python_lines, written_at
 from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
 from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
@@ -28,6 +29,8 @@ from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 MOST_FINDINGS = 50
 MOST_REASONS = 12
 """Of a barrier."""
+MOST_SECONDS = 6.0
+"""A page that has taken longer goes without strategies, and shows kernels once."""
 
 Spans = dict[ops.Operation, Span]
 
@@ -44,11 +47,13 @@ def page_of(
     for trace in traces:
         report = check(trace)
         made.add(trace, report, f"@{trace.name}")
-        again = _mended(trace, report, target) if mended else None
+        again = _mended(trace, report, target) if mended and not made.is_late() else None
+        if mended and report.races and made.is_late():
+            made.leave_out("the kernel with the barriers of `insert`: what is here took long enough")
         if again is not None:
             made.add(again, check(again), f"@{trace.name}, with the barriers of insert")
         with python_lines(trace) as source:
-            if mended and source is not None:
+            if mended and source is not None and not made.is_late():
                 # Judged again: what is said may name lines.
                 made.add(trace, check(trace), f"@{trace.name}, in {Path(source.name).name}")
     named = title or (Path(made.texts[0].name).name if made.texts else "")
@@ -64,6 +69,16 @@ class _Pages:
         self.kernels: list[KernelPage] = []
         self.numbers: dict[str, int] = {}
         """Texts that are there, by what they say."""
+        self.start = thread_time()
+
+    def is_late(self) -> bool:
+        """Whether making the page has taken so long that what can be left out is."""
+        return thread_time() - self.start > MOST_SECONDS
+
+    def leave_out(self, what: str) -> None:
+        """Say that something about the last kernel is not shown."""
+        last = self.kernels[-1]
+        self.kernels[-1] = replace(last, left_out=(*last.left_out, what))
 
     def add(self, trace: CapturedTrace, report: Report, title: str) -> None:
         """One more kernel. Without its barriers, one that was there before is the same again for strategies."""
@@ -73,10 +88,18 @@ class _Pages:
             # Not splitlines(): the numbers of lines are those that everything else counts.
             lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
             self.texts.append(Text(source.name, tuple(lines)))
-        same = bool(self.kernels) and self.kernels[-1].name == trace.name
-        compared = self.kernels[-1].strategies[1:] if same else None
-        page = _kernel_page(trace, report, self.target, spans, compared)
+        before = self.kernels[-1] if self.kernels else None
+        page = _kernel_page(trace, report, self.target, spans)
         self.kernels.append(replace(page, title=title, text=self.numbers[source.text]))
+        if before is not None and before.name == trace.name and before.strategies:
+            rows, why = (as_it_stands(trace, self.target), *before.strategies[1:]), ""
+        elif self.is_late():
+            rows, why = (), "strategies side by side: what is here took long enough"
+        else:
+            rows, why = strategy_rows(trace, self.target)
+        self.kernels[-1] = replace(self.kernels[-1], strategies=rows)
+        if why:
+            self.leave_out(why)
 
 
 def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
@@ -92,10 +115,8 @@ def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace 
     return kernel
 
 
-def _kernel_page(
-    trace: CapturedTrace, report: Report, target: str, spans: Spans, compared: Sequence[StrategyRow] | None
-) -> KernelPage:
-    """`compared` are the rows of strategies, if they are known: without its barriers, a kernel is the same again."""
+def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans) -> KernelPage:
+    """Everything but the strategies."""
     left_out: list[str] = []
     explained, windows = _explained(trace, target, spans, left_out)
     shown, left = grouped(trace, report, MOST_FINDINGS)
@@ -103,8 +124,7 @@ def _kernel_page(
         left_out.append(f"{left} more causes that `check` found")
     races = [lines for diagnostic in shown if (lines := _raced(diagnostic)) is not None]
     runs = scenarios_of(trace, races, spans)
-    rows, why = ((as_it_stands(trace, target), *compared), "") if compared else strategy_rows(trace, target)
-    left_out += [*runs.left_out, *([why] if why else []), *report.explored.limits]
+    left_out += [*runs.left_out, *report.explored.limits]
     here = spans_of(trace)[0].name
     places = ((op, written_at(op)) for op in spans)
     written = {_line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != here}
@@ -124,7 +144,7 @@ def _kernel_page(
         tuple(_finding(diagnostic, runs) for diagnostic in shown),
         tuple(runs.runs),
         tuple(runs.switches),
-        rows,
+        (),
         written,
         tuple(dict.fromkeys(left_out)),
     )

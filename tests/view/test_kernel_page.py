@@ -11,6 +11,7 @@ from fencepost.commands.files import read_kernels
 from fencepost.ir.builder import Kernel
 from fencepost.ir.ops import Compute
 from fencepost.ir.parser import parse, parse_all
+from fencepost.view import kernel_page
 from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import as_json
 from fencepost.view.python_lines import written_at
@@ -171,3 +172,13 @@ def test_of_calls_the_kernels_own_line_is_where_an_operation_was_written(
     origin: str, place: tuple[str, int] | None
 ) -> None:
     assert written_at(Compute(written=origin)) == place
+
+
+def test_a_page_that_takes_long_leaves_out_what_it_can_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_page, "MOST_SECONDS", -1.0)
+    (kernel,) = page_of([parse(RACY)]).kernels
+    assert kernel.findings and kernel.scenarios and not kernel.strategies
+    assert [text.partition(":")[0] for text in kernel.left_out[-2:]] == [
+        "strategies side by side",
+        "the kernel with the barriers of `insert`",
+    ]
