@@ -40,4 +40,4 @@ kernel @many waves=4 {
   wait 16
 }
 # CHECK: @many: no race, no deadlock
-# TOO-MANY: error[FP003]: 17 numbered barriers, and the target has 16
+# TOO-MANY: error[FP003]: 17 named barriers, and the target has 16
