@@ -264,10 +264,12 @@ class Recorder:
         run = self.run
         slots = slots_of(run.flow.trace)
         names = tuple(slots)
-        ended = all(state.at == len(state.events) for state in run.waves)
+        left = [state for state in run.waves if state.at < len(state.events)]
         stopped = self.step >= MOST_STEPS or self._has_shown() or run.explored.out_of_work()
-        cut = (not ended and stopped) or not run.ends
-        stuck = [] if ended or cut else [s for s in run.waves if s.at < len(s.events)]
+        # Where the path was cut off, a wave that came to its end there might have let the others go.
+        waits = bool(left) and not stopped and (run.ends or len(left) == len(run.waves))
+        cut = not waits and ((bool(left) and stopped) or not run.ends)
+        stuck = left if waits else []
         return Recording(
             tuple(state.wave for state in run.waves),
             _groups(run.waves),

@@ -145,6 +145,7 @@ class _Stage:
         bodies = (trace, *trace.functions())
         written = [op for body in bodies for op in body.preorder_walk()]
         self.operations = sorted(written, key=self.line)
+        self.has_mbarriers = any(isinstance(op, ops.MbarrierWait) for op in self.operations)
         self.paths = self._interesting()
         self.known_races: dict[int, Sequence[Met]] = {}
         """With all barriers, for each path that was asked about."""
@@ -167,7 +168,9 @@ class _Stage:
         for number, visit in enumerate(path):
             events += len(self.context.flow.blocks[visit.block].ops)
             often = max((count for _, count in visit.iteration), default=0)
-            if events > MOST_EVENTS or (events > ENOUGH_EVENTS and often >= ENOUGH_ITERATIONS):
+            # Waves that wait for each other's mbarriers are on sides of a conditional, which follow each other on a path.
+            enough = events > ENOUGH_EVENTS and often >= ENOUGH_ITERATIONS and not self.has_mbarriers
+            if events > MOST_EVENTS or enough:
                 return path[: number + 1]
         return path
 

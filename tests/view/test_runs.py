@@ -98,6 +98,12 @@ def test_waves_that_wait_for_ever_are_named() -> None:
     assert not recording.cut
 
 
+def test_waves_that_wait_for_each_others_mbarriers_are_named_however_long_their_loops_are() -> None:
+    wrong = RING.replace("  param %n\n", "").replace("%n", "16").replace("(%j // 2 + 1) % 2", "%j // 2 % 2")
+    recording = shown(wrong).scenarios[0].recording
+    assert recording.stuck == ((0, 12), (1, 12), (2, 12), (3, 12), (4, 18))
+
+
 def test_without_a_barrier_of_one_group_of_waves_the_others_wait_for_ever() -> None:
     off, on = without(SKEWED, 6)
     assert {wave for wave, _ in off.stuck} == {0, 1} and not off.races
