@@ -168,7 +168,7 @@ class _Stage:
         for number, visit in enumerate(path):
             events += len(self.context.flow.blocks[visit.block].ops)
             often = max((count for _, count in visit.iteration), default=0)
-            # Waves that wait for each other's mbarriers are on sides of a conditional, which follow each other on a path.
+            # Waves that wait for each other are on sides of a conditional, which follow each other on a path.
             enough = events > ENOUGH_EVENTS and often >= ENOUGH_ITERATIONS and not self.has_mbarriers
             if events > MOST_EVENTS or enough:
                 return path[: number + 1]
