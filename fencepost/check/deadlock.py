@@ -1,4 +1,7 @@
-"""How a simulation ends that does not end well: waves that wait for ever, barriers left signalled."""
+"""How a simulation ends that does not end well: waves that wait for ever, barriers left signalled.
+
+`Simulation.find_deadlocks` asks, once no wave gets any further.
+"""
 
 from __future__ import annotations
 
