@@ -6,41 +6,30 @@ import pytest
 
 import fencepost as fp
 
+# The parameters have too many combinations to be followed, so who takes the conditional is not known.
 WAITS = """\
-kernel @random waves=1 {
-  shared %a : 3 x 64 at 32
+kernel @k waves=1 {
   shared %b : 3 x 64
   shared %c : 2 x 64
   param %n
   param %m
   if %n < %m {
-    %r7 = read %a[0]
-    wait_count lds=0
     if %m % 3 == 2 {
-      wait_count lds=0
-      mma %r7
     }
   }
   write %c[?]
-  loop %i9 in 0..2 {
-    %r10 = atomic %b[(%n + 1) % 3] group=g0
-    %r11 = read %b[0][0..64]
-    %r12 = read %c[%n % 2]
-  }
-  cond_br %c13, ^b5, ^b1
+  %r = atomic %b[(%n + 1) % 3] group=g0
+  cond_br %p, ^b5, ^b1
 ^b1:
   if wave == %n {
-    wait_count mma=0
-    wait_count lds=0  # write → async read %c
+    wait_count lds=0
     async_mma %c[(%n + 1) % 2][0..16]
-  } else {
-    tensor_load_to_lds %a[?]
   }
-  cond_br %c15, ^b3, ^b2
+  cond_br %q, ^b3, ^b2
 ^b2:
-  cond_br %c16, ^b2, ^b3
+  cond_br %s, ^b2, ^b3
 ^b3:
-  cond_br %c17, ^b2, ^b4
+  cond_br %t, ^b2, ^b4
 ^b4:
   br ^b5
 ^b5:
