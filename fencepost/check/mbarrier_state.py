@@ -7,7 +7,7 @@ already. So a wait adds the phase that follows what the wave knows, or nothing. 
 be what happens:
 
 * who arrives knows that all phases before the one it means are complete, or its arrival can count for one of those;
-* a wave has looked before the phase after the one that it waits for can be complete: the parity comes round;
+* a wave has waited before the phase after the one that it waits for can be complete: the parity repeats;
 * every phase that is waited for gets its arrivals and its bytes, and not more.
 """
 

@@ -224,7 +224,7 @@ class MbarrierWaves:
         text = (
             f"wave {wave} can reach {found.view} when the phase behind is complete as well, and wait for ever"
         )
-        why = "nobody waits until it has looked: the parity comes round"
+        why = "this wait can miss its phase: the next one may be complete first, and the parity repeats"
         self.run.deadlocks.append(Deadlock("missed phase", text, ((op, why),)))
 
     def stuck(self, waiting: list[WaveState]) -> None:

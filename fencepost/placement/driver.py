@@ -100,7 +100,7 @@ class _Search:
 
     @property
     def enough(self) -> float:
-        """How far from the optimum is near enough."""
+        """Within what part of the bound the search may stop."""
         return 0.0 if self.options.exact else self.options.near
 
     @property

@@ -96,7 +96,7 @@ def translate(
             [Mark(function.span)],
             source=module.source,
         )
-    # The threads of a warp may run apart on NVIDIA, too: what one wrote, another needs a barrier for.
+    # The threads of a warp may diverge on NVIDIA, too: what one wrote, another needs a barrier for.
     lanes_apart = waves == 1 and not target_of(module).startswith("gfx") and not joint
     kernel = Kernel(_word(name), waves=LANES_APART if lanes_apart else waves)
     translation = Translation(

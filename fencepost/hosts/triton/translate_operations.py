@@ -190,7 +190,7 @@ class OperationWriter:
         self.note(op, self.barrier())
 
     def first_uses(self, op: Operation) -> None:
-        """Memory that threads of the first wave write and read; if there is no other, they run apart."""
+        """Memory that threads of the first wave write and read; if there is no other, they may diverge."""
         with self.only_main() if self.is_single else self.mbarriers.leader():
             for view in self.memory_of(op):
                 self.apart(op, view)

@@ -83,7 +83,7 @@ def find_optimum(
     ones that is proven to cost at most `enough` more than the optimum (0.02 is 2 %) ends the search.
     """
     assert not program.transfer.counts_rendezvous, (
-        "waves that complete or run apart have a search of their own: `find_fewest`"
+        "skewed waves, and waves that complete by themselves, have a search of their own: `find_fewest`"
     )
     started = time.monotonic()
     until = started + seconds * (1 - KEPT)
