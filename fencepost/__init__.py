@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from fencepost.reference.wave.windows import SyncRequirement
     from fencepost.schedule import SchedReorderStrategy, Scheduled
     from fencepost.targets import TARGETS, TargetConfig
-    from fencepost.version import __version__
 
 __all__ = [
     "TARGETS",

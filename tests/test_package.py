@@ -205,3 +205,27 @@ def test_the_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str]) -> N
         assert f"@{name}\n" in told
     assert told.count("checked: no race, no deadlock") == len(BUNDLED)
     assert told.endswith("4 kernels, 11 barriers, all clean.\n")
+
+
+def test_public_names_are_where_types_say_they_are() -> None:
+    """Each public name is listed, typed and loaded from the same module."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        alias.name: node.module
+        for node in typed.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    loaded = {name: home for home, names in fencepost.HOMES.items() for name in names}
+    assert imported == loaded
+    assert sorted(fencepost.__all__) == sorted([*loaded, "__version__"])
+    assert all(getattr(fencepost, name) is not None for name in fencepost.__all__)
+
+
+def test_check_is_the_function_whenever_its_package_is_loaded() -> None:
+    code = (
+        "import fencepost.check.track, fencepost as fp; print(fp.check is fp.api.check, callable(fp.check))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "True True\n"
