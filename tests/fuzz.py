@@ -78,6 +78,11 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
         "copies of one wave", 0.04,
         of(uses=True, slots=True, asynchronous=True, parameters=True, unknown=True), SOUND,
     ),
+    ("named alike", 0.04, of(named_alike=True, functions=True, slots=True, handing=True), EXACT),
+    (
+        "named alike, copies", 0.03,
+        of(named_alike=True, functions=True, slots=True, asynchronous=True, parameters=True), SOUND,
+    ),
 )  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50

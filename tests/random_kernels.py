@@ -53,6 +53,9 @@ class Shape:
     """Slots that are not known, and parts of them."""
     several: bool = False
     """Operations that touch several places."""
+    named_alike: bool = False
+    """Names that functions share with their callers, calls on one side of a divergent conditional, and divergent
+    conditions on loop variables and on parameters with more values than are followed."""
 
 
 ANY = Shape()
@@ -85,6 +88,8 @@ class _Writer:
         self.numbers: list[tuple[str, int]] = []
         """Carried numbers in scope, and a number that they stay below."""
         self.functions: list[str] = []
+        self.without_barriers: list[str] = []
+        """The functions that may be called where not all waves are."""
         self.parameters: list[str] = []
         self.results: list[str] = []
         """What reads have returned, in scope."""
@@ -95,6 +100,8 @@ class _Writer:
         if self.shape.functions:
             for _ in range(self.rng.randint(1, 2)):
                 self.function()
+        if self.shape.named_alike:
+            self.names = 0
         self.lines.append(f"kernel @random waves={self.waves} {{")
         for number in range(self.rng.randint(1, 3)):
             self.buffer("abc"[number])
@@ -116,7 +123,10 @@ class _Writer:
     def function(self) -> None:
         """A function that kernel and later functions can call; the kernel has as much left as before."""
         name, left = self.fresh("f"), self.left
+        if self.shape.named_alike:
+            name, self.names = f"f{len(self.functions)}", 0
         self.left = self.rng.randint(1, 4)
+        first = len(self.lines)
         self.lines.append(f"func @{name} {{")
         self.buffer("s")
         if self.rng.random() < 0.3:
@@ -126,6 +136,9 @@ class _Writer:
         self.lines.append("}")
         self.left, self.buffers, self.numbers = left, [], []
         self.functions.append(name)
+        body = " ".join(self.lines[first:])
+        if not any(word in body for word in ("barrier", "exchange", "call")):
+            self.without_barriers.append(name)
 
     def buffer(self, name: str) -> None:
         slots = self.rng.choice([2, 3]) if self.shape.slots and self.rng.random() < 0.7 else 1
@@ -154,7 +167,12 @@ class _Writer:
 
     def statement(self, indent: int, depth: int, guarded: bool = False) -> None:
         roll = self.rng.random()
-        if roll < self.shape.barriers and not guarded:
+        if guarded and self.shape.named_alike and self.without_barriers and self.rng.random() < 0.3:
+            self.left -= 1
+            self.put(
+                indent, f"call @{self.rng.choice(self.without_barriers)} at {self.rng.choice([0, 32, 64])}"
+            )
+        elif roll < self.shape.barriers and not guarded:
             self.left -= 1
             kinds = ["barrier"]
             if self.shape.uses:
@@ -237,7 +255,9 @@ class _Writer:
         if self.shape.divergent and self.rng.random() < 0.4:
             guarded = True
             condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
-        if self.parameters and self.rng.random() < 0.7:
+        if self.shape.named_alike and self.shape.divergent and self.rng.random() < 0.5:
+            guarded, condition = True, self.on_names_and_wave(condition)
+        elif self.parameters and self.rng.random() < 0.7:
             condition = self.on_parameters()
             guarded = guarded or "wave" in condition
         expect = "" if "wave" in condition else self.expect(*PROBABILITIES)
@@ -247,6 +267,19 @@ class _Writer:
             self.put(indent, "} else {")
             self.body(indent + 1, depth + 1, guarded)
         self.put(indent, "}")
+
+    def on_names_and_wave(self, otherwise: str) -> str:
+        """A divergent condition on a loop variable or a parameter."""
+        forms = [otherwise] if "wave" in otherwise else ["wave == 0"]
+        for name in self.loop_vars[-1:]:
+            forms += [f"wave == %{name}", f"wave < %{name} + 1", f"(wave + %{name}) % 2 == 0"]
+        for name in self.parameters[:1]:
+            forms += [
+                f"(wave + %{name}) % 67 < 60",
+                f"(wave + 2 * %{name}) % 67 < 60",
+                f"wave == %{name} % 67",
+            ]
+        return self.rng.choice(forms)
 
     def on_parameters(self) -> str:
         """A condition on parameters, the same ones again and again."""

@@ -58,6 +58,7 @@ def classify(
     )
     table.accesses = [classes.accesses_of(instance) for instance in instances.nodes]
     table.classes = list(classes.numbers)
+    table.only_in = _only_in(table)
     _assign_bits(table)
     find_pairs(table, MOST_PAIRS if bounded else math.inf)
     if bounded and comparisons(table) > MOST_COMPARED:
@@ -82,13 +83,15 @@ class _Classes:
     waves: dict[tuple[object, ...], int] = field(default_factory=dict)
     known: dict[tuple[tuple[View, ...], int, int, Values], AccessedBytes] = field(default_factory=dict)
     names: dict[ops.MemoryOperation, tuple[str, ...]] = field(default_factory=dict)
-    classified: dict[tuple[ops.MemoryOperation, int, int, Values], int] = field(default_factory=dict)
+    classified: dict[tuple[ops.MemoryOperation, int, int, tuple[int, int], Values], int] = field(
+        default_factory=dict
+    )
 
     def accesses_of(self, instance: BlockInstance) -> list[tuple[int, int]]:
         """The accesses of a block instance: where each stands in its block, and its class."""
         block = self.flow.blocks[instance.block]
         env = values_in(instance, self.flow) if instance.env else {}
-        admitted = self.admitted(block, instance, env)
+        admitted = self.admitted(block, instance)
         found: list[tuple[int, int]] = []
         for gap, op in enumerate(block.ops):
             if not isinstance(op, ops.MemoryOperation):
@@ -98,13 +101,11 @@ class _Classes:
             seen = self.instances.parameters.seen(op, env)
             # What else is known there says nothing about this access.
             values = tuple([seen.get(name) for name in self.names[op]])
-            key = op, instance.block, admitted, values
+            sharers = self.sharers(block, instance, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)
+            key = op, instance.block, admitted, sharers, values
             number = self.classified.get(key)
             if number is None:
                 place = self.places(block, op, seen, values)
-                sharers = (
-                    _sharers(self.flow, block, env, admitted) if isinstance(op, ops.AsyncCopy) else (0, -1)
-                )
                 made = self.access_class(op, block, place, seen, admitted, sharers)
                 number = self.classified[key] = self.numbers.setdefault(made, len(self.numbers))
                 if number > self.most:
@@ -112,14 +113,19 @@ class _Classes:
             found.append((gap, number))
         return found
 
-    def admitted(self, block: Block, instance: BlockInstance, env: dict[str, int]) -> int:
+    def admitted(self, block: Block, instance: BlockInstance) -> int:
         """The waves that can run a block instance."""
         if not block.guards:
             return (1 << self.flow.trace.waves) - 1
         key = (*block.guards, *instance.env)
         if key not in self.waves:
-            self.waves[key] = _admitted(self.flow, self.instances, block, env)
+            self.waves[key] = self.instances.waves_admitted(self.flow, instance)
         return self.waves[key]
+
+    def sharers(self, block: Block, instance: BlockInstance, admitted: int) -> tuple[int, int]:
+        """Who shares the copies in a block: the waves that are certain to, and else the block, if it runs once."""
+        certain = self.instances.waves_certain(self.flow, instance)
+        return certain, block.index if certain != admitted and block.loop < 0 else -1
 
     def places(
         self, block: Block, op: ops.MemoryOperation, seen: dict[str, int], values: Values
@@ -175,20 +181,13 @@ def _mbarrier_of(op: ops.MemoryOperation) -> Buffer | None:
     return None if arrives is None or isinstance(arrives.view.buffer, BufferArg) else arrives.view.buffer
 
 
-def _admitted(flow: Flow, instances: BlockInstances, block: Block, env: dict[str, int]) -> int:
-    """The waves that can run a block."""
-    admitted = 0
-    for wave in range(flow.trace.waves):
-        if all(instances.admits(guard, wave, env) for guard in block.guards):
-            admitted |= 1 << wave
-    return admitted
-
-
-def _sharers(flow: Flow, block: Block, env: dict[str, int], admitted: int) -> tuple[int, int]:
-    """Who shares the copies in a block: the waves that are certain to, and else the block, if it runs once."""
-    waves = range(flow.trace.waves)
-    sure = sum(1 << wave for wave in waves if all(guard.demands(wave, env) for guard in block.guards))
-    return sure, block.index if sure != admitted and block.loop < 0 else -1
+def _only_in(table: ClassTable) -> list[int]:
+    """For each class, the block instance that makes all its accesses, or -1."""
+    makers: dict[int, int] = {}
+    for instance, accesses in enumerate(table.accesses):
+        for _, number in accesses:
+            makers[number] = instance if makers.get(number, instance) == instance else -1
+    return [makers[number] for number in range(len(table.classes))]
 
 
 def _assign_bits(table: ClassTable) -> None:

@@ -10,7 +10,7 @@ unknown. Placement does not see instances: a barrier stands in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -58,19 +58,43 @@ class BlockInstances:
     coarsest: bool = False
     """No name is followed: there is nothing left to drop."""
 
-    def admits(self, guard: Guard, wave: int, env: dict[str, int]) -> bool:
-        """Whether a wave can take part in what is guarded."""
-        return guard.admits(wave, self.parameters.seen(guard.branch, env))
+    def waves_admitted(self, flow: Flow, instance: BlockInstance) -> int:
+        """The waves that can run an instance, as bits."""
+        guards = self._guards(flow, instance)
+        return _bits(
+            wave
+            for wave in range(flow.trace.waves)
+            if all(guard.admits(wave, seen) for guard, seen in guards)
+        )
 
-    def demands(self, guard: Guard, wave: int, env: dict[str, int]) -> bool:
-        """Whether a wave is certain to take part."""
-        return guard.demands(wave, self.parameters.seen(guard.branch, env))
+    def waves_certain(self, flow: Flow, instance: BlockInstance) -> int:
+        """The waves that are certain to run it, as bits."""
+        guards = self._guards(flow, instance)
+        return _bits(
+            wave
+            for wave in range(flow.trace.waves)
+            if all(guard.demands(wave, seen) for guard, seen in guards)
+        )
+
+    def _guards(self, flow: Flow, instance: BlockInstance) -> list[tuple[Guard, dict[str, int]]]:
+        """The guards around an instance, with the numbers that each sees: those of the function that asks."""
+        return [
+            (guard, self.parameters.seen(guard.branch, _values_at(guard.depth, instance)))
+            for guard in flow.blocks[instance.block].guards
+        ]
 
 
 def values_in(instance: BlockInstance, flow: Flow) -> dict[str, int]:
     """The numbers that the operations of an instance see."""
-    depth = len(flow.blocks[instance.block].calls)
+    return _values_at(len(flow.blocks[instance.block].calls), instance)
+
+
+def _values_at(depth: int, instance: BlockInstance) -> dict[str, int]:
     return {name: value for deep, name, value in instance.env if deep == depth}
+
+
+def _bits(waves: Iterable[int]) -> int:
+    return sum(1 << wave for wave in waves)
 
 
 def find_instances(flow: Flow, slots: bool = True) -> BlockInstances:
@@ -81,7 +105,7 @@ def find_instances(flow: Flow, slots: bool = True) -> BlockInstances:
 def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstances]:
     """The instances of a kernel, then fewer and fewer of them, down to one for each block."""
     names = FollowedNames.of(flow) if slots else FollowedNames()
-    dropped: list[str] = []
+    dropped = list(names.parameters.dropped)
     share, explored = 1, 0
     while names.followed and share < MOST_INSTANCES:
         exploration = _Exploration(flow, names, _Most.of(flow, share))

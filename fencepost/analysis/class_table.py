@@ -23,6 +23,8 @@ class ClassTable:
     """For each class, the bits that concern a wave and its own engine alone: nobody else touches the same bytes."""
     accesses: list[list[tuple[int, int]]] = field(default_factory=list)
     """For each block instance, the place and class of each access."""
+    only_in: list[int] = field(default_factory=list)
+    """For each class, the block instance that makes all its accesses, or -1 if several do."""
     engines: dict[str, int] = field(default_factory=dict)
     """For each counter, the bits of the copies that it counts."""
     grouped: list[int] = field(default_factory=list)

@@ -32,13 +32,14 @@ from fencepost.ir.expr import (
     Select,
     Var,
     Wave,
+    decide,
     evaluate,
     is_divergent,
     leaves,
 )
 from fencepost.ir.trace import CapturedTrace
 
-MOST_VALUES = 32
+MOST_VALUES = 64
 """Values of one parameter, or combinations of those that matter in one place: with more, one is not followed."""
 MOST_TRIED = 256
 """Loop variables and waves that a comparison with a parameter is tried with."""
@@ -65,10 +66,14 @@ class Parameters:
     """Operations that are blind to some of them."""
     sums: dict[ops.Operation, Sum] = field(default_factory=dict)
     """Branches on several parameters at once."""
+    summands: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The parameters in each of these."""
     live: list[set[str]] = field(default_factory=list)
     """For each block: those that may still be asked for."""
     asked: list[set[str]] = field(default_factory=list)
     """For each block: those that it asks for itself."""
+    dropped: list[str] = field(default_factory=list)
+    """Those that have too many values, or too many together with others, to be followed."""
 
     @classmethod
     def of(cls, flow: Flow, asked: list[Asked]) -> Parameters:
@@ -90,10 +95,13 @@ class Parameters:
             total = _sum_of(op, trace)
             if total is not None:
                 found.sums[op] = total
+                found.summands[total.name] = found.blind[op]
                 at = total.sign * total.number
                 breaks = _Repeats(1, frozenset((at, at + 1)))
                 repeats[total.name] = repeats.get(total.name, _Repeats()).joined(breaks)
         found.values = {name: each.values() for name, each in repeats.items() if each.size <= MOST_VALUES}
+        too_many = known.too_long | repeats.keys() - found.values.keys()
+        found.dropped = sorted({each for name in too_many for each in found.summands.get(name, {name})})
         if found.values:
             found.asked = [found.asked_in(block) for block in flow.blocks]
             found.live = _spread(flow, found.asked, forwards=False)
@@ -108,6 +116,8 @@ class Parameters:
             tried = {**kept, name: self.values[name]}
             if all(prod(len(tried[each]) for each in here & tried.keys()) <= MOST_VALUES for here in active):
                 kept = tried
+            else:
+                self.dropped += sorted(self.summands.get(name, {name}))
         self.values = kept
 
     def without(self, name: str) -> None:
@@ -290,6 +300,8 @@ class _Known:
 
     def __init__(self, trace: CapturedTrace) -> None:
         self.waves = trace.waves
+        self.too_long: set[str] = set()
+        """Parameters that something repeats with, but after too many values to try them all."""
         self.loops = {
             op.var: range(op.start, op.stop, op.step)
             for op in trace.preorder_walk()
@@ -313,6 +325,7 @@ class _Known:
             return None
         period, (one, other), breaks = _aligned([left, right])
         if period > MOST_VALUES:
+            self.too_long.add(name)
             return None
         if isinstance(expr, Compare):
             if one == other:
@@ -326,16 +339,26 @@ class _Known:
         if tried is None:
             return None
         breaks: set[int] = set()
+        repeats = 1
         for env, wave in tried:
+            crosses: list[int] = []
             for value in range(period):
                 one = evaluate(expr.lhs, {**env, name: value}, wave)
                 other = evaluate(expr.rhs, {**env, name: value}, wave)
                 if one is None or other is None:
                     return None
                 # Among values a period apart, the sides are equal at `cross`, or pass each other behind it.
-                cross = value + period * ((other - one) // step)
-                breaks |= set(range(cross, cross + period + 1))
-        return _Rule(period, 0, frozenset(breaks))
+                crosses.append(value + period * ((other - one) // step))
+            first, last = min(crosses), max(crosses) + period
+            if last - first > 2 * period:
+                # Some values have crossed long before others: in between it repeats.
+                repeats = period
+                breaks |= {each + more for each in crosses for more in range(period + 1)}
+                continue
+            answers = [decide(expr, {**env, name: value}, wave) for value in range(first - 1, last + 1)]
+            changes = zip(answers, answers[1:], range(first, last + 1), strict=False)
+            breaks |= {value for before, after, value in changes if before != after}
+        return _Rule(repeats, 0, frozenset(breaks))
 
     def tried(self, expr: Compare, name: str) -> list[tuple[dict[str, int], int]] | None:
         """Everything else that a comparison depends on; None if that is not known."""

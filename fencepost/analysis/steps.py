@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 
-from fencepost.analysis.block_instances import values_in
 from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.mbarrier_waits import buffers_arrived_on
 from fencepost.analysis.program import Edge, Program, Step
@@ -32,7 +31,7 @@ def steps_of(program: Program, instance: int, block: Block) -> list[Step]:
             )
             steps = sorted([*steps, *clears], key=lambda step: step.gap)
         return steps
-    certain = certain_classes(program, instance)
+    certain = certain_classes(program, instance) | _made_here(program, instance, block)
     number_at = dict(accesses)
     found = (
         _step(program, gap, op, number_at.get(gap, -1), certain, block.origin in program.flow.sealed)
@@ -44,16 +43,21 @@ def steps_of(program: Program, instance: int, block: Block) -> list[Step]:
 def certain_classes(program: Program, instance: int) -> int:
     """The bits of accesses all of whose waves are certain to run an instance."""
     table = program.table
-    block = program.flow.blocks[program.instances.nodes[instance].block]
-    env = values_in(program.instances.nodes[instance], program.flow)
-    waves = range(program.flow.trace.waves)
-    demands = program.instances.demands
-    here = sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
+    here = program.instances.waves_certain(program.flow, program.instances.nodes[instance])
     certain = 0
     for number, made in enumerate(table.classes):
         if not made.waves & ~here:
             certain |= all_ages(table, number)
     return certain
+
+
+def _made_here(program: Program, instance: int, block: Block) -> int:
+    """The bits of accesses that nothing else makes: whoever made them runs the block, if that runs once."""
+    if not block.guards or block.loop >= 0:
+        return 0
+    table = program.table
+    numbers = {number for _, number in table.accesses[instance] if table.only_in[number] == instance}
+    return reduce(or_, (all_ages(table, number) for number in numbers), 0)
 
 
 def _step(

@@ -135,6 +135,10 @@ def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Repor
     if set(found.explored.limits) <= {TRUSTED} or not context.environments.parameters.followed:
         return found
     without = look(Context.of(context.flow, phases=False))
+    if without.races:
+        parameters = context.environments.parameters
+        asked = (parameters.followed | parameters.dropped) & context.flow.trace.numbers.keys()
+        without.explored.not_followed = tuple(sorted(asked))
     return without if len(without.explored.limits) < len(found.explored.limits) else found
 
 
@@ -144,7 +148,14 @@ def _track(context: Context, kind: type[Tracker], like: Explored, budget: int) -
     tracker = kind(context, explored, budget)
     tracker.run()
     deadlocks = split_errors(context, explored)
+    if tracker.races:
+        explored.not_followed = _not_followed(context)
     return Report(list(tracker.races.values()), deadlocks, list(tracker.out_of_range.values()), explored)
+
+
+def _not_followed(context: Context) -> tuple[str, ...]:
+    """The parameters that decide something and have too many values to follow them."""
+    return tuple(sorted(context.environments.parameters.dropped))
 
 
 def _follow(context: Context, simulated: Explored, budget: int) -> Report:
@@ -163,6 +174,8 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
         return Report([], balance.deadlocks, [], explored)
     tracker = SkewTracker(context, explored, budget, balance)
     tracker.run()
+    if tracker.races:
+        explored.not_followed = _not_followed(context)
     return Report(list(tracker.races.values()), [], list(tracker.out_of_range.values()), explored)
 
 

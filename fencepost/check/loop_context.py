@@ -19,7 +19,7 @@ from fencepost.check.lockstep import in_step
 from fencepost.check.parameter_classes import Parameters, runs
 from fencepost.check.report import Iteration, OutOfRange, Touch
 from fencepost.check.wave_kinds import Side, first_of_each, kinds_of_waves, side_of
-from fencepost.flow import Block, Flow, Loop
+from fencepost.flow import Block, Flow, Guard, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, decide, is_divergent
 
@@ -154,6 +154,15 @@ class Context:
         return all(
             guard.demands(wave, parameters.seen(guard.branch, dict(env[depth]))) for depth, guard in guards
         )
+
+    def undecided(self, block: Block, env: Env, wave: int) -> list[Guard]:
+        """The guards of a block of which it is not known whether `wave` takes part, from the outside in."""
+        parameters = self.environments.parameters
+        asked = [
+            (guard, parameters.seen(guard.branch, dict(env[depth])))
+            for depth, guard in self.environments.guards(block)
+        ]
+        return [guard for guard, seen in asked if guard.admits(wave, seen) != guard.demands(wave, seen)]
 
     def side(self, block: Block, wave: int) -> Side | None:
         """Whether a wave takes part in a block; None where that depends on names."""

@@ -28,6 +28,7 @@ from fencepost.ir.expr import (
     Select,
     Var,
     Wave,
+    decide,
     evaluate,
     is_divergent,
     leaves,
@@ -35,7 +36,7 @@ from fencepost.ir.expr import (
 from fencepost.ir.trace import CapturedTrace
 
 LONGEST_PERIOD = 64
-MOST_COMBINATIONS = 64
+MOST_COMBINATIONS = 256
 """Values of all parameters that matter in one place; a parameter that would make them more is not followed."""
 
 Values = dict[str, int]
@@ -76,6 +77,8 @@ class Parameters:
     """Parameters that an operation does not see: what it makes of them follows no rule."""
     differences: dict[ops.Operation, Difference] = field(default_factory=dict)
     """Branches that compare expressions of several parameters."""
+    dropped: set[str] = field(default_factory=set)
+    """Parameters that have too many values, or too many combinations of them, to be followed everywhere."""
 
     @classmethod
     def of(cls, trace: CapturedTrace, names: Names) -> Parameters:
@@ -99,6 +102,8 @@ class Parameters:
                 growth = _growth(part, _Names(name, ranges, trace.waves), changes)
                 if growth is None or growth.by or growth.over > LONGEST_PERIOD:
                     found.hidden[op] = found.hidden.get(op, frozenset()) | {name}
+                    if growth is not None and not growth.by:
+                        found.dropped.add(name)
                 else:
                     stretches.setdefault(name, _Stretches()).add(growth.over, changes)
         for op in found.hidden:
@@ -109,7 +114,14 @@ class Parameters:
         # As many values as the period has, at least: one of coprime remainders is longer than any list.
         values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
         found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
+        for name in stretches.keys() - found.choices.keys():
+            found.drop(name)
         return found
+
+    def drop(self, name: str) -> None:
+        """Do not follow a parameter, or a difference of some."""
+        compared = (self.hidden[op] for op, difference in self.differences.items() if difference.name == name)
+        self.dropped |= next(compared, {name})
 
     def keep_few(self, active: list[set[str]]) -> None:
         """Follow no more than there is room for: `active` are those that each block would have values of."""
@@ -120,6 +132,8 @@ class Parameters:
                 prod(len(tried[each]) for each in here & tried.keys()) <= MOST_COMBINATIONS for here in active
             ):
                 kept = tried
+            else:
+                self.drop(name)
         self.choices = kept
 
     @property
@@ -327,7 +341,9 @@ def _crossing(expr: Compare, names: _Names, growth: _Growth, changes: set[int]) 
     others = names.others(expr)
     if others is None or growth.over > LONGEST_PERIOD:
         return None
+    over = 1
     for values, wave in others:
+        near: set[int] = set()
         for first in range(growth.over):
             here = {**values, names.parameter: first}
             left, right = evaluate(expr.lhs, here, wave), evaluate(expr.rhs, here, wave)
@@ -335,5 +351,16 @@ def _crossing(expr: Compare, names: _Names, growth: _Growth, changes: set[int]) 
                 return None
             # The difference is zero this many periods on, or between there and the next.
             at = first + (right - left) // growth.by * growth.over
-            changes.update(range(at, at + growth.over + 1))
-    return _Growth(growth.over, 0)
+            near.update(range(at, at + growth.over + 1))
+        if max(near) - min(near) < len(near):
+            # Without a gap: before them all the answer is one, behind them all it is the other.
+            changes.update(
+                value
+                for value in near
+                if decide(expr, {**values, names.parameter: value}, wave)
+                != decide(expr, {**values, names.parameter: value - 1}, wave)
+            )
+        else:
+            over = growth.over
+            changes.update(near)
+    return _Growth(over, 0)

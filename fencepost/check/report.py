@@ -110,6 +110,8 @@ class Explored:
     steps: int = 0
     paths: int = 0
     limits: list[str] = field(default_factory=list)
+    not_followed: tuple[str, ...] = ()
+    """Parameters with too many values to try: what is found may need values that they do not have together."""
     unjudged: tuple[str, ...] = ()
     """What the kernel was made from has to get right and the kernel does not say."""
     work: int = 0
@@ -139,6 +141,11 @@ class Explored:
         elif self.method == "apart":
             looked = f"simulated {_count(self.paths, 'path')} and {looked}"
         others = f"; not judged: {', '.join(self.unjudged)}" if self.unjudged else ""
+        if self.not_followed:
+            names = ", ".join(f"%{name}" for name in self.not_followed)
+            others += (
+                f"; too many values to follow: {names}, which may not be able to have those that this takes"
+            )
         if not self.complete:
             return f"{looked}; not a proof: {'; '.join(self.limits)}{others}"
         return f"{looked}{others or '; nothing was left out'}"

@@ -22,7 +22,7 @@ from fencepost.check.race_reasons import too_weak, why_racing
 from fencepost.check.report import Explored, OutOfRange, Race
 from fencepost.check.start_values import Starts
 from fencepost.check.visibility import Rules, Status, Tracked
-from fencepost.flow import Block
+from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 
 VISITED, COMPARED = 8, 12
@@ -77,6 +77,7 @@ class Tracker:
         self.races: dict[tuple[int, int, int, str], Race] = {}
         self.out_of_range: dict[int, OutOfRange] = {}
         self.places: dict[tuple[int, bool], list[int]] = {}
+        self.inside: dict[ops.Operation, frozenset[int]] = {}
         self.gap_of = {op: gap for block in context.flow.blocks for gap, op in enumerate(block.ops)}
         self.rules = Rules.of(context)
 
@@ -104,7 +105,7 @@ class Tracker:
         if effect is None:
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
-        status = Status(later=-1 if effect.counter in self.context.grouped else 0)
+        later = -1 if effect.counter in self.context.grouped else 0
         for env in environments:
             for wave in self.context.waves:
                 if not self.context.admits(block, env, wave):
@@ -116,7 +117,14 @@ class Tracker:
                     return
                 self.explored.accesses += 1
                 places = self.places_of(op, block, env, wave)
+                status = Status(later=later, sides=self.sides_taken(block, env, wave))
                 self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
+
+    def sides_taken(self, block: Block, env: Env, wave: int) -> frozenset[Guard]:
+        """Whoever runs a block has taken the sides around it, also where nobody knows why."""
+        if not block.guards or not self.rules.completion_matters:
+            return frozenset()
+        return frozenset(self.context.undecided(block, env, wave))
 
     def places_of(self, op: ops.MemoryOperation, block: Block, env: Env, wave: int) -> list[Bytes]:
         """The bytes that an access can touch; remembers one that leaves its buffer."""
@@ -148,17 +156,61 @@ class Tracker:
             if self.explored.out_of_work():
                 break
             block = self.context.flow.blocks[step.block]
-            status = self.pass_block(tracked, block, step)
-            if status is None:
-                continue
-            for target, env, around in self.context.successors(block, step.env):
-                after = self.gone_round(tracked, status, around)
-                key = (target, 0, env, after)
-                if key not in seen:
-                    seen.add(key)
-                    earlier = step.last_round(tracked.loops)
-                    todo.append(Walked(target, 0, env, after, step, around, earlier))
+            for entered in self.entering(tracked, block, step):
+                status = self.pass_block(tracked, block, step, entered)
+                if status is None:
+                    continue
+                for target, env, around in self.context.successors(block, step.env):
+                    after = self.gone_round(tracked, status, around)
+                    key = (target, 0, env, after)
+                    if key not in seen:
+                        seen.add(key)
+                        earlier = step.last_round(tracked.loops)
+                        todo.append(Walked(target, 0, env, after, step, around, earlier))
         self.explored.steps += steps
+
+    def entering(self, tracked: Tracked, block: Block, step: Walked) -> list[Status]:
+        """The status where a block begins; one for each side that the wave may have taken, where that is not known.
+
+        What the wave waits for in there counts if it has taken that side, and everything else that it does there
+        comes behind the wait; if it has not, it does nothing of that.
+        """
+        status = step.status
+        if status.sides:
+            status = self.leaving(block, status)
+        if not block.guards or status.complete or not self.rules.completion_matters:
+            return [status]
+        if not self.context.admits(block, step.env, tracked.wave) or not status.admits(block):
+            return [status]
+        found: list[Status] = []
+        for guard in self.context.undecided(block, step.env, tracked.wave):
+            if guard not in status.sides:
+                other = replace(guard, holds=not guard.holds)
+                found.append(replace(status, sides=status.sides | {other}))
+                status = replace(status, sides=status.sides | {guard})
+        return [status, *found]
+
+    def leaving(self, block: Block, status: Status) -> Status:
+        """The status behind conditionals: what was read on a side is named nowhere else."""
+        around = {guard.branch for guard in block.guards}
+        left = [guard for guard in status.sides if guard.branch not in around]
+        if not left:
+            return status
+        reads = status.reads
+        for guard in left:
+            reads -= self.results_inside(guard.branch)
+        return replace(status, sides=status.sides.difference(left), reads=reads)
+
+    def results_inside(self, branch: ops.Operation) -> frozenset[int]:
+        """The results of everything on both sides of a conditional."""
+        if branch not in self.inside:
+            self.inside[branch] = frozenset(
+                id(shown(op))
+                for block in self.context.flow.blocks
+                if any(guard.branch is branch for guard in block.guards)
+                for op in block.ops
+            )
+        return self.inside[branch]
 
     def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
         """For a member of a group, which loops have gone round matters."""
@@ -167,12 +219,9 @@ class Tracker:
         return status
 
     # many branches because this is the innermost loop of the walk: each kind of operation is distinguished right here
-    def pass_block(self, tracked: Tracked, block: Block, step: Walked) -> Status | None:
+    def pass_block(self, tracked: Tracked, block: Block, step: Walked, status: Status) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
-        status = step.status
-        taking_part = self.context.admits(block, step.env, tracked.wave)
-        # Touching is a matter of what can happen, completing of what must.
-        certain = self.context.demands(block, step.env, tracked.wave)
+        taking_part = self.context.admits(block, step.env, tracked.wave) and status.admits(block)
         places = self.places_that_matter(block, tracked.effect)
         self.explored.work += len(places)
         for number in range(bisect_left(places, step.gap), len(places)):
@@ -181,7 +230,7 @@ class Tracker:
                 # A long way through one block is more than one step of work.
                 self.explored.steps += 1
             if isinstance(op, ops.MemoryCounterWait):
-                if certain:
+                if taking_part:
                     status = self.rules.waited(tracked, op, status)
             elif isinstance(op, ops.SyncOperation):
                 advanced = self.rules.synchronize(tracked, op, status)
@@ -189,19 +238,19 @@ class Tracker:
                     return None
                 status = advanced
             elif isinstance(op, ops.ValueOperation):
-                if certain and not status.complete and self.rules.completion_matters:
+                if taking_part and not status.complete and self.rules.completion_matters:
                     status = self.rules.used(tracked, op, status)
                 if isinstance(op, ops.MemoryOperation) and self.meets(
                     tracked, op, block, step, status, taking_part
                 ):
                     return None
-                if certain and self.rules.completion_matters and not status.complete:
+                if taking_part and self.rules.completion_matters and not status.complete:
                     status = self.rules.issued(tracked, op, status)
-            elif isinstance(op, ops.CommitGroup) and certain:
+            elif isinstance(op, ops.CommitGroup) and taking_part:
                 status = self.rules.closed(tracked, op, status)
         holders = self.context.environments.value_holders
         if holders and block.index in holders and taking_part and not status.complete:
-            status = self.rules.forward(tracked, block, status, certain)
+            status = self.rules.forward(tracked, block, status)
         return status
 
     def places_that_matter(self, block: Block, effect: Effect) -> list[int]:

@@ -9,7 +9,7 @@ from fencepost.check.concrete_access import Bytes, Effect, counted_on, shown
 from fencepost.check.deciding_names import results_given_at
 from fencepost.check.environments import Env
 from fencepost.check.loop_context import Context
-from fencepost.flow import Block
+from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 
 
@@ -29,6 +29,15 @@ class Status:
     """Reads issued since, and names that hold their results: when one is used, everything before it is complete."""
     rounds: frozenset[int] = frozenset()
     """For a member of a group: the loops around it that have gone round since."""
+    sides: frozenset[Guard] = frozenset()
+    """Divergent conditionals around this place whose condition is not known: the sides that its wave has taken."""
+
+    def admits(self, block: Block) -> bool:
+        """Whether the wave can run a block, by the sides that it has taken."""
+        if not self.sides:
+            return True
+        taken = {guard.branch: guard.holds for guard in self.sides}
+        return all(taken.get(guard.branch, guard.holds) == guard.holds for guard in block.guards)
 
     def completed(self) -> Status:
         """The same once the access is complete."""
@@ -141,10 +150,10 @@ class Rules:
         """One more on the counter of the tracked access; more than any wait asks about need not be distinguished."""
         return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
 
-    def forward(self, tracked: Tracked, block: Block, status: Status, certain: bool) -> Status:
-        """At the end of a block, names take what was read, or something else."""
+    def forward(self, tracked: Tracked, block: Block, status: Status) -> Status:
+        """At the end of a block that the wave runs, names take what was read, or something else."""
         if tracked.effect.engine or tracked.effect.needs_fence or not self.completion_matters:
             return status
         handed = results_given_at(block.anchor)
-        held = {id(name) for name, value in handed if certain and self.holds(tracked, value, status)}
+        held = {id(name) for name, value in handed if self.holds(tracked, value, status)}
         return replace(status, reads=status.reads - {id(name) for name, _ in handed} | held)

@@ -96,6 +96,8 @@ class Guard:
 
     branch: Conditional | CondBranch
     holds: bool
+    depth: int = 0
+    """The calls under way where it asks: a function's names and its caller's can be spelled alike."""
 
     @property
     def condition(self) -> Condition:

@@ -152,7 +152,7 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
             here.anchor = op
             before = here
             if is_divergent(op.condition):
-                guards = (*before.guards, Guard(op, True))
+                guards = (*before.guards, Guard(op, True, len(before.calls)))
                 here = _new_block(flow, op.then, before.loop, before.frequency, guards, before)
             else:
                 frequency = _scaled(before.frequency, _sides(flow, op)[0])
@@ -241,7 +241,7 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
     divergent = is_divergent(owner.condition)
     if region.graph is owner.then:
         if divergent:
-            guards = (*before.guards, Guard(owner, False))
+            guards = (*before.guards, Guard(owner, False, len(before.calls)))
             other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards, before)
             last.successors.append(other.index)
         else:

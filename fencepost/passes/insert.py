@@ -29,7 +29,7 @@ from fencepost.passes.refusals import (
 )
 from fencepost.placement import strategy_named
 from fencepost.placement.decision import Decision
-from fencepost.placement.divergent_waits import waits_inside
+from fencepost.placement.divergent_waits import stands_before, waits_inside
 from fencepost.placement.driver import decide, wants_splits
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.reasons import Reasons
@@ -139,7 +139,12 @@ class Insert(PlacementOptions):
         self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
     ) -> list[Barrier]:
         """Put waits into divergent conditionals, where a wave needs them for itself."""
-        found = waits_inside(program, placement)
+        found = {
+            at: sync
+            for at, sync in waits_inside(program, placement).items()
+            # One that stands there already has not helped: another one of the same would not either.
+            if not stands_before(program.flow, at, dict(sync.counts))
+        }
         if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
             return []
         consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}

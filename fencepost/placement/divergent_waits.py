@@ -12,7 +12,7 @@ from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.steps import certain_classes
 from fencepost.analysis.sync import Placement, Sync
-from fencepost.flow import Position
+from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 
 
@@ -47,6 +47,16 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
 
     solve(program, chosen, put_wait)
     return found
+
+
+def stands_before(flow: Flow, at: Position, counts: dict[str, int]) -> bool:
+    """Whether a wait for these counts, or lower ones, stands right there already."""
+    waits: dict[str, int] = {}
+    for op in reversed(flow.blocks[at.block].ops[: at.gap]):
+        if not isinstance(op, ops.MemoryCounterWait):
+            break
+        waits |= {counter: min(count, waits.get(counter, count)) for counter, count in op.counts.items()}
+    return all(counter in waits and waits[counter] <= count for counter, count in counts.items())
 
 
 def _counts(program: Program, in_flight: int) -> dict[str, int]:

@@ -368,6 +368,7 @@ def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
             "steps": report.explored.steps,
             "paths": report.explored.paths,
             "limits": report.explored.limits,
+            **({"not_followed": list(report.explored.not_followed)} if report.explored.not_followed else {}),
             **({"unjudged": list(report.explored.unjudged)} if report.explored.unjudged else {}),
         },
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from fencepost.analysis.block_instances import BlockInstances, values_in
+from fencepost.analysis.block_instances import BlockInstance, BlockInstances
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -64,7 +64,7 @@ def find_groups(flow: Flow, instances: BlockInstances) -> Groups | None:
     for instance in instances.order:
         block = flow.blocks[instances.nodes[instance].block]
         if block.index in guarded:
-            here[instance] = _waves_in(flow, instances, block, values_in(instances.nodes[instance], flow))
+            here[instance] = _waves_in(flow, instances, instances.nodes[instance])
     kinds: dict[tuple[bool, ...], int] = {}
     for wave in waves:
         kind = tuple(bool(met >> wave & 1) for met in here.values())
@@ -150,21 +150,19 @@ def _first_barrier(flow: Flow, guarded: set[int]) -> list[Mark]:
     return [Mark(next(op for op in block.ops if is_rendezvous(op)).span, "only some waves meet this one")]
 
 
-def _waves_in(flow: Flow, instances: BlockInstances, block: Block, env: dict[str, int]) -> int:
+def _waves_in(flow: Flow, instances: BlockInstances, instance: BlockInstance) -> int:
     """The waves that run a block, as bits; refused if that is not known."""
-    met = 0
-    for wave in range(flow.trace.waves):
-        if all(instances.demands(guard, wave, env) for guard in block.guards):
-            met |= 1 << wave
-        elif all(instances.admits(guard, wave, env) for guard in block.guards):
-            op = next(op for op in block.ops if is_rendezvous(op))
-            raise FencepostError(
-                f"{op.mnemonic} inside a divergent conditional: which waves meet it is not known",
-                [Mark(op.span), Mark(block.guards[-1].branch.span, "this is what decides")],
-                code="FP201",
-                notes=[JUDGED],
-                source=flow.trace.source,
-            )
+    met = instances.waves_certain(flow, instance)
+    if met != instances.waves_admitted(flow, instance):
+        block = flow.blocks[instance.block]
+        op = next(op for op in block.ops if is_rendezvous(op))
+        raise FencepostError(
+            f"{op.mnemonic} inside a divergent conditional: which waves meet it is not known",
+            [Mark(op.span), Mark(block.guards[-1].branch.span, "this is what decides")],
+            code="FP201",
+            notes=[JUDGED],
+            source=flow.trace.source,
+        )
     return met
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.block_instances import values_in
 from fencepost.analysis.class_table import all_ages
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
@@ -78,10 +77,8 @@ class SkewedSteps:
         everyone = (1 << self.program.flow.trace.waves) - 1
         if not block.guards:
             return everyone
-        env = values_in(self.program.instances.nodes[instance], self.program.flow)
-        waves = range(self.program.flow.trace.waves)
-        demands = self.program.instances.demands
-        return sum(1 << wave for wave in waves if all(demands(guard, wave, env) for guard in block.guards))
+        instances = self.program.instances
+        return instances.waves_certain(self.program.flow, instances.nodes[instance])
 
     def _here(self, waves: int) -> _Here:
         if waves in self.here:

@@ -165,7 +165,7 @@ class SkewTracker(Tracker):
             elif isinstance(op, ops.CommitGroup) and takes_part:
                 status = self.rules.closed(tracked, op, status)
         if block.index in self.context.environments.value_holders and takes_part and not status.complete:
-            status = self.rules.forward(tracked, block, status, True)
+            status = self.rules.forward(tracked, block, status)
         return status, ordering
 
     def noticed(self, ordering: Ordering, status: Status) -> Ordering:
