@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fencepost.placement.optimal.costs import Prices
-from fencepost.placement.optimal.literals import Choice, Constraint, Literal
+from fencepost.placement.optimal.covering_problem import Choice, Constraint, Literal
 from fencepost.placement.optimal.lower_bound import Payments
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
+from fencepost.placement.optimal.covering_problem import Constraint, Literal
 from fencepost.placement.optimal.dominance import without_dominated_places
-from fencepost.placement.optimal.literals import Constraint, Literal
 
 
 def parts_of(constraints: Iterable[Constraint]) -> list[list[Constraint]]:

@@ -14,8 +14,8 @@ from fractions import Fraction
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
+from fencepost.placement.optimal.covering_problem import Choice
 from fencepost.placement.optimal.exposure import Exposure
-from fencepost.placement.optimal.literals import Choice
 from fencepost.placement.strategy import wait_price
 
 FINEST = 1 << 24

@@ -1,4 +1,4 @@
-"""Constraints: what a placement has to satisfy so that a path is not open (see `literals`)."""
+"""Constraints: what a placement has to satisfy so that a path is not open (see `covering_problem`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost.analysis.pending import by_block
 from fencepost.analysis.program import MOST_COUNTED, Edge, Program, Step, moved
 from fencepost.analysis.sync import Sync
 from fencepost.flow import Position
-from fencepost.placement.optimal.literals import DRAINED, Choice, Constraint, Literal
+from fencepost.placement.optimal.covering_problem import DRAINED, Choice, Constraint, Literal
 from fencepost.placement.optimal.open_paths import OpenPath
 
 MOST_FATES = 32

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
-from fencepost.placement.optimal.literals import Constraint
+from fencepost.placement.optimal.covering_problem import Constraint
 
 MOST_COMPARED = 20_000
 """Pairs of places that are compared; beyond that, places are kept."""

@@ -16,7 +16,7 @@ from fencepost.analysis.program import Program, Step
 from fencepost.analysis.sync import Placement
 from fencepost.placement.optimal.costs import Prices
 from fencepost.placement.optimal.covering_constraints import ConstraintMaker
-from fencepost.placement.optimal.literals import Choice, Constraint
+from fencepost.placement.optimal.covering_problem import Choice, Constraint
 from fencepost.placement.optimal.lower_bound import Payments
 from fencepost.placement.optimal.open_paths import Backwards, OpenPath, Synchronization
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC, Prices
-from fencepost.placement.optimal.literals import Constraint, Literal
+from fencepost.placement.optimal.covering_problem import Constraint, Literal
 
 FARTHEST = 1e7
 """The dearest literal may cost this many times what the cheapest does."""

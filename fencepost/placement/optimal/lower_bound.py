@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
-from fencepost.placement.optimal.literals import Constraint, Literal
+from fencepost.placement.optimal.covering_problem import Constraint, Literal
 
 
 @dataclass(slots=True)

@@ -16,10 +16,10 @@ from fencepost.placement.optimal.branch_and_bound import cheapest
 from fencepost.placement.optimal.components import parts_of, reduced
 from fencepost.placement.optimal.costs import Prices, prices_for, within
 from fencepost.placement.optimal.covering_constraints import ConstraintMaker
+from fencepost.placement.optimal.covering_problem import Choice, Constraint, Literal
 from fencepost.placement.optimal.dual_ascent import Ascent, Conflict, conflicts_of, start, without
 from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.highs import Solved, solve_constraints
-from fencepost.placement.optimal.literals import Choice, Constraint, Literal
 from fencepost.placement.optimal.lower_bound import bound_of
 from fencepost.placement.optimal.open_paths import Synchronization
 from fencepost.placement.optimal.optimum import Optimum

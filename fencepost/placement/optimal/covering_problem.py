@@ -1,4 +1,6 @@
-"""What a placement is made of: rendezvous and waits at positions, and the constraints that they have to satisfy.
+"""The covering problem: rendezvous and waits at positions that satisfy every constraint, at least cost.
+
+`covering_constraints` makes the constraints, `costs` has the prices, `search` solves it (package docstring: how).
 
 A *literal* says one thing about one position: all waves meet there, or a counter is waited for there until at most so
 many operations are outstanding. A *constraint* is a set of literals of which at least one has to hold.
