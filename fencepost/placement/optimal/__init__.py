@@ -3,7 +3,7 @@
 Cost is how often barriers run, with waits weighed in; then the latency that they expose; then how many there are
 (`costs`). What has to hold is written as constraints of literals (`covering_problem` says what these are,
 `covering_constraints` makes them): every path from an access to one that must not overtake it (`open_paths`) passes a
-barrier, and a wait before that where it is a copy. There are far too many paths to write them all down, so constraints
+barrier, and a wait before that where it is a copy. There are far too many paths to write all down, so constraints
 are made on demand, for paths that are still open.
 
 1. `dual_ascent`: a constraint for each path that is open, each paying at once what it can. That is a lower bound, and
