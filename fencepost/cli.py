@@ -23,6 +23,7 @@ COMMANDS = {
     "fix": "mend what check finds: show the change as a diff, and write it with -w",
     "prune": "remove barriers that no hazard needs",
     "explain": "say for every barrier why it is there, or that nothing needs it; or what a code (FP207) means",
+    "audit": "judge every kernel of a Triton cache or of folders as it gets compiled, on all processors",
     "view": "make a page that shows a kernel: hazards, barriers, waves over time, the race without a barrier",
     "schedule": "let two groups of waves take turns: one multiplies while the other moves memory",
     "lsp": "a language server for editors, on standard input and output",

@@ -43,9 +43,10 @@ MAY_IMPORT = {
     "kernels": {"ir"},
     "schemas": set(),
     "api": {"analysis", "check", "hosts", "ir", "passes", "reference", "schedule"},
+    "audit": {"check", "flow", "hosts", "ir", "passes", "report"},
     "lsp": {"check", "hosts", "ir", "passes", "report"},
     "commands": {
-        *("analysis", "check", "codes", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
+        *("analysis", "audit", "check", "codes", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
         *("schedule", "schemas", "targets", "timing", "view"),
     },
     "pytest_plugin": {"check", "commands", "ir", "report"},

@@ -178,8 +178,8 @@ def compile_entry(entry: Entry, target: str) -> Compiled:
     )
 
 
-def compile_plain(entry: Entry, target: str) -> Any:
-    """What `triton.compile` makes of an entry, with whatever is installed in Triton and past its cache."""
+def compile_plain(entry: Entry, target: str, folder: str | None = None) -> Any:
+    """What `triton.compile` makes of an entry, with whatever is installed in Triton; past its cache, or into one."""
     triton = importlib.import_module("triton")
     compiler = importlib.import_module("triton.backends.compiler")
     knobs = importlib.import_module("triton.knobs")
@@ -189,7 +189,7 @@ def compile_plain(entry: Entry, target: str) -> Any:
         source = importlib.import_module("triton.compiler").ASTSource
     machine = TARGETS[target]
     with tempfile.TemporaryDirectory() as cache, knobs.cache.scope(), knobs.compilation.scope():
-        knobs.cache.dir = cache
+        knobs.cache.dir = folder or cache
         knobs.compilation.always_compile = True
         return triton.compile(
             source(entry.kernel, entry.signature(target), entry.constants(target), entry.attributes()),

@@ -28,8 +28,8 @@ from corpus import CORPUS, TARGETS, Entry
 from fencepost.check import check
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.generic import generic_form
-from fencepost.hosts.triton.installation import NOTED, fencepost_barriers, touches_shared
+from fencepost.hosts.triton.generic import generic_form, touches_shared
+from fencepost.hosts.triton.installation import NOTED, fencepost_barriers
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module

@@ -10,7 +10,7 @@ from pathlib import Path
 
 SCHEMA_VERSION = "1.0"
 """What every entry of an output says it follows."""
-SCHEMAS = ("check", "demo", "explain", "fix", "insert", "prune", "schedule", "view")
+SCHEMAS = ("audit", "check", "demo", "explain", "fix", "insert", "prune", "schedule", "view")
 """The commands that print JSON of their own; `check --format sarif` follows OASIS's schema of SARIF 2.1.0."""
 
 

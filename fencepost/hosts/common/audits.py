@@ -26,6 +26,8 @@ class KernelAudit:
     """Those that nothing needs, by where they stand in the user's source."""
     races: tuple[Diagnostic, ...]
     """Everything that is wrong: races, and hangs."""
+    limits: tuple[str, ...] = ()
+    """Where looking for races was cut short; empty if it was not."""
 
     @property
     def title(self) -> str:

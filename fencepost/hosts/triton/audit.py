@@ -37,7 +37,9 @@ class Audit(KernelAudit):
         head = self.title + (", from Triton's cache" if self.cached else "")
         if self.beyond:
             return f"{head}: not judged, it uses {', '.join(self.beyond)}"
-        return "\n".join([f"{head}: {self.counts}", *self.lines()])
+        return "\n".join(
+            [f"{head}: {self.counts}", *self.lines([f"not a proof: {limit}" for limit in self.limits])]
+        )
 
 
 def audit(after: Module) -> Audit:
@@ -61,6 +63,7 @@ def audit(after: Module) -> Audit:
             kernel.executed + one.executed,
             kernel.redundant + one.redundant,
             kernel.races + one.races,
+            tuple(dict.fromkeys(kernel.limits + one.limits)),
             kernel.beyond + one.beyond,
         )
     return kernel
@@ -73,7 +76,7 @@ def _not_judged(module: Module, *why: str) -> Audit:
     function = next(public, functions[0] if functions else module.operation)
     barriers = sum(removable(op) for op in module.walk())
     name = function.string("sym_name") or "kernel"
-    return Audit(name, target_of(module), barriers, 0.0, (), (), why)
+    return Audit(name, target_of(module), barriers, 0.0, (), (), beyond=why)
 
 
 def _audit(translation: Translation, every: list[Translation]) -> Audit:
@@ -90,11 +93,13 @@ def _audit(translation: Translation, every: list[Translation]) -> Audit:
     # The kernel of all waves together may use what none of its parts does.
     beyond = tuple(translation.not_judged)
     if beyond:
-        return Audit(trace.name, translation.target, len(existing), executed, (), (), beyond)
-    races = tuple(diagnostics(together, check(together))) if translation.part is None else ()
+        return Audit(trace.name, translation.target, len(existing), executed, (), (), beyond=beyond)
+    report = check(together) if translation.part is None else None
+    races = tuple(diagnostics(together, report)) if report is not None else ()
+    limits = tuple(report.explored.limits) if report is not None else ()
     pruned = prune_barriers(trace, keep=_is_kept)
     redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
-    return Audit(trace.name, translation.target, len(existing), executed, redundant, races, beyond)
+    return Audit(trace.name, translation.target, len(existing), executed, redundant, races, limits, beyond)
 
 
 def _is_kept(op: ops.SyncOperation) -> bool:

@@ -44,6 +44,11 @@ def generic_form(module: Any, context: Any = None) -> str:
     return repaired(text).text
 
 
+def touches_shared(text: str) -> bool:
+    """Whether a module can touch shared memory at all."""
+    return "ttg.local_alloc" in text or "allocation.offset" in text
+
+
 def read_live(module: Any, context: Any = None, name: str = "<module>") -> Module:
     """The tree of a live module."""
     return read_module(generic_form(module, context), name)

@@ -33,7 +33,7 @@ from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.clusters import refuse_clusters
-from fencepost.hosts.triton.generic import generic_form, parse_live
+from fencepost.hosts.triton.generic import generic_form, parse_live, touches_shared
 from fencepost.hosts.triton.kept_audits import read, written
 from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.membar_marks import synced_marks
@@ -222,11 +222,6 @@ class NotMet(Exception):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"membar was not met while it was lowered: {why}")
-
-
-def touches_shared(text: str) -> bool:
-    """Whether a module can touch shared memory at all."""
-    return "ttg.local_alloc" in text or "allocation.offset" in text
 
 
 def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:

@@ -39,6 +39,19 @@ def require_triton() -> str:
     return found
 
 
+def require_same_release(made_by: object) -> None:
+    """Refuse what another release has made (FP405): what it says may mean something else to this one."""
+    installed = installed_version()
+    if not isinstance(made_by, str) or installed is None:
+        return
+    if not is_accepted(made_by, (".".join(installed.split(".")[:2]),)):
+        raise FencepostError(
+            f"triton {made_by} has compiled this; triton {installed} is installed",
+            code="FP405",
+            notes=[("help", f"judge it where triton {made_by} is installed")],
+        )
+
+
 def installed_version() -> str | None:
     """The version, found without importing Triton where that is possible; None if it is not installed."""
     loaded = getattr(sys.modules.get("triton"), "__version__", None)

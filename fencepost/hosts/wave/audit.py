@@ -35,8 +35,6 @@ class Audit(KernelAudit):
     """Operations that were taken to touch all of the memory that they are given, or all of shared memory."""
     not_judged: tuple[Diagnostic, ...] = ()
     """What could not be looked at, and why: that nothing was found there says nothing."""
-    limits: tuple[str, ...] = ()
-    """Where looking for races was cut short."""
 
     @property
     def ok(self) -> bool:
@@ -78,9 +76,9 @@ def audit(trace: Any, target: str = "", constraints: Sequence[Any] | None = None
         tuple(where(op.host) for op in pruned.removed) if pruned is not None else (),
         # What hangs comes first: races of waves that have lost step are often its consequence.
         tuple(sorted(diagnostics(kernel, report), key=lambda race: race.code not in HANGS)) if report else (),
+        tuple(report.explored.limits) if report is not None and not report.explored.complete else (),
         tuple(sorted({node.name for node in translation.unknown})),
         tuple(failed),
-        tuple(report.explored.limits) if report is not None and not report.explored.complete else (),
     )
 
 

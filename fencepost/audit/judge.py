@@ -1,0 +1,108 @@
+"""Judge one entry: a kernel in text form, a Triton module, or a kernel of Triton's cache, as it gets compiled."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fencepost.audit.entries import Work
+from fencepost.audit.records import NOT_JUDGED, KernelRecord, Record, verdict_of
+from fencepost.hosts.kernel_files import is_triton
+from fencepost.ir.source import FencepostError, Source
+
+if TYPE_CHECKING:
+    from fencepost.hosts.triton.audit import Audit
+    from fencepost.ir.trace import CapturedTrace
+
+
+def judge(work: Work) -> Record:
+    """What is found. Whatever goes wrong is a verdict, too: one entry must not stop the others."""
+    began = time.perf_counter()
+    try:
+        kernels = _triton(work) if is_triton(work.path, work.text) else _own(work)
+        verdict, reason = verdict_of(kernels) if kernels else (NOT_JUDGED, "there is no kernel in it")
+    except FencepostError as error:
+        kernels, verdict, reason = [], NOT_JUDGED, f"{error.code}: {error.message}"
+    except Exception as error:
+        kernels, verdict, reason = [], NOT_JUDGED, f"{type(error).__name__}: {error}".strip()
+    seconds = round(time.perf_counter() - began, 3)
+    return Record(work.path, work.digest, verdict, reason, tuple(kernels), seconds)
+
+
+def _own(work: Work) -> list[KernelRecord]:
+    """The kernels of a file in text form."""
+    from fencepost.ir.parser import parse_all
+
+    return [_own_kernel(trace) for trace in parse_all(work.text, Path(work.path).name)]
+
+
+def _own_kernel(trace: CapturedTrace) -> KernelRecord:
+    from fencepost.check import check
+    from fencepost.flow import build_flow
+    from fencepost.ir import ops
+    from fencepost.passes.prune import prune_barriers
+    from fencepost.report.findings import diagnostics
+    from fencepost.report.silencing import Silencer
+
+    report, _ = Silencer().apply(trace, check(trace))
+    found = diagnostics(trace, report)
+    barriers = [
+        block.frequency
+        for block in build_flow(trace).blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
+    ]
+    record = KernelRecord(trace.name, "", len(barriers), sum(barriers))
+    record = _with_findings(record, found, tuple(report.explored.limits))
+    try:
+        removed = prune_barriers(trace).removed
+    except FencepostError:
+        # What no barrier can mend is not pruned either; `check` has said what there is to say.
+        return record
+    lines = (op.span.line for op in removed if op.span is not None)
+    return replace(record, redundant=tuple(f"line {line}" for line in lines))
+
+
+def _triton(work: Work) -> list[KernelRecord]:
+    """The kernel of a module, behind membar: from there if it is, else lowered by Triton as its metadata says."""
+    from fencepost.hosts.triton.audit import audit
+    from fencepost.hosts.triton.compile_here import as_compiled
+    from fencepost.hosts.triton.versions import require_same_release, require_triton
+
+    require_triton()
+    require_same_release(work.metadata.get("triton_version"))
+    module = as_compiled(Source(work.path, work.text), work.metadata)
+    if module is None:
+        name = str(work.metadata.get("name") or Path(work.path).stem)
+        return [KernelRecord(name, _target(work.metadata), 0, 0.0)]
+    return [_audited(audit(module))]
+
+
+def _target(metadata: dict[str, Any]) -> str:
+    target = metadata.get("target")
+    return f"{target.get('backend')}:{target.get('arch')}" if isinstance(target, dict) else ""
+
+
+def _audited(found: Audit) -> KernelRecord:
+    """What an audit of a compiler's kernel says."""
+    record = KernelRecord(
+        found.kernel, found.target, found.barriers, found.executed, found.redundant, not_judged=found.beyond
+    )
+    return _with_findings(record, found.races, found.limits)
+
+
+def _with_findings(record: KernelRecord, found: Any, not_proven: tuple[str, ...]) -> KernelRecord:
+    from fencepost.hosts.common.audits import HANGS
+
+    races = tuple(_line(each) for each in found if each.code not in HANGS)
+    hangs = tuple(_line(each) for each in found if each.code in HANGS)
+    return replace(record, races=races, deadlocks=hangs, not_proven=not_proven)
+
+
+def _line(finding: Any) -> str:
+    """A finding in one line: its code, what it is, and where."""
+    span = next((mark.span for mark in finding.marks if mark.span is not None), None)
+    where = f" (line {span.line})" if span is not None else ""
+    return f"{finding.code}: {finding.title}{where}"

@@ -1,0 +1,85 @@
+"""An audit on this machine: as many workers as there are processors."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+from fencepost.audit.entries import Entry, Unreadable, Work, read
+from fencepost.audit.records import NOT_JUDGED, Record
+from fencepost.audit.worker_process import WorkerProcess
+
+
+def judged_here(
+    entries: Iterable[Entry],
+    jobs: int,
+    timeout: float,
+    start: Callable[[float], WorkerProcess] = WorkerProcess,
+) -> Iterator[Record]:
+    """Records of entries, each as soon as it is there. To stop early, close the iterator."""
+    todo: queue.SimpleQueue[Entry] = queue.SimpleQueue()
+    count = 0
+    for entry in entries:
+        todo.put(entry)
+        count += 1
+    done: queue.SimpleQueue[Record | BaseException] = queue.SimpleQueue()
+    workers = [start(timeout) for _ in range(min(jobs, count))]
+    ended = threading.Event()
+
+    def run(worker: WorkerProcess) -> None:
+        try:
+            while not ended.is_set():
+                done.put(_judged(worker, todo.get_nowait()))
+        except queue.Empty:
+            worker.stop()
+        except BaseException as error:
+            done.put(error)
+
+    threads = [threading.Thread(target=run, args=(worker,), daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(count):
+            record = done.get()
+            if isinstance(record, BaseException):
+                raise record
+            yield record
+    finally:
+        ended.set()
+        for worker in workers:
+            worker.stop()
+
+
+def _judged(worker: WorkerProcess, entry: Entry) -> Record:
+    try:
+        return worker.judge(read(entry))
+    except Unreadable as error:
+        return unreadable(entry, error)
+
+
+def unreadable(entry: Entry, error: Unreadable) -> Record:
+    """The record of an entry that cannot be read; it has no digest, so that it is tried again."""
+    return Record(entry.path, "", NOT_JUDGED, str(error))
+
+
+def left_to_do(
+    entries: Iterable[Entry], known: dict[tuple[str, str], Record]
+) -> tuple[list[Entry], list[Record]]:
+    """The entries that were not judged yet, and the records of those that were, unchanged."""
+    paths = {path for path, _ in known}
+    todo: list[Entry] = []
+    done: list[Record] = []
+    for entry in entries:
+        work: Work | None = None
+        if entry.path in paths:
+            try:
+                work = read(entry)
+            except Unreadable:
+                work = None
+        record = None if work is None else known.get((work.path, work.digest))
+        if record is None:
+            todo.append(entry)
+        else:
+            done.append(record)
+    return todo, done
