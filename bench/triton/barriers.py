@@ -20,7 +20,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
@@ -29,12 +29,12 @@ from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.membar_marks import synced_marks
+from fencepost.hosts.triton.choose_barriers import fewest_or_membars
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import Translation, translations
-from fencepost.hosts.triton.write_back import place_barriers, synchronized
+from fencepost.hosts.triton.write_back import place_barriers
 from fencepost.ir import ops
 from fencepost.passes.insert import Insert
 
@@ -80,21 +80,18 @@ class Measured:
 class Recorder:
     """Decides as fencepost does, and keeps what there is to count: counting is no part of what takes time."""
 
-    found: list[Translation] = field(default_factory=list)
     seconds: float = 0.0
     before: Module | None = None
     after: Callable[[], Module] | None = None
+    edits: list[Edit] | None = None
 
-    def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit]:
-        """fencepost's barriers."""
+    def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit] | None:
+        """fencepost's barriers, or membar's own that are needed."""
         began = time.thread_time()
         self.before, self.after = before, after
-        edits: list[Edit] = []
-        self.found = translations(before, local=True)
-        for translation in self.found:
-            edits += synchronized(translation)
-        edits += synced_marks(before)
+        edits = fewest_or_membars(before, after)
         self.seconds = time.thread_time() - began
+        self.edits = edits
         return edits
 
     def measured(self) -> Measured:
@@ -102,10 +99,11 @@ class Recorder:
         if self.before is None or self.after is None:
             return Measured()
         stock = read_module(apply_edits(self.before, stock_edits(self.before, self.after())))
+        ours = stock if self.edits is None else read_module(apply_edits(self.before, self.edits))
         optima = [optimum(each) for each in translations(self.before, local=True)]
         return Measured(
             stock=sum(executed(each) for each in translations(stock)),
-            ours=sum(executed(each) for each in self.found),
+            ours=sum(executed(each) for each in translations(ours)),
             best=sum(result.best or 0.0 for result in optima),
             proven=all("optimal, proven" in result.proof for result in optima),
             deciding=self.seconds,

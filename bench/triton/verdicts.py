@@ -28,8 +28,9 @@ from corpus import CORPUS, TARGETS, Entry
 from fencepost.check import check
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
+from fencepost.hosts.triton.choose_barriers import fewest_or_membars
 from fencepost.hosts.triton.generic import generic_form, touches_shared
-from fencepost.hosts.triton.installation import NOTED, fencepost_barriers
+from fencepost.hosts.triton.installation import NOTED
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
@@ -53,17 +54,21 @@ class Judge:
     proven: bool = True
     verified: str = "no shared memory"
     """What `replace` itself says of the module that it passes on."""
+    membars: bool = False
+    """Whether membar's barriers are used, all of them."""
     handed: str = ""
     """That module, printed."""
     lines: list[int] = field(default_factory=list)
     """Lines of the kernel's source that reports show."""
 
-    def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit]:
+    def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit] | None:
         """fencepost's barriers, or, where there is a mistake, those that do not hide it."""
         mistake = self.entry.mistake
         theirs = [] if mistake and mistake.repaired_by_membar else stock_edits(before, after())
         self.stock = self.verdict(apply_edits(before, theirs))
-        return theirs if mistake is not None else fencepost_barriers(before, after)
+        edits = theirs if mistake is not None else fewest_or_membars(before, after)
+        self.membars = edits is None
+        return edits
 
     def compiled(self, note: dict[str, Any]) -> None:
         """The kernel is there: judge what was passed on, as far as fencepost has changed it."""
@@ -71,7 +76,8 @@ class Judge:
             self.ours = self.verified = f"left to Triton: {note['left'].splitlines()[0]}"
         elif touches_shared(self.handed):
             self.verified = note["judged"]
-            self.ours = self.verdict(self.handed)
+            # What is passed on then is the module without barriers, and that membar is to run.
+            self.ours = self.stock if self.membars else self.verdict(self.handed)
 
     @contextmanager
     def watching(self) -> Iterator[None]:

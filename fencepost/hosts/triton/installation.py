@@ -32,19 +32,17 @@ from fencepost.hosts.common.audits import print_audit
 from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.audit import Audit, audit
+from fencepost.hosts.triton.choose_barriers import fewest_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, parse_live, touches_shared
 from fencepost.hosts.triton.kept_audits import read, written
 from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
-from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
-from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
-from fencepost.hosts.triton.write_back import synchronized
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
@@ -54,8 +52,8 @@ NOTED = "fencepost"
 module that was passed on is proven, and `audits`."""
 
 Membar = Callable[[Any], None]
-Decide = Callable[[Module, Callable[[], Module]], list[Edit]]
-"""What is done to a module, given it right before membar and, if asked for, as membar leaves it."""
+Decide = Callable[[Module, Callable[[], Module]], list[Edit] | None]
+"""What is done to a module, given it right before membar and, if asked for, as membar leaves it; None: just that."""
 
 
 class HalfDone(Exception):
@@ -162,6 +160,9 @@ class Installation:
         refuse_clusters(tree)
         edits = self.decide(tree, after)
         judge = partial(refuse_wrong, stock=after, thorough=self.thorough)
+        if edits is None:
+            note["judged"] = judge(after())
+            return None
         if edits and not can_be_made_live(tree, edits):
             text = apply_edits(tree, edits)
             note["judged"] = judge(read_module(text, trusted=True))
@@ -224,20 +225,11 @@ class NotMet(Exception):
         super().__init__(f"membar was not met while it was lowered: {why}")
 
 
-def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
-    """fencepost's barriers, waits that are strong enough, and the marks that membar would leave for the lowering."""
-    del after
-    edits: list[Edit] = []
-    for translation in translations(before, local=True):
-        edits += synchronized(translation)
-    return edits + synced_marks(before)
-
-
 def install(
     mode: str | None = None,
     *,
     show: Callable[[Audit], None] | None = None,
-    decide: Decide = fencepost_barriers,
+    decide: Decide = fewest_or_membars,
     thorough: bool = False,
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.

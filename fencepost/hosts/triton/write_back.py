@@ -28,8 +28,11 @@ BARE = frozenset({"rocdl.s.barrier"})
 """Barriers without a fence; `translate` makes workgroup barriers of them."""
 
 
-def synchronized(translation: Translation) -> list[Edit]:
-    """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module."""
+def synchronized(translation: Translation) -> tuple[list[Edit], bool]:
+    """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module.
+
+    And whether a wait had to be made stronger.
+    """
     inserted = place_barriers(translation, Insert(exact=False, stronger_waits=True))
     if inserted.stronger:
         warnings.warn(
@@ -38,7 +41,8 @@ def synchronized(translation: Translation) -> list[Edit]:
             RuntimeWarning,
             stacklevel=2,
         )
-    return [*edits_of(translation), *local_waits(translation), *stronger_waits(inserted)]
+    edits = [*edits_of(translation), *local_waits(translation), *stronger_waits(inserted)]
+    return edits, bool(inserted.stronger)
 
 
 def place_barriers(translation: Translation, insert: Insert | None = None) -> Inserted:

@@ -14,7 +14,15 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton import Audit, install, installed, pipeline, uninstall, verification
+from fencepost.hosts.triton import (
+    Audit,
+    choose_barriers,
+    install,
+    installed,
+    pipeline,
+    uninstall,
+    verification,
+)
 from fencepost.hosts.triton import kept_audits as records
 from fencepost.hosts.triton.audit import triton_barriers
 from fencepost.hosts.triton.live_edits import make_live
@@ -568,7 +576,7 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     gpu = "gfx942" if broken in ("apply_edits", "parse_live") else "sm_80"
     if mode == "replace" and broken == "audit":
         broken = "translations"
-    monkeypatch.setattr(host, broken, fail)
+    monkeypatch.setattr(choose_barriers if broken == "translations" else host, broken, fail)
     show = None if mode == "replace" else lambda _: None
     left = "fencepost left this kernel as Triton compiles it"
     with installed(mode, show=show), pytest.warns(RuntimeWarning, match=left) as said:

@@ -79,7 +79,7 @@ def test_a_wait_that_is_missing_is_not_put_in() -> None:
 def test_the_module_with_stronger_waits_is_clean() -> None:
     kernel = copied(2, 2)
     with pytest.warns(RuntimeWarning, match=r"{num = 2} became 1; .*{num = 2} became 0"):
-        edits = synchronized(kernel)
+        edits, _ = synchronized(kernel)
     again = read_module(apply_edits(kernel.module, edits))
     assert check(translate(again, again.functions()[0]).trace).ok
 
