@@ -158,7 +158,7 @@ def test_a_race_that_triton_ships() -> None:
     with pytest.warns(
         RuntimeWarning, match=r"attention.py:67: ttng.warp_group_dot_wait {pendings = 3} became 0$"
     ):
-        edits = synchronized(ours)
+        edits, _ = synchronized(ours)
     assert sum(isinstance(edit, SetAttribute) for edit in edits) == 1
     assert_clean([ours], local=True)
     assert executed([ours]) <= executed([stock])
