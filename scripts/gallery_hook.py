@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -65,6 +66,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Make the pages and pictures."""
     markdown = (Path(config.docs_dir) / GALLERY).read_text(encoding="utf-8")
     for each in shown(markdown):
+        if not (ROOT / each.path).is_file():
+            raise PluginError(f"docs/{GALLERY} names {each.path}, and there is no such file")
         text = each.text()
         # Parsed again where barriers were put in: lines are those of the text that is shown.
         page = page_of([fp.parse(text, Path(each.path).name)], each.target)

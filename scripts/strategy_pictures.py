@@ -21,6 +21,8 @@ from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import Window
 
 DOCS = Path(__file__).parent.parent / "docs"
+SECONDS = 60
+"""How long a search may take: long enough on a busy machine, so that a picture is always the same."""
 WHOLE = ("walk", "eager", "minimize", "optimal")
 SPLIT = ("minimize", "intersect", "optimal")
 
@@ -83,7 +85,7 @@ class Column:
 def column(text: str, strategy: str, target: str) -> Column:
     """What a strategy makes of a kernel."""
     kernel = fp.parse(text)
-    done = fp.insert_barriers(kernel, target, strategy=strategy, comments=False)
+    done = fp.insert_barriers(kernel, target, strategy=strategy, comments=False, seconds=SECONDS)
     _, spans = locate(kernel)
     kinds = {spans[op].line: _kind(op) for op in kernel.preorder_walk() if isinstance(op, ops.SyncOperation)}
     marks, line = [], 1
