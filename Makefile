@@ -50,12 +50,15 @@ bench: $(VENV)/.ready-dev chromium
 	$(BIN)/python bench/view.py
 	$(BIN)/python bench/stalls.py
 	$(BIN)/python bench/quality.py
+	$(BIN)/python bench/strategies.py --kernels 200
 	$(BIN)/python bench/pingpong.py --targets gfx942 --waves 8
 	$(BIN)/python bench/triton/barriers.py --summary
 
-# Rewrites the golden files from what the tool prints now; read the diff before committing it.
+# Rewrites the golden files, and the pictures of the strategies, from what the tool gives now; read the diff before
+# committing it.
 golden: $(VENV)/.ready-dev
 	$(BIN)/pytest --update-golden
+	$(BIN)/python scripts/strategy_pictures.py
 	$(MAKE) codes
 
 # docs/codes.md from the pages of the codes.

@@ -26,6 +26,14 @@ COMMANDS = {
     "silencing.md": 2,
 }
 TOURS = {"tour-cuda.md": 6, "tour-hip.md": 6}
+STRATEGIES = {
+    "strategy-auto.md": 3,
+    "strategy-eager.md": 1,
+    "strategy-intersect.md": 2,
+    "strategy-minimize.md": 1,
+    "strategy-optimal.md": 2,
+    "strategy-walk.md": 2,
+}
 OUTPUTS = {"findings.md": 9}
 KERNELS = {
     "copies-in-flight.md": 9,
@@ -52,7 +60,7 @@ def shown(expected: str, printed: str) -> bool:
     return re.fullmatch("".join(lines), printed) is not None
 
 
-@pytest.mark.parametrize("page", [*COMMANDS, *TOURS, *OUTPUTS])
+@pytest.mark.parametrize("page", [*COMMANDS, *TOURS, *STRATEGIES, *OUTPUTS])
 def test_the_page_shows_what_the_commands_print(
     page: str, fencepost: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -69,10 +77,10 @@ def test_the_page_shows_what_the_commands_print(
             ran = fencepost(*command.split())
             assert shown(expected, ran.out + ran.err), f"{command}\n{ran.out}{ran.err}"
             commands += 1
-    assert commands >= (COMMANDS | TOURS | OUTPUTS)[page]
+    assert commands >= (COMMANDS | TOURS | STRATEGIES | OUTPUTS)[page]
 
 
-@pytest.mark.parametrize("page", [*COMMANDS, "embedding.md", "findings.md"])
+@pytest.mark.parametrize("page", [*COMMANDS, "embedding.md", "findings.md", "strategy-auto.md"])
 def test_the_python_of_the_page_prints_what_the_page_says(page: str) -> None:
     found = blocks(page)
     (place,) = [number for number, (_, language, _) in enumerate(found) if language == "python"]

@@ -246,11 +246,16 @@ def _race(scenario: Scenario | None) -> RunRace | None:
 
 
 def _most_telling(kernel: KernelPage) -> Scenario | None:
-    """The run that a picture shows: the first race that there is, or would be without a barrier."""
-    found = [kernel.scenarios[each.scenario] for each in kernel.findings if each.scenario is not None]
-    found += [scenario for scenario in kernel.scenarios if scenario.switched_off and scenario.recording.races]
-    found.sort(key=lambda scenario: [race.kind for race in scenario.recording.races[:1]] != ["RAW"])
-    return next(iter([*found, *kernel.scenarios]), None)
+    """The run that a picture shows: what goes wrong in the kernel, or else what would without one of its barriers."""
+    findings = [kernel.scenarios[each.scenario] for each in kernel.findings if each.scenario is not None]
+    shown = [
+        scenario for scenario in kernel.scenarios if scenario.recording.races or scenario.recording.stuck
+    ]
+    wrong = [scenario for scenario in shown if not scenario.switched_off and scenario.opposite is None]
+    without = [scenario for scenario in shown if scenario.switched_off and scenario.recording.races]
+    for found in (findings, wrong, without):
+        found.sort(key=lambda scenario: [race.kind for race in scenario.recording.races[:1]] != ["RAW"])
+    return next(iter([*findings, *wrong, *without, *kernel.scenarios]), None)
 
 
 def _rows(lines: Sequence[str], kernel: KernelPage, scenario: Scenario | None) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from fencepost.view.kernel_page import page_of
 from fencepost.view.svg_picture import svg_picture
 from tests.view.kernels import COPY, HANGS, RACY, RING, SKEWED, SPLIT, TILE, large, page
 
+WRONG_PHASE = Path(__file__).parents[2] / "docs" / "gallery" / "wrong_phase.fp"
 ODD = "# </script><script>alert(1)</script> {{ data }} \u2028 & 行 \x01\n" + RACY
 
 
@@ -62,6 +64,14 @@ def test_the_picture_of_a_race_says_what_happens() -> None:
 def test_the_picture_of_a_clean_kernel_shows_what_a_barrier_is_there_for() -> None:
     svg = svg_picture(page(TILE), page(TILE).kernels[0])
     assert "Waves over time, without line 7" in svg and "line-through" in svg
+
+
+def test_the_picture_of_a_wrong_kernel_shows_what_goes_wrong_in_it() -> None:
+    """Not what would go wrong without one of its barriers."""
+    made = page_of([parse(WRONG_PHASE.read_text(encoding="utf-8"))], mended=False)
+    assert any(scenario.switched_off for scenario in made.kernels[0].scenarios)
+    svg = svg_picture(made, made.kernels[0])
+    assert ">Waves over time</text>" in svg and "⚡ WAR: wave 4 copies into %a" in svg
 
 
 def test_kernels_reports_and_results_show_themselves_in_a_notebook() -> None:

@@ -1,0 +1,1 @@
+"""What the docs are made with: the pages of the gallery, and pictures."""
