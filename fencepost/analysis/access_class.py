@@ -43,6 +43,8 @@ class AccessClass:
     """For a copy: the waves that are certain to issue it, as bits. They share its work."""
     shared_in: int = -1
     """Where that is not certain: a block that runs once, whose waves, whichever they are, share all copies in it."""
+    apart: bool = False
+    """Whether each wave touches bytes of its own that are not known, or not told apart: it shares no work."""
 
     @property
     def writes(self) -> bool:
@@ -53,7 +55,7 @@ class AccessClass:
         """Whether the order of the two matters if they touch a common byte."""
         if not (self.writes or later.writes) or (self.update is not None and self.update == later.update):
             return False
-        if not self.kept_in_order(later) or self.by_wave or later.by_wave:
+        if not self.kept_in_order(later) or self.by_wave or later.by_wave or self.apart or later.apart:
             return True
         return bool((self.waves | later.waves) & ~self.share(later)) or self.differs(later)
 
@@ -78,7 +80,7 @@ class AccessClass:
 
     def issued_separately(self, later: AccessClass) -> bool:
         """Whether two copies of one engine can be issued by two waves that do not share the work of both."""
-        if self.by_wave or later.by_wave or self.differs(later):
+        if self.by_wave or later.by_wave or self.apart or later.apart or self.differs(later):
             return True
         common = self.share(later)
         return has_two(self.waves & ~common, later.waves) or has_two(self.waves, later.waves & ~common)
@@ -89,6 +91,7 @@ class AccessClass:
         return (
             self.kept_in_order(later)
             and both & self.share(later) == both
+            and not (self.apart or later.apart)
             and all(made.at(one) == made.at(other) for made in (self, later))
         )
 

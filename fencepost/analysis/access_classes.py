@@ -17,7 +17,13 @@ from dataclasses import dataclass, field
 
 from fencepost.analysis.access import access_type, regions_of, update_of
 from fencepost.analysis.access_class import AccessClass
-from fencepost.analysis.accessed_bytes import AccessedBytes, accessed_bytes, deciding_names, widened
+from fencepost.analysis.accessed_bytes import (
+    AccessedBytes,
+    accessed_bytes,
+    deciding_names,
+    is_known,
+    widened,
+)
 from fencepost.analysis.block_instances import BlockInstance, BlockInstances, values_in
 from fencepost.analysis.class_conflicts import Filter, TooMuch, comparisons, find_conflicts, find_pairs
 from fencepost.analysis.class_table import ClassTable, all_ages
@@ -25,6 +31,8 @@ from fencepost.analysis.isl_overlap import Solver
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
+from fencepost.ir.differing_names import Differing
+from fencepost.ir.trace import Body
 
 MOST_CLASSES = 4000
 MOST_COMPARED = 300_000
@@ -83,6 +91,7 @@ class _Classes:
     waves: dict[tuple[object, ...], int] = field(default_factory=dict)
     known: dict[tuple[tuple[View, ...], int, int, Values], AccessedBytes] = field(default_factory=dict)
     names: dict[ops.MemoryOperation, tuple[str, ...]] = field(default_factory=dict)
+    differing: dict[Body, Differing] = field(default_factory=dict)
     classified: dict[tuple[ops.MemoryOperation, int, int, tuple[int, int], Values], int] = field(
         default_factory=dict
     )
@@ -172,7 +181,18 @@ class _Classes:
             () if mbarrier is None else regions_of(mbarrier.whole(), seen, block.frame),
             op if self.named else None,
             *sharers,
+            isinstance(op, ops.AsyncCopy) and self.apart(op, block, place, seen),
         )
+
+    def apart(self, op: ops.AsyncCopy, block: Block, place: AccessedBytes, seen: dict[str, int]) -> bool:
+        """Whether the waves that issue a copy make different bytes, and it is not known which."""
+        body: Body = block.calls[-1].function if block.calls else self.flow.trace
+        if body not in self.differing:
+            self.differing[body] = Differing.of(body)
+        views = [view for view in op.views if self.differing[body].through(view, op)]
+        if place.footprints or self.granule > 1:
+            return bool(views)
+        return any(not is_known(view, seen, wave) for view in views for wave in range(self.flow.trace.waves))
 
 
 def _mbarrier_of(op: ops.MemoryOperation) -> Buffer | None:

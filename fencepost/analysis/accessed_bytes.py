@@ -8,7 +8,7 @@ from fencepost.analysis.access import Region, depends_on_wave, in_each_slot, reg
 from fencepost.analysis.footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.flow import Block, Flow
 from fencepost.ir.buffers import BufferArg, View
-from fencepost.ir.expr import Var, leaves
+from fencepost.ir.expr import LANE, Var, evaluate, leaves
 
 
 class AccessedBytes(NamedTuple):
@@ -47,6 +47,14 @@ def widened(regions: tuple[Region, ...], granule: int) -> tuple[Region, ...]:
         for region in regions
     )
     return tuple(dict.fromkeys(wide))
+
+
+def is_known(view: View, env: dict[str, int], wave: int) -> bool:
+    """Whether it is known which bytes a wave touches through a view."""
+    if isinstance(view.buffer, BufferArg) and view.buffer.name not in env:
+        return False
+    parts = (part for part in (view.slot, view.lo, view.hi) if part is not None)
+    return all(evaluate(part, env | {LANE: 0}, wave) is not None for part in parts)
 
 
 def deciding_names(views: tuple[View, ...]) -> tuple[str, ...]:

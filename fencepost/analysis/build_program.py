@@ -144,10 +144,8 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
                         notes=[("help", f"counts up to {MOST_ASKED} are followed")],
                         source=flow.trace.source,
                     )
-            elif isinstance(op, ops.CommitGroup):
-                counted += op.counter in table.engines
             else:
-                counted += getattr(op, "counter", "") in table.engines
+                counted += ops.counter_of(op) in table.engines
     # A wait that is put in can leave what a few iterations have issued; more than that helps nobody.
     useful = min(4 * counted, MOST_COUNTED)
     return 1 + max(asked, useful) + bool(groups)

@@ -141,11 +141,13 @@ def _shift(expr: Expr | Condition, loop: _Loop, breaks: set[int]) -> Shift | Non
         rounds = lcm(condition.rounds, then.rounds, orelse.rounds)
         grown = _grown(then, rounds)
         return Shift(rounds, grown) if grown == _grown(orelse, rounds) else None
-    left, right = _shift(expr.lhs, loop, breaks), _shift(expr.rhs, loop, breaks)
+    inside: set[int] = set()
+    left, right = _shift(expr.lhs, loop, inside), _shift(expr.rhs, loop, inside)
+    breaks |= inside
     if left is None or right is None:
         return None
     if isinstance(expr, Compare):
-        return _shift_of_comparison(expr, left, right, loop, breaks)
+        return _shift_of_comparison(expr, left, right, loop, breaks, straight=not inside)
     return _shift_of_arithmetic(expr, left, right)
 
 
@@ -154,13 +156,14 @@ def _grown(shift: Shift, rounds: int) -> int:
 
 
 def _shift_of_comparison(
-    expr: Compare, left: Shift, right: Shift, loop: _Loop, breaks: set[int]
+    expr: Compare, left: Shift, right: Shift, loop: _Loop, breaks: set[int], *, straight: bool
 ) -> Shift | None:
+    """How a comparison changes; its two sides are `straight` if they have no breaks of their own."""
     rounds = lcm(left.rounds, right.rounds)
     apart = _grown(left, rounds) - _grown(right, rounds)
     if apart == 0:
         return Shift(rounds, 0)
-    if rounds != 1:
+    if rounds != 1 or not straight:
         return None
     env = {loop.var: loop.start}
     lhs, rhs = evaluate(expr.lhs, env), evaluate(expr.rhs, env)

@@ -55,7 +55,7 @@ def _issued_late(
 
 def _slips(flow: Flow, start: Block, gap: int, counter: str, buffer: Buffer) -> bool:
     """Whether a way leads from a place to a wait for an mbarrier, past no arrival of the engine on it."""
-    todo, seen = [(start, gap + 1)], {start.index}
+    todo, seen = [(start, gap + 1)], set[int]()
     while todo:
         block, first = todo.pop()
         for op in block.ops[first:]:

@@ -65,7 +65,7 @@ def _step(
 ) -> Step | None:
     table, levels = program.table, program.levels
     counts = may_count = 0
-    counter = getattr(op, "counter", "")
+    counter = ops.counter_of(op)
     if counter in table.engines and (isinstance(op, ops.CommitGroup) or counter not in program.groups):
         counted = table.engines[counter]
         counts = program.on_levels(counted & certain, 0, levels - 1)

@@ -177,6 +177,15 @@ def _in_each_slot(view: View, env: Mapping[str, int], wave: int) -> list[View]:
     return [View(buffer, Const(slot), view.lo, view.hi) for buffer in buffers for slot in range(buffer.slots)]
 
 
+def is_known(view: View, env: Mapping[str, int], wave: int) -> bool:
+    """Whether it is known which bytes a wave touches through a view."""
+    if len(view.buffers(env)) > 1:
+        return False
+    here = {**env, LANE: 0}
+    parts = (part for part in (view.slot, view.lo, view.hi) if part is not None)
+    return all(evaluate(part, here, wave) is not None for part in parts)
+
+
 def exactly(view: View, env: Mapping[str, int], wave: int, frame: int = 0) -> Bytes | None:
     """The bytes of a view, if it is known which they are."""
     buffers = view.buffers(env)

@@ -11,7 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.check.concrete_access import LDS, Bytes, Place, effect_of, touched
+from fencepost.check.concrete_access import (
+    LDS,
+    Bytes,
+    Place,
+    effect_of,
+    is_known,
+    touched,
+)
 from fencepost.check.deciding_names import Names, variables
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.iteration_folds import Fold, carries, fold_of, patience
@@ -21,7 +28,9 @@ from fencepost.check.report import Iteration, OutOfRange, Touch
 from fencepost.check.wave_kinds import Side, first_of_each, kinds_of_waves, side_of
 from fencepost.flow import Block, Flow, Guard, Loop
 from fencepost.ir import ops
+from fencepost.ir.differing_names import Differing
 from fencepost.ir.expr import Compare, decide, is_divergent
+from fencepost.ir.trace import Body
 
 UNROLLED = 24
 """Iterations that a loop of unknown length is followed for, if nothing in it repeats."""
@@ -63,6 +72,10 @@ class Context:
     edges: dict[int, list[Edge]] = field(default_factory=dict)
     known: dict[tuple[int, Env], list[Successor]] = field(default_factory=dict)
     touched: dict[tuple[int, int, Frame, int], list[Place]] = field(default_factory=dict)
+    shared: dict[tuple[int, int, Frame, int, int], bool] = field(default_factory=dict)
+    """For a copy and two waves: whether they share its work."""
+    differing: dict[Body, Differing] = field(default_factory=dict)
+    """For the kernel and its functions: the names that differ from wave to wave."""
     sides: dict[tuple[int, int], Side | None] = field(default_factory=dict)
     """For a block and a wave: whether the wave takes part; None where names decide that."""
 
@@ -209,8 +222,22 @@ class Context:
 
     def cooperates(self, op: ops.MemoryOperation, block: Block, frame: Frame, one: int, other: int) -> bool:
         """Whether two waves that both issue a copy share its work: it is the same bytes to both."""
-        mine, theirs = (self.places(op, block, frame, wave) for wave in (one, other))
-        return [place.bytes for place in mine] == [place.bytes for place in theirs]
+        key = (id(op), block.frame, frame, one, other)
+        found = self.shared.get(key)
+        if found is None:
+            mine, theirs = (self.places(op, block, frame, wave) for wave in (one, other))
+            found = [place.bytes for place in mine] == [place.bytes for place in theirs]
+            found = self.shared[key] = found and self._agree(op, block, frame, one, other)
+        return found
+
+    def _agree(self, op: ops.MemoryOperation, block: Block, frame: Frame, one: int, other: int) -> bool:
+        """Whether bytes that are not known are the same for two waves all the same."""
+        body = body_of(self.flow, block)
+        if body not in self.differing:
+            self.differing[body] = Differing.of(body)
+        views = [view for view in op.views if self.differing[body].through(view, op)]
+        values = self.environments.parameters.seen(op, dict(frame))
+        return all(is_known(view, values, wave) for view in views for wave in (one, other))
 
     # ------------------------------------------------------------ where execution can go
 

@@ -535,3 +535,13 @@ def regions(op: Operation) -> tuple[Graph, ...]:
     if isinstance(op, Conditional):
         return (op.then, op.orelse)
     return ()
+
+
+def counter_of(op: Operation) -> str:
+    """The counter that `op` counts on, or on which it ends a group; empty if there is none.
+
+    An engine that arrives on an mbarrier once a counter is down to zero counts as nothing itself.
+    """
+    if isinstance(op, AsyncOperation | GlobalRead | GlobalWrite | CommitGroup):
+        return op.counter
+    return ""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
 from fencepost.ir import ops
+from fencepost.ir.differing_names import BRANCHES, Differing, root_of, targets_of
 from fencepost.ir.expect import check_expected
-from fencepost.ir.expr import Compare, Expr, Lane, Var, Wave, is_divergent, leaves
+from fencepost.ir.expr import Compare, Lane, Var, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import check_end, check_place, names_of
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import Body, CapturedTrace, Function
 
-BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)
 VERIFIED = (*BRANCHES, *ops.NESTING, ops.Next, ops.Give, ops.SharedMemoryBarrier)
 """What there is something to say about."""
 
@@ -94,7 +91,7 @@ def _check_branch(op: ops.Terminator, body: Body, labels: dict[str, Graph]) -> N
             [Mark(op.span), Mark(op.next.span, "this can never run")],
             code="FP106",
         )
-    for target in _targets(op):
+    for target in targets_of(op):
         if target not in labels:
             raise FencepostError(f"there is no block ^{target}", [Mark(op.span)], code="FP104")
         _check_arguments(op, labels[target])
@@ -116,12 +113,6 @@ def _check_arguments(op: ops.Terminator, target: Graph) -> None:
         )
     if isinstance(op, ops.Branch):
         op.names = target.params
-
-
-def _targets(op: ops.Terminator) -> list[str]:
-    if isinstance(op, ops.Branch):
-        return [op.target]
-    return [op.then, op.orelse] if isinstance(op, ops.CondBranch) else []
 
 
 # ---------------------------------------------------------------- conditions that waves decide differently
@@ -147,130 +138,12 @@ def _check_conditions(body: Body) -> None:
         for leaf in leaves(op.condition)
         if isinstance(leaf, Var)
     ]
-    differing = _Differing.of(body) if asked else _Differing()
+    differing = Differing.of(body) if asked else Differing()
     for op, name in asked:
-        if differing.at(name, _root(op)):
+        if differing.at(name, root_of(op)):
             raise FencepostError(
                 f"a condition on %{name}, which is not the same for all waves",
                 [Mark(op.span), Mark(differing.names[name].span, "this can differ from wave to wave")],
                 code="FP109",
                 notes=[("help", "say in the condition itself how it depends on `wave`")],
             )
-
-
-@dataclass(slots=True)
-class _Differing:
-    """The numbers that are forwarded, and where they can differ from wave to wave."""
-
-    names: dict[str, ops.Carried] = field(default_factory=dict)
-    everywhere: set[str] = field(default_factory=set)
-    homes: dict[str, Graph] = field(default_factory=dict)
-    """The blocks that numbers of labelled blocks belong to."""
-    sides: dict[Graph | None, set[int]] = field(default_factory=dict)
-    """The sides of divergent branches that each block lies on: only some waves reach it."""
-
-    @classmethod
-    def of(cls, body: Body) -> _Differing:
-        """Look at everything that is forwarded."""
-        found = cls(sides=_sides(body))
-        for graph in body.blocks:
-            found.names.update({name.name: name for name in graph.params})
-            found.homes.update({name.name: graph for name in graph.params})
-        heirs: dict[str, list[tuple[str, Graph | None]]] = {}
-        joined: dict[str, set[Expr]] = {}
-        for op, name, values in _handed(body):
-            found.names[name.name] = name
-            here = _root(op)
-            if isinstance(op, ops.Branch) and found.beside(name.name, here):
-                # It leaves a side for where the waves of another one come, too.
-                joined.setdefault(name.name, set()).update(values)
-                by_side = len(joined[name.name]) > 1
-            else:
-                by_side = _is_divergent(op) and len(set(values)) > 1
-            inside = [leaf for value in values for leaf in leaves(value)]
-            if by_side or any(isinstance(leaf, Wave) for leaf in inside):
-                found.everywhere.add(name.name)
-            for leaf in inside:
-                if isinstance(leaf, Var):
-                    heirs.setdefault(leaf.name, []).append((name.name, here))
-        todo = list(found.names)
-        while todo:
-            source = todo.pop()
-            for heir, there in heirs.get(source, ()):
-                if heir not in found.everywhere and found.at(source, there):
-                    found.everywhere.add(heir)
-                    todo.append(heir)
-        return found
-
-    def at(self, name: str, graph: Graph | None) -> bool:
-        """Whether waves that reach a block can disagree about a number there.
-
-        What is forwarded within one side is news to the waves that are not on it.
-        """
-        home = self.sides.get(self.homes.get(name), set())
-        return name in self.everywhere or not home <= self.sides.get(graph, set())
-
-    def beside(self, name: str, graph: Graph | None) -> bool:
-        """Whether a block lies on a side that the block which a number belongs to does not lie on."""
-        return not self.sides.get(graph, set()) <= self.sides.get(self.homes.get(name), set())
-
-
-def _handed(body: Body) -> Iterator[tuple[ops.Operation, ops.Carried, list[Expr]]]:
-    """Everything that forwards numbers: which ones, and what they can become."""
-    for op in body.preorder_walk():
-        if isinstance(op, ops.Branch):
-            for name, value in zip(op.names, op.args, strict=True):
-                yield op, name, [value]
-        elif isinstance(op, ops.Iterate | ops.Conditional):
-            for number, name in enumerate(names_of(op)):
-                yield op, name, _values(op, name, number)
-
-
-def _root(op: ops.Operation) -> Graph | None:
-    """The block that an operation lies in."""
-    graph = op.graph
-    while graph is not None and graph.owner is not None:
-        graph = graph.owner.graph
-    return graph
-
-
-def _sides(body: Body) -> dict[Graph | None, set[int]]:
-    """For each block, the sides of divergent branches that it lies on, by number.
-
-    A side is what can be reached from one target and not from the other before the branch is reached again.
-    """
-    labels = {graph.name: graph for graph in body.blocks[1:]}
-    following = {
-        graph: [labels[target] for target in _targets(graph.last)] if isinstance(graph.last, BRANCHES) else []
-        for graph in body.blocks
-    }
-    found: dict[Graph | None, set[int]] = {}
-    for number, graph in enumerate(body.blocks):
-        if isinstance(graph.last, ops.CondBranch) and _is_divergent(graph.last):
-            ways = [_reached(target, following, graph) for target in following[graph]]
-            for side, (mine, other) in enumerate((ways, ways[::-1])):
-                for block in mine - other:
-                    found.setdefault(block, set()).add(2 * number + side)
-    return found
-
-
-def _reached(start: Graph, following: dict[Graph, list[Graph]], end: Graph) -> set[Graph]:
-    """The blocks that can be reached from `start`, not going on from `end`."""
-    seen, todo = {start, end}, [start]
-    while todo:
-        for graph in following[todo.pop()]:
-            if graph not in seen:
-                seen.add(graph)
-                todo.append(graph)
-    return seen
-
-
-def _is_divergent(op: ops.Operation) -> bool:
-    return isinstance(op, ops.Conditional | ops.CondBranch) and is_divergent(op.condition)
-
-
-def _values(op: ops.Iterate | ops.Conditional, name: ops.Carried, number: int) -> list[Expr]:
-    """The numbers that a name is given."""
-    ends = [region.last for region in ops.regions(op)]
-    values = [name.init, *(end.values[number] for end in ends if isinstance(end, ops.Next | ops.Give))]
-    return [value for value in values if isinstance(value, Expr)]

@@ -53,7 +53,7 @@ class SkewedSteps:
         found: list[Step] = []
         for gap, op in enumerate(block.ops):
             number, used = numbers.get(gap), returned.get(gap, 0)
-            counter = getattr(op, "counter", "")
+            counter = ops.counter_of(op)
             if number is not None:
                 step = Step(gap, *self._access(instance, number, self._completing(used))[1:])
             elif isinstance(op, ops.SyncOperation):

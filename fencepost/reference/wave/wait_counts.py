@@ -140,7 +140,7 @@ class _Counting:
                     for counter in self.counters:
                         here.pop((None, counter), None)
                 continue
-            counter = getattr(op, "counter", "")
+            counter = ops.counter_of(op)
             if counter in self.counters:
                 if isinstance(op, ops.CommitGroup) or counter not in self.groups:
                     issued[counter] += 1
