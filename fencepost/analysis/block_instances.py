@@ -151,10 +151,21 @@ def _accesses_in(block: Block) -> int:
 
 def _one_for_each_block(flow: Flow) -> BlockInstances:
     edges = [
-        [(target, flow.crossed_loop(block.index, target)) for target in block.successors]
+        [
+            (target, flow.crossed_loop(block.index, target))
+            for target in block.successors
+            if not _ruled_out(block, flow.blocks[target], {})
+        ]
         for block in flow.blocks
     ]
-    return BlockInstances([BlockInstance(block.index, ()) for block in flow.blocks], edges, flow.order)
+    reached, todo = {0}, [0]
+    while todo:
+        for target, _ in edges[todo.pop()]:
+            if target not in reached:
+                reached.add(target)
+                todo.append(target)
+    order = [index for index in flow.order if index in reached]
+    return BlockInstances([BlockInstance(block.index, ()) for block in flow.blocks], edges, order)
 
 
 class _Exploration:
