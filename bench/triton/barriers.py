@@ -29,7 +29,7 @@ from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.choose_barriers import fewest_or_membars
+from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
@@ -89,7 +89,7 @@ class Recorder:
         """fencepost's barriers, or membar's own that are needed."""
         began = time.thread_time()
         self.before, self.after = before, after
-        edits = fewest_or_membars(before, after)
+        edits = fewer_or_membars(before, after)
         self.seconds = time.thread_time() - began
         self.edits = edits
         return edits

@@ -30,6 +30,7 @@ from unittest.mock import patch
 from corpus import CORPUS, TARGETS, Argument, Array, Entry, Scalar, TensorMap
 
 from fencepost.hosts.triton import installed
+from fencepost.hosts.triton.choose_barriers import fencepost_barriers, fewer_or_membars
 
 TARGET = "sm_90"
 SECONDS = 300.0
@@ -86,13 +87,17 @@ def compiled(entry: Entry) -> Any:
         return triton.compile(made, target=target, options={"enable_fp_fusion": True, **entry.options})
 
 
-def build(name: str, out: Path) -> dict[str, Any]:
+DECIDING = {"chosen": fewer_or_membars, "ours": fencepost_barriers}
+"""Whose barriers: what `replace` chooses, or always fencepost's."""
+
+
+def build(name: str, out: Path, whose: str) -> dict[str, Any]:
     """Compile one entry in its variants, write the binaries, and say how to launch them."""
     entry = CORPUS[name]
     stock = compiled(entry)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with installed("replace"):
+        with installed("replace", decide=DECIDING[whose]):
             ours = compiled(entry)
     # Without barriers it is wrong, and would not be passed on.
     unjudged = patch("fencepost.hosts.triton.installation.refuse_wrong", lambda *_, **__: "not judged")
@@ -215,6 +220,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compile the sm_90 kernels for a run on a GPU.")
     parser.add_argument("--out", type=Path, required=True, help="directory for the binaries and kernels.json")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this entry (may be repeated)")
+    parser.add_argument("--whose", choices=list(DECIDING), default="chosen", help="whose barriers to compare")
     options = parser.parse_args(argv)
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
@@ -228,7 +234,7 @@ def main(argv: list[str] | None = None) -> int:
         if entry.name in skipped:
             continue
         try:
-            record = pool.submit(build, entry.name, out).result(SECONDS)
+            record = pool.submit(build, entry.name, out, options.whose).result(SECONDS)
         except BrokenProcessPool:
             skipped[entry.name] = "the compiler ended the process"
             pool = _pool()

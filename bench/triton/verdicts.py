@@ -28,7 +28,7 @@ from corpus import CORPUS, TARGETS, Entry
 from fencepost.check import check
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
-from fencepost.hosts.triton.choose_barriers import fewest_or_membars
+from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.generic import generic_form, touches_shared
 from fencepost.hosts.triton.installation import NOTED
 from fencepost.hosts.triton.joint_kernel import judged
@@ -66,7 +66,7 @@ class Judge:
         mistake = self.entry.mistake
         theirs = [] if mistake and mistake.repaired_by_membar else stock_edits(before, after())
         self.stock = self.verdict(apply_edits(before, theirs))
-        edits = theirs if mistake is not None else fewest_or_membars(before, after)
+        edits = theirs if mistake is not None else fewer_or_membars(before, after)
         self.membars = edits is None
         return edits
 

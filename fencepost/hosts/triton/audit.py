@@ -119,19 +119,14 @@ def triton_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
 
 def stock_edits(before: Module, after: Module) -> list[Edit]:
     """Just what membar did to a module: barriers, each with its location, and marks; FP410 if it did more."""
-    return [edit for edit, _ in stock_changes(before, after)]
-
-
-def stock_changes(before: Module, after: Module) -> list[tuple[Edit, Operation | None]]:
-    """The same, each barrier with itself as it stands in the module behind membar."""
-    found: list[tuple[Edit, Operation | None]] = []
+    found: list[Edit] = []
     ours = list(before.walk())
     place = 0
     for op in after.walk():
         here = ours[place] if place < len(ours) else None
         if here is not None and here.name == op.name:
             found += [
-                (SetAttribute(here, name, _spelled(op, name), inherent=inherent), None)
+                SetAttribute(here, name, _spelled(op, name), inherent=inherent)
                 for name, inherent in MARKS.items()
                 if name in op.attributes and name not in here.attributes
             ]
@@ -144,7 +139,7 @@ def stock_changes(before: Module, after: Module) -> list[tuple[Edit, Operation |
         elif here is not None and op.name == "ttg.barrier":
             # It has the location of what it stands in front of, or of what it stands behind.
             near = (other for other in (here, ours[place - 1]) if other.location == op.location)
-            found.append((InsertBarrier(here, at=next(near, None)), op))
+            found.append(InsertBarrier(here, at=next(near, None)))
         else:
             raise FencepostError(f"membar has changed more than barriers: {op.name}", code="FP410")
     if place < len(ours):

@@ -1,28 +1,25 @@
-"""Which barriers `replace` puts in: fencepost's where fewer of them run, else membar's own that are needed.
+"""Which barriers `replace` puts in: fencepost's where fewer of them run than of membar's, else membar's own.
 
-Where as many barriers run either way, where they stand decides, and the compiler behind membar was tuned with
-membar's places: with others, instructions around them are ordered otherwise, and kernels lost up to 7 %
-(docs/triton-h200.md). So membar's places are kept unless barriers are saved.
+Where as many run either way, where they stand decides, and the compiler behind membar was tuned with membar's places:
+with others, kernels lost up to 7 %. Where fewer run, fencepost's places are as quick as membar's without what nothing
+needs, or quicker. (docs/triton-h200.md has the measurements.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fencepost.analysis.build_program import read_program, with_fixed_waits
 from fencepost.analysis.pending import conflicts_left
 from fencepost.flow import build_flow
-from fencepost.hosts.triton.audit import stock_changes
 from fencepost.hosts.triton.membar_marks import synced_marks
-from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.translate import translations
-from fencepost.hosts.triton.write_back import refuse_beyond, removable, synchronized
+from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
 from fencepost.ir import ops
-from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
-from fencepost.passes.prune import prune_barriers
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +28,17 @@ class Candidate:
 
     edits: list[Edit]
     executed: float
-    repairs: bool = False
+    repairs: bool
     """Whether waits were made stronger: as Triton compiles the kernel, it is wrong."""
-    stock: bool = False
-    """Whether that is all that membar does, and nothing else."""
 
 
-def fewest_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
-    """fencepost's barriers if fewer run than of membar's that are needed; else those. None if that is all of them."""
+def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
+    """fencepost's barriers if fewer of them run, or if membar forgets one; None: membar's."""
     ours = fencepost_candidate(before)
     if ours.repairs:
         return ours.edits
-    try:
-        theirs = membar_candidate(before, after())
-    except FencepostError:
-        # What membar did cannot be told apart from something else, or read.
-        return ours.edits
-    if theirs is None or ours.executed < theirs.executed * (1 - 1e-9):
-        return ours.edits
-    return None if theirs.stock else theirs.edits
+    theirs = executed_of_membars(after())
+    return ours.edits if theirs is None or ours.executed < theirs * (1 - 1e-9) else None
 
 
 def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
@@ -70,11 +59,8 @@ def fencepost_candidate(before: Module) -> Candidate:
     return Candidate(edits + synced_marks(before), executed, repairs)
 
 
-def membar_candidate(before: Module, after: Module) -> Candidate | None:
-    """membar's barriers, without those that nothing needs; None if one is missing."""
-    changes = stock_changes(before, after)
-    added = {op for _, op in changes if op is not None}
-    redundant: set[Operation] = set()
+def executed_of_membars(after: Module) -> float | None:
+    """How often barriers run in a module behind membar; None if one is missing."""
     executed = 0.0
     for translation in translations(after):
         refuse_beyond(translation)
@@ -82,20 +68,14 @@ def membar_candidate(before: Module, after: Module) -> Candidate | None:
         program = with_fixed_waits(read_program(translation.trace, completion=False))
         if conflicts_left(program, program.existing):
             return None
-        removed = prune_barriers(
-            translation.trace, keep=lambda op: not (op.host in added and removable(op.host))
-        ).removed
-        redundant |= {op.host for op in removed if isinstance(op.host, Operation)}
-        executed += _executed(translation.trace, redundant)
-    edits = [edit for edit, op in changes if op is None or op not in redundant]
-    return Candidate(edits, executed, stock=not redundant)
+        executed += _executed(translation.trace)
+    return executed
 
 
-def _executed(trace: CapturedTrace, without: Collection[Operation] = ()) -> float:
-    """How often the barriers of a kernel run, estimated."""
+def _executed(trace: CapturedTrace) -> float:
     return sum(
         block.frequency
         for block in build_flow(trace).blocks
         for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None and op.host not in without
+        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
     )

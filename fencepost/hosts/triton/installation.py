@@ -32,7 +32,7 @@ from fencepost.hosts.common.audits import print_audit
 from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.audit import Audit, audit
-from fencepost.hosts.triton.choose_barriers import fewest_or_membars
+from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, parse_live, touches_shared
 from fencepost.hosts.triton.kept_audits import read, written
@@ -229,7 +229,7 @@ def install(
     mode: str | None = None,
     *,
     show: Callable[[Audit], None] | None = None,
-    decide: Decide = fewest_or_membars,
+    decide: Decide = fewer_or_membars,
     thorough: bool = False,
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.

@@ -18,9 +18,9 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.table import TABLE, Does
 from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.ir.differing_names import BRANCHES
 from fencepost.ir.source import FencepostError, Source
 from fencepost.ir.trace import CapturedTrace
-from fencepost.ir.verify import BRANCHES
 from tests.hosts.triton.forms import Forms, files, read
 
 FORMS = [read(path) for path in files()]
