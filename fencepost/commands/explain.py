@@ -231,11 +231,21 @@ def _more(count: int, most: int | None) -> Iterator[str]:
 def _warn_of_uncovered(kernel: CapturedTrace, explained: Explanation) -> None:
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import spans_of
+    from fencepost.report.heeded_comments import allowed_pairs
     from fencepost.report.words import plural
 
-    if explained.uncovered:
+    is_allowed = allowed_pairs(kernel) if explained.uncovered else None
+    left = [
+        hazard
+        for hazard in explained.uncovered
+        if is_allowed is None or not is_allowed(hazard.producer, hazard.consumer)
+    ]
+    if len(left) < len(explained.uncovered):
+        allowed = plural(len(explained.uncovered) - len(left), "hazard")
+        sys.stdout.write(f"{allowed} that no barrier covers, as a comment allows\n")
+    if left:
         source, _ = spans_of(kernel)
-        count = "more than " * explained.more + plural(len(explained.uncovered), "hazard")
+        count = "more than " * explained.more + plural(len(left), "hazard")
         text = f"{count} of @{kernel.name} that no barrier covers"
         note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
         print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))

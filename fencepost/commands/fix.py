@@ -89,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
 def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
     from fencepost.passes.fix import fix_text
     from fencepost.passes.insert import Insert
+    from fencepost.report.heeded_comments import check_heeding_comments, insert_heeding_comments
 
     try:
         kernels = read_kernels(name, compiled=not options.as_is)
@@ -97,17 +98,19 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
             return _fixed_module(name, kernels, insert)
         source = kernels.traces[0].source
         assert source is not None
-        return _Outcome(name, fix_text(source.text, source.name, insert=insert))
+        put_in = insert_heeding_comments(insert)
+        fixed = fix_text(source.text, source.name, insert=put_in, judge=check_heeding_comments)
+        return _Outcome(name, fixed)
     except FencepostError as error:
         return _Outcome(name, error=error)
 
 
 def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
     """A Triton module: barriers are put in as `insert` does, and what comes out is read and checked once more."""
-    from fencepost.check import check
     from fencepost.hosts.kernel_files import read_triton
     from fencepost.ir.source import Source
     from fencepost.passes.fix import FixedKernel, FixedText
+    from fencepost.report.heeded_comments import check_heeding_comments as check
 
     before = [check(kernel) for kernel in kernels.to_check()]
     source = kernels.translations[0].module.source
@@ -182,7 +185,9 @@ def _words(kernel: FixedKernel, options: argparse.Namespace) -> str:
         parts.append(f"{plural(kernel.mended, 'finding')} {done}")
     if kernel.left:
         parts.append(f"{plural(kernel.left, 'finding')} cannot be mended")
-    return ", ".join(parts) or "nothing to mend"
+    allowed = kernel.after.silenced
+    more = f"; {plural(allowed, 'finding')} left, as a comment allows" if allowed else ""
+    return f"{', '.join(parts) or 'nothing to mend'}{more}"
 
 
 def _diff(outcome: _Outcome) -> Iterator[str]:

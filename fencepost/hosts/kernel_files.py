@@ -57,14 +57,20 @@ class Kernels:
         return {"lowered": self.lowered, **words} if self.translations else {}
 
     def apply(self, insert: Insert) -> Iterator[Inserted]:
-        """Put barriers and waits into each kernel; into a module, only between two of its operations."""
+        """Put barriers and waits into each kernel, none for what its comments allow.
+
+        Into a module, they are put only between two of its operations.
+        """
+        from fencepost.report.heeded_comments import heeding_comments
+
         if not self.translations:
-            yield from map(insert.apply, self.traces)
+            for trace in self.traces:
+                yield heeding_comments(insert, trace).apply(trace)
             return
         from fencepost.hosts.triton.write_back import place_barriers
 
         for each in self.translations:
-            yield place_barriers(each, insert)
+            yield place_barriers(each, heeding_comments(insert, each.trace))
 
     def text(self) -> str:
         """The file as it is now."""

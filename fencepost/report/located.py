@@ -17,12 +17,13 @@ from pathlib import Path
 from fencepost.check import Deadlock, Race, Report
 from fencepost.check.group_by_fix import Cause, Finding, causes_of
 from fencepost.check.suggested_edits import Edit, applied
-from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, TextChange
 from fencepost.ir.trace import CapturedTrace
+from fencepost.report.allow_comments import Allow
 from fencepost.report.diagnostics import Diagnostic, from_error
-from fencepost.report.findings import cause_diagnostic, finding_diagnostic, spans_of, steps, verdict
+from fencepost.report.findings import Spans, cause_diagnostic, finding_diagnostic, spans_of, steps, verdict
+from fencepost.report.silencing import Silenced
 from fencepost.report.suggestions import edits_text
 
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?:, |$)")
@@ -58,10 +59,17 @@ class Located:
     fix: str = ""
     changes: tuple[TextChange, ...] = ()
     """What would settle it, in words and as changes to the text, where these are known."""
+    allow: Allow | None = None
+    """The comment that silences it."""
 
 
-def located(trace: CapturedTrace, report: Report, *, every: bool = False) -> list[Located]:
-    """What was found in a kernel: one message for each cause, or `every` finding by itself."""
+def located(
+    trace: CapturedTrace, report: Report, *, every: bool = False, silenced: Silenced | None = None
+) -> list[Located]:
+    """What was found in a kernel: one message for each cause, or `every` finding by itself.
+
+    Then what is `silenced`, each finding by itself, for whoever shows that.
+    """
     source, spans = spans_of(trace)
     found: list[Located] = []
     for cause in causes_of(report):
@@ -73,8 +81,12 @@ def located(trace: CapturedTrace, report: Report, *, every: bool = False) -> lis
             else:
                 diagnostic = cause_diagnostic(shown, source, spans)
             one = _located(diagnostic, trace.name)
-            path = tuple(_place(op.origin, spans.get(op), source) for op in _path(first))
+            path = _places(first, source, spans)
             found.append(replace(one, path=path, fix=fix, changes=changes))
+    for allow, findings in (silenced or {}).items():
+        for each in findings:
+            one = _located(finding_diagnostic(each, source, spans, ""), trace.name)
+            found.append(replace(one, path=_places(each, source, spans), allow=allow))
     return _numbered(found)
 
 
@@ -130,8 +142,10 @@ def _place(origin: str, span: Span | None, source: Source) -> Place:
     return Place(source.name, span.line, span) if span is not None else Place(source.name)
 
 
-def _path(finding: Finding) -> Sequence[ops.Operation]:
-    return steps(finding.path) if isinstance(finding, Race | Deadlock) else ()
+def _places(finding: Finding, source: Source, spans: Spans) -> tuple[Place, ...]:
+    """What is executed between the accesses of a finding."""
+    path = steps(finding.path) if isinstance(finding, Race | Deadlock) else ()
+    return tuple(_place(op.origin, spans.get(op), source) for op in path)
 
 
 def _changes(trace: CapturedTrace, edits: Sequence[Edit]) -> tuple[TextChange, ...]:

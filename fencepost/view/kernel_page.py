@@ -13,9 +13,11 @@ from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explained, Explanation, explain_barriers
-from fencepost.passes.insert import insert_barriers
+from fencepost.passes.insert import Insert
 from fencepost.report.diagnostics import Diagnostic
-from fencepost.report.findings import CODES, grouped, spans_of, verdict
+from fencepost.report.findings import CODES, finding_diagnostic, grouped, spans_of, verdict
+from fencepost.report.heeded_comments import insert_heeding_comments
+from fencepost.report.silencing import Silenced, Silencer
 from fencepost.report.stalls import stall_sentence, stalls_of
 from fencepost.report.words import consequence
 from fencepost.timing import SyncTime
@@ -45,17 +47,16 @@ def page_of(
     """
     made = _Pages(target)
     for trace in traces:
-        report = check(trace)
-        made.add(trace, report, f"@{trace.name}")
+        report = made.add(trace, f"@{trace.name}")
         again = _mended(trace, report, target) if mended and not made.is_late() else None
         if mended and report.races and made.is_late():
             made.leave_out("the kernel with the barriers of `insert`: what is here took long enough")
         if again is not None:
-            made.add(again, check(again), f"@{trace.name}, with the barriers of insert")
+            made.add(again, f"@{trace.name}, with the barriers of insert")
         with python_lines(trace) as source:
             if mended and source is not None and not made.is_late():
                 # Judged again: what is said may name lines.
-                made.add(trace, check(trace), f"@{trace.name}, in {Path(source.name).name}")
+                made.add(trace, f"@{trace.name}, in {Path(source.name).name}")
     named = title or (Path(made.texts[0].name).name if made.texts else "")
     return Page(named, __version__, tuple(made.texts), tuple(made.kernels))
 
@@ -80,16 +81,20 @@ class _Pages:
         last = self.kernels[-1]
         self.kernels[-1] = replace(last, left_out=(*last.left_out, what))
 
-    def add(self, trace: CapturedTrace, report: Report, title: str) -> None:
-        """One more kernel. Without its barriers, one that was there before is the same again for strategies."""
-        source, spans = spans_of(trace)
+    def add(self, trace: CapturedTrace, title: str) -> Report:
+        """One more kernel, and what was found in it, less what its comments allow.
+
+        Without its barriers, one that was there before is the same again for strategies.
+        """
+        source, _ = spans_of(trace)
+        report, silenced = Silencer().apply(trace, check(trace))
         if source.text not in self.numbers:
             self.numbers[source.text] = len(self.texts)
             # Not splitlines(): the numbers of lines are those that everything else counts.
             lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
             self.texts.append(Text(source.name, tuple(lines)))
         before = self.kernels[-1] if self.kernels else None
-        page = _kernel_page(trace, report, self.target, spans)
+        page = _kernel_page(trace, report, silenced, self.target)
         self.kernels.append(replace(page, title=title, text=self.numbers[source.text]))
         if before is not None and before.name == trace.name and before.strategies:
             rows, why = (as_it_stands(trace, self.target), *before.strategies[1:]), ""
@@ -100,6 +105,7 @@ class _Pages:
         self.kernels[-1] = replace(self.kernels[-1], strategies=rows)
         if why:
             self.leave_out(why)
+        return report
 
 
 def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
@@ -108,26 +114,36 @@ def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace 
         return None
     try:
         kernel = copy_of(trace)
-        insert_barriers(kernel, target)
+        insert_heeding_comments(Insert(target=target))(kernel)
     except FencepostError:
         return None  # the findings of the kernel itself say what is wrong with it
     kernel.source = None
     return kernel
 
 
-def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans) -> KernelPage:
+def _kernel_page(trace: CapturedTrace, report: Report, silenced: Silenced, target: str) -> KernelPage:
     """Everything but the strategies."""
+    source, spans = spans_of(trace)
     left_out: list[str] = []
     explained, windows = _explained(trace, target, spans, left_out)
     shown, left = grouped(trace, report, MOST_FINDINGS)
     if left:
         left_out.append(f"{left} more causes that `check` found")
-    races = [lines for diagnostic in shown if (lines := _raced(diagnostic)) is not None]
+    allowed = [
+        (finding_diagnostic(finding, source, spans, ""), allow.reason)
+        for allow, findings in silenced.items()
+        for finding in findings
+    ]
+    if len(allowed) > MOST_FINDINGS:
+        left_out.append(f"{len(allowed) - MOST_FINDINGS} more findings that comments allow")
+    every = [*((diagnostic, "") for diagnostic in shown), *allowed[:MOST_FINDINGS]]
+    races = [lines for diagnostic, _ in every if (lines := _raced(diagnostic)) is not None]
     runs = scenarios_of(trace, races, spans)
     left_out += [*runs.left_out, *report.explored.limits]
-    here = spans_of(trace)[0].name
     places = ((op, written_at(op)) for op in spans)
-    written = {_line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != here}
+    written = {
+        _line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != source.name
+    }
     return KernelPage(
         trace.name,
         f"@{trace.name}",
@@ -141,7 +157,7 @@ def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans
         _buffers(trace, windows),
         _barriers(trace, explained, stalls_of(trace, target), spans),
         windows.found,
-        tuple(_finding(diagnostic, runs) for diagnostic in shown),
+        tuple(replace(_finding(diagnostic, runs), allowed=why) for diagnostic, why in every),
         tuple(runs.runs),
         tuple(runs.switches),
         (),

@@ -247,7 +247,8 @@ def _race(scenario: Scenario | None) -> RunRace | None:
 
 def _most_telling(kernel: KernelPage) -> Scenario | None:
     """The run that a picture shows: the first race that there is, or would be without a barrier."""
-    found = [kernel.scenarios[each.scenario] for each in kernel.findings if each.scenario is not None]
+    findings = sorted(kernel.findings, key=lambda each: bool(each.allowed))
+    found = [kernel.scenarios[each.scenario] for each in findings if each.scenario is not None]
     found += [scenario for scenario in kernel.scenarios if scenario.switched_off and scenario.recording.races]
     found.sort(key=lambda scenario: [race.kind for race in scenario.recording.races[:1]] != ["RAW"])
     return next(iter([*found, *kernel.scenarios]), None)
