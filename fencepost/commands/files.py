@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fencepost.did_you_mean import close
 from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
@@ -36,10 +37,24 @@ def _not_empty(kernels: Kernels, shown: str) -> Kernels:
 def _bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except FileNotFoundError as error:
+        notes = [
+            ("help", f"did you mean `{Path(name).parent / each}`?")
+            for each in close(Path(name).name, _beside(name))
+        ]
+        raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except OSError as error:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
     except ValueError as error:
         raise FencepostError(f"cannot read {name!r}: {error}", code="FP112") from None
+
+
+def _beside(name: str) -> list[str]:
+    """What there is in the folder that a file would be in."""
+    try:
+        return [each.name for each in Path(name).parent.iterdir()]
+    except OSError:
+        return []
 
 
 def _decoded(raw: bytes, shown: str) -> str:

@@ -66,6 +66,12 @@ class _Outcome:
 
 def run(options: argparse.Namespace) -> int:
     """Mend every file; 1 if something is left that cannot be mended, 2 if a file could not be judged."""
+    from fencepost.placement import strategy_named
+    from fencepost.targets import target_named
+
+    # A mistyped name is no reason why a kernel cannot be mended.
+    strategy_named(options.strategy)
+    target_named(options.target or "")
     files = kernel_files(options.files)
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
