@@ -13,6 +13,8 @@ from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 STDIN = "-"
+BOM = "\ufeff"
+"""The byte order mark: in UTF-8 it says nothing, and stays where it was."""
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 
 
@@ -75,6 +77,19 @@ def _decoded(raw: bytes, shown: str) -> str:
 def write_text(path: str, text: str) -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_back(path: str, text: str) -> None:
+    """Replace the text of a file that it was read from, with the byte order mark and the line ends that it has."""
+    before = _bytes(path)
+    if before.count(b"\n") and before.count(b"\n") == before.count(b"\r\n"):
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    write_text(path, (BOM if begins_with_bom(path) else "") + text)
+
+
+def begins_with_bom(path: str) -> bool:
+    """Whether a file begins with a byte order mark, as some editors write it."""
+    return _bytes(path).startswith(BOM.encode())
 
 
 def write_bytes(path: str, content: bytes) -> None:

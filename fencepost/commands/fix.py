@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import STDIN, read_kernels, write_text
+from fencepost.commands.files import BOM, STDIN, begins_with_bom, read_kernels, write_back
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
@@ -46,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_as_is_argument(parser)
 
 
+LEFT = "left as it is, for barriers and stronger waits do not mend it, and no wait is put into a module"
+
+
 @dataclass(slots=True)
 class _Outcome:
     """What became of one file."""
@@ -80,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         outcome = _Outcome(name, error=missing) if missing is not None else _fixed(name, options)
         outcomes.append(outcome)
         if options.write and outcome.fixed is not None and outcome.fixed.changed:
-            write_text(name, outcome.fixed.after)
+            write_back(name, outcome.fixed.after)
         if outcome.error is not None:
             print_error(outcome.error)
         if not options.json:
@@ -112,7 +116,7 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
 
 
 def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
-    """A Triton module: barriers are put in as `insert` does, and what comes out is read and checked once more."""
+    """A Triton module: barriers are put in and waits made stronger; what comes out is read and checked once more."""
     from fencepost.hosts.kernel_files import read_triton
     from fencepost.ir.source import Source
     from fencepost.passes.fix import FixedKernel, FixedText
@@ -128,17 +132,15 @@ def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
         ]
     elif not all(report.ok for report in before):
         try:
-            for _ in kernels.apply(insert):
-                pass
-            now = kernels.text()
+            now = kernels.text([*kernels.apply(replace(insert, stronger_waits=True))])
         except FencepostError as error:
-            notes, now = [f"barriers alone do not mend it: {error.message} ({error.code})"], text
+            notes, now = [f"{LEFT}: {error.message} ({error.code})"], text
         if now != text:
             again = [check(kernel) for kernel in read_triton(Source(source.name, now)).to_check()]
             if all(report.ok for report in again):
                 text, after = now, again
             else:
-                notes = ["barriers alone do not mend it"]
+                notes = [LEFT]
     fixed = [
         FixedKernel(old.kernel.name, old, new)
         for old, new in zip(before, after, strict=True)
@@ -199,7 +201,9 @@ def _words(kernel: FixedKernel, options: argparse.Namespace) -> str:
 def _diff(outcome: _Outcome) -> Iterator[str]:
     fixed = outcome.fixed
     assert fixed is not None
-    before, after = fixed.before.splitlines(keepends=True), fixed.after.splitlines(keepends=True)
+    mark = BOM if outcome.file != STDIN and begins_with_bom(outcome.file) else ""
+    # Not splitlines(): a form feed in a comment ends no line for `patch`.
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", mark + text) for text in (fixed.before, fixed.after))
     for line in unified_diff(before, after, f"a/{outcome.file}", f"b/{outcome.file}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,15 +72,16 @@ class Kernels:
         for each in self.translations:
             yield place_barriers(each, heeding_comments(insert, each.trace))
 
-    def text(self) -> str:
-        """The file as it is now."""
+    def text(self, done: Sequence[Inserted] = ()) -> str:
+        """The file as it is now; `done` says which waits of a module were made stronger."""
         if not self.translations:
             return print_file(self.traces)
         from fencepost.hosts.triton.source_edits import edit_source
-        from fencepost.hosts.triton.write_back import edits_of
+        from fencepost.hosts.triton.write_back import edits_of, stronger_waits
 
         module = self.translations[0].module
-        return edit_source(module, [edit for each in self.translations for edit in edits_of(each)])
+        edits = [edit for each in self.translations for edit in edits_of(each)]
+        return edit_source(module, [*edits, *(edit for each in done for edit in stronger_waits(each))])
 
     def target(self, asked: str | None) -> str:
         """The target that was asked for, or else the one that the file names."""

@@ -10,13 +10,13 @@ from urllib.parse import quote
 from fencepost.ir.source import Span
 from fencepost.report.allow_comments import Allow
 from fencepost.report.located import Located, Place, relative
-from fencepost.report.rules import RULES
+from fencepost.report.rules import NAMES, rule_of
 from fencepost.version import __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "fencepost/v1"
 """Whose fingerprints they are, and of which making: another way to make them gets another name."""
-CODES = list(RULES)
+CODES = list(NAMES)
 
 
 def sarif_log(
@@ -30,11 +30,11 @@ def sarif_log(
             "id": code,
             "name": rule.name,
             "shortDescription": {"text": rule.title},
-            "fullDescription": {"text": rule.title},
+            "fullDescription": {"text": rule.meaning},
             "help": {"text": rule.help},
             "defaultConfiguration": {"level": "error"},
         }
-        for code, rule in RULES.items()
+        for code, rule in ((code, rule_of(code)) for code in CODES)
     ]
     run = {
         "tool": {"driver": {"name": "fencepost", "semanticVersion": __version__, "rules": rules}},
