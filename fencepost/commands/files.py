@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from fencepost.did_you_mean import close
@@ -99,19 +99,20 @@ def write_bytes(path: str, content: bytes) -> None:
         return
     # What a link points to is replaced, not the link.
     target = Path(os.path.realpath(path))
+    # Named before it is there: whatever happens from here on, it can be taken away.
+    temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}")
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
-    try:
-        with os.fdopen(handle, "wb") as out:
+        with temporary.open("xb") as out:
             out.write(content)
-        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+        if target.exists():
+            temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+        raise
 
 
 def _write_through(path: str, content: bytes) -> None:
@@ -120,9 +121,3 @@ def _write_through(path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
     except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

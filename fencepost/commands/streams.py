@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -57,6 +57,11 @@ def lasting_streams() -> Iterator[None]:
     sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
     try:
         yield
+    except KeyboardInterrupt:
+        # What was printed before is read; half a line of a result is better than none of the lines above it.
+        with suppress(OSError):
+            sys.stdout.flush()
+        raise
     finally:
         sys.stdout, sys.stderr = before
 
