@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
     from types import FrameType
     from typing import NoReturn
 
@@ -38,6 +39,8 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it: 128 and the number of the signal."""
 CLEANING_UP = 2.0
 """Seconds after Ctrl-C in which another one is not heeded: children are ended and temporary files removed."""
+WITHOUT_PROGRESS = ("lsp", "schema", "completion")
+"""Commands that speak another language on the terminal, or are done at once."""
 WITHOUT_JSON = ("check", "schema", "lsp", "completion")
 """Commands that have no `--json` of the usual kind: `check` has more formats, a schema is JSON."""
 
@@ -45,9 +48,10 @@ WITHOUT_JSON = ("check", "schema", "lsp", "completion")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
-        if arguments is None:
-            _handle_signals()
+        interrupt = _handle_signals() if arguments is None else None
         code = _run_to_its_end(arguments)
+        if interrupt is not None and interrupt.raised:
+            raise KeyboardInterrupt  # the language server's library catches it, and ends as if all were well
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         code = INTERRUPTED
@@ -57,15 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _handle_signals() -> None:
+def _handle_signals() -> _Interrupt | None:
     """As a process of its own: whoever ends it politely lets it end those that it has started."""
     signal.signal(signal.SIGTERM, _terminated)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        # A job in the background of a shell ignores it, and goes on doing so.
-        interrupt = _Interrupt()
-        signal.signal(signal.SIGINT, interrupt)
-        signal.signal(signal.SIGALRM, interrupt.again)
-        sys.unraisablehook = interrupt.swallowed
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return None  # a job in the background of a shell ignores it, and goes on doing so
+    interrupt = _Interrupt()
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGALRM, interrupt.again)
+    sys.unraisablehook = interrupt.swallowed
+    return interrupt
 
 
 class _Interrupt:
@@ -73,6 +78,11 @@ class _Interrupt:
 
     def __init__(self) -> None:
         self.last = -CLEANING_UP
+
+    @property
+    def raised(self) -> bool:
+        """Whether there was one."""
+        return self.last >= 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -130,12 +140,23 @@ def _run(arguments: Sequence[str] | None) -> int:
         # argparse leaves after --help, --version and mistakes; its output still has to be flushed.
         sys.stdout.flush()
         raise
-    with coloured(options.color):
+    with coloured(options.color), _progress(options):
         try:
             return int(options.run(options))
         except FencepostError as error:
             _print_error(error)
             return error.exit_code
+
+
+def _progress(options: argparse.Namespace) -> AbstractContextManager[None]:
+    """What shows on a terminal that a command is at work; nothing is loaded for it elsewhere."""
+    from contextlib import nullcontext
+
+    if options.called in WITHOUT_PROGRESS or not sys.stderr.isatty():
+        return nullcontext()
+    from fencepost.commands.progress import progress_shown
+
+    return progress_shown(options)
 
 
 def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
@@ -165,7 +186,7 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
         command.add_argument(
             "--color", choices=list(COLORS), default="auto", help="colours in what is printed (default: auto)"
         )
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, called=name)
     return parser
 
 

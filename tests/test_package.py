@@ -17,7 +17,7 @@ from fencepost.kernels import BUNDLED, KERNELS, TO_SCHEDULE, bundled_kernel
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
-BASE = {"did_you_mean", "option_fields", "gc_pause", "version"}
+BASE = {"did_you_mean", "gc_pause", "option_fields", "phases", "version"}
 """Modules that know nothing of kernels."""
 MAY_IMPORT = {
     "ir": set(),

@@ -21,6 +21,7 @@ from fencepost.commands.output import (
 from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
     from fencepost.ir.ops import Operation
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     codes = [0]
     files = kernel_files(options.files)
-    for name, missing in files:
+    for number, (name, missing) in enumerate(files, 1):
+        begin_file(name, number, len(files))
         try:
             if missing is not None:
                 raise missing
@@ -84,6 +86,7 @@ def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     kernels = read_kernels(name, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
+        begin_phase(f"explaining @{kernel.name}")
         explained = read_options(Explain, options, target=target).apply(kernel)
         if options.json:
             told = _as_json(kernel, explained, target)

@@ -11,6 +11,7 @@ from fencepost.did_you_mean import close
 from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.phases import begin_phase
 
 STDIN = "-"
 BOM = "\ufeff"
@@ -24,6 +25,7 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
     With `compiled`, a Triton module is taken as it gets compiled, with membar's barriers, if it has none yet.
     """
     shown = "<stdin>" if name == STDIN else name
+    begin_phase("parsing")
     text = _decoded(_bytes(name), shown)
     if is_triton(name, text):
         return _not_empty(read_triton(Source(shown, text), compiled=compiled), shown)
@@ -76,6 +78,7 @@ def _decoded(raw: bytes, shown: str) -> str:
 
 def write_text(path: str, text: str) -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
+    begin_phase(f"writing {path}")
     write_bytes(path, text.encode("utf-8"))
 
 

@@ -23,6 +23,7 @@ from fencepost.commands.output import (
 from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
@@ -80,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
     outcomes = []
-    for name, missing in files:
+    for number, (name, missing) in enumerate(files, 1):
+        begin_file(name, number, len(files))
         outcome = _Outcome(name, error=missing) if missing is not None else _fixed(name, options)
         outcomes.append(outcome)
         if options.write and outcome.fixed is not None and outcome.fixed.changed:

@@ -19,6 +19,7 @@ from fencepost.commands.output import (
 )
 from fencepost.hosts.kernel_files import Kernels
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.emit.write import Barrier, Inserted
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.passes.insert import Insert
     from fencepost.report.heeded_comments import still_silenced
 
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file)
     insert = read_options(Insert, options, target=kernels.target(options.target))
     results = [*kernels.apply(insert)]

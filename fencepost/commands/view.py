@@ -12,6 +12,7 @@ from fencepost.commands.files import FILE_HELP, STDIN, read_kernels, write_bytes
 from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
 from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     write = None if options.json else _writer(output)
     if options.file != STDIN and not options.json:
         _refuse_overwriting(options.file, output)
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file, compiled=not options.as_is)
     chosen = _chosen(kernels, options.kernel)
     target = kernels.target(options.target)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
+from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
     from fencepost.emit.write import Inserted
@@ -112,6 +113,7 @@ def read_triton(source: Source, *, compiled: bool = False) -> Kernels:
     from fencepost.hosts.triton.clusters import refuse_clusters
     from fencepost.hosts.triton.module_files import read_sources
 
+    begin_phase("parsing with Triton")
     (module,) = read_sources([source])
     refuse_clusters(module)
     # What cannot be followed is named as it stands in the file, also if nothing is left of it in the end.
@@ -145,6 +147,7 @@ def _as_compiled(module: Module) -> tuple[Module, str]:
     assert module.source is not None
     if not is_before_membar(module):
         return module, ""
+    begin_phase("lowering with Triton")
     try:
         after = lowered(module.source)
     except FencepostError as error:

@@ -16,6 +16,7 @@ from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import Insert
+from fencepost.phases import begin_phase
 from fencepost.report.findings import CODES, spans_of
 from fencepost.report.isolated_accesses import can_be_isolated
 from fencepost.report.silencing import Places, Silenced, Silencer
@@ -25,6 +26,7 @@ RACE, ORDER = CODES["race"], CODES["wrong order"]
 
 def check_heeding_comments(kernel: CapturedTrace) -> Report:
     """Judge a kernel; what its comments allow is only counted."""
+    begin_phase(f"checking @{kernel.name}")
     return Silencer().apply(kernel, check(kernel))[0]
 
 

@@ -14,6 +14,7 @@ from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explained, Explanation, explain_barriers
 from fencepost.passes.insert import Insert
+from fencepost.phases import begin_phase
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import CODES, finding_diagnostic, grouped, spans_of, verdict
 from fencepost.report.heeded_comments import insert_heeding_comments
@@ -87,6 +88,7 @@ class _Pages:
         Without its barriers, one that was there before is the same again for strategies.
         """
         source, _ = spans_of(trace)
+        begin_phase(f"checking {title}")
         report, silenced = Silencer().apply(trace, check(trace))
         if source.text not in self.numbers:
             self.numbers[source.text] = len(self.texts)
@@ -138,6 +140,7 @@ def _kernel_page(trace: CapturedTrace, report: Report, silenced: Silenced, targe
         left_out.append(f"{len(allowed) - MOST_FINDINGS} more findings that comments allow")
     every = [*((diagnostic, "") for diagnostic in shown), *allowed[:MOST_FINDINGS]]
     races = [lines for diagnostic, _ in every if (lines := _raced(diagnostic)) is not None]
+    begin_phase(f"running @{trace.name} step by step")
     runs = scenarios_of(trace, races, spans)
     left_out += [*runs.left_out, *report.explored.limits]
     places = ((op, written_at(op)) for op in spans)
@@ -170,6 +173,7 @@ def _explained(
     trace: CapturedTrace, target: str, spans: Spans, left_out: list[str]
 ) -> tuple[Explanation | None, Windows]:
     """Why each barrier is there, and all windows; nothing for kernels that `explain` refuses."""
+    begin_phase(f"explaining @{trace.name}")
     try:
         explained = explain_barriers(trace, target)
     except FencepostError as refused:

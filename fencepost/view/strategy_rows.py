@@ -12,6 +12,7 @@ from fencepost.ir.printer import locate, print_file, statement
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import insert_barriers
+from fencepost.phases import begin_phase
 from fencepost.placement import AUTO, STRATEGIES
 from fencepost.timing import time_kernel
 from fencepost.view.page_data import StrategyRow
@@ -38,6 +39,7 @@ def strategy_rows(trace: CapturedTrace, target: str) -> tuple[tuple[StrategyRow,
         for name in (AUTO.name, *STRATEGIES):
             if thread_time() - start > MOST_SECONDS:
                 return tuple(rows), f"strategies side by side: {name} and those after it would take too long"
+            begin_phase(f"comparing strategies for @{trace.name}: {name}")
             rows.append(_row(trace, name, target))
     except FencepostError as refused:
         return tuple(rows), f"strategies side by side: without its barriers, {refused.message}"

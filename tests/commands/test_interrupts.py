@@ -120,6 +120,11 @@ def test_what_was_found_before_is_printed(folder: Path) -> None:
     assert found.code == 130 and "error[FP001]" in found.out and "@racy: 1 race" in found.out
 
 
+def test_the_language_server_ends_like_everything_else(folder: Path) -> None:
+    found = interrupt(folder, 3.0, "lsp")
+    assert (found.code, found.err, found.left) == (130, "interrupted\n", [])
+
+
 def test_a_job_in_the_background_goes_on(folder: Path) -> None:
     command = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{START}"
     process = subprocess.Popen(
