@@ -17,6 +17,7 @@ from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import Insert
 from fencepost.phases import begin_phase
+from fencepost.report.allow_comments import read_allow_comments
 from fencepost.report.findings import CODES, spans_of
 from fencepost.report.isolated_accesses import can_be_isolated
 from fencepost.report.silencing import Places, Silenced, Silencer
@@ -47,6 +48,8 @@ def allowed_pairs(kernel: CapturedTrace) -> Filter | None:
     Where waves are skewed, what allows a race does not allow the wrong order, which barriers keep as well: there both
     codes have to be allowed.
     """
+    if not _may_have_comments(kernel):
+        return None
     allowed = {code: _allowed_accesses(kernel, code) for code in (RACE, ORDER)}
     if not allowed[RACE]:
         return None
@@ -59,6 +62,15 @@ def still_silenced(kernel: CapturedTrace) -> Silenced:
     if allowed_pairs(kernel) is None:
         return {}
     return Silencer().apply(kernel, check(kernel))[1]
+
+
+def _may_have_comments(kernel: CapturedTrace) -> bool:
+    """Whether a comment allows anything in the text, or there is another file that may have one."""
+    bodies = (kernel, *kernel.functions())
+    source = kernel.source or spans_of(kernel)[0]
+    return bool(read_allow_comments(source).allows) or any(
+        op.origin for body in bodies for op in body.preorder_walk()
+    )
 
 
 def _allowed_accesses(kernel: CapturedTrace, code: str) -> set[ops.Operation]:

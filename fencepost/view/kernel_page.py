@@ -32,8 +32,8 @@ from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 MOST_FINDINGS = 50
 MOST_REASONS = 12
 """Of a barrier."""
-MOST_SECONDS = 6.0
-"""A page that has taken longer goes without strategies, and shows kernels once."""
+MOST_SECONDS = 5.0
+"""A page that has taken longer goes without strategies; one that would take longer shows kernels once."""
 
 Spans = dict[ops.Operation, Span]
 
@@ -49,13 +49,14 @@ def page_of(
     made = _Pages(target)
     for trace in traces:
         report = made.add(trace, f"@{trace.name}")
-        again = _mended(trace, report, target) if mended and not made.is_late() else None
-        if mended and report.races and made.is_late():
+        in_time = made.has_time_for_another()
+        again = _mended(trace, report, target) if mended and in_time else None
+        if mended and report.races and not in_time:
             made.leave_out("the kernel with the barriers of `insert`: what is here took long enough")
         if again is not None:
             made.add(again, f"@{trace.name}, with the barriers of insert")
         with python_lines(trace) as source:
-            if mended and source is not None and not made.is_late():
+            if mended and source is not None and made.has_time_for_another():
                 # Judged again: what is said may name lines.
                 made.add(trace, f"@{trace.name}, in {Path(source.name).name}")
     named = title or (Path(made.texts[0].name).name if made.texts else "")
@@ -76,6 +77,10 @@ class _Pages:
     def is_late(self) -> bool:
         """Whether making the page has taken so long that what can be left out is."""
         return thread_time() - self.start > MOST_SECONDS
+
+    def has_time_for_another(self) -> bool:
+        """Whether a kernel can be shown once more: that takes about as long as all that is there."""
+        return 2 * (thread_time() - self.start) < MOST_SECONDS
 
     def leave_out(self, what: str) -> None:
         """Say that something about the last kernel is not shown."""

@@ -26,6 +26,8 @@ from fencepost.view.page_data import Access, Cell, Mbarrier, Phase, Recording, R
 
 MOST_STEPS = 600
 """Steps of a run that are written down."""
+MOST_EVENTS = 3 * MOST_STEPS
+"""Operations of a path that are run for that: more than the steps, for waves that take different sides."""
 MOST_SLOTS = 24
 """Slots of buffers that get a lane."""
 AFTERWARDS = 12
@@ -118,6 +120,7 @@ class RecordedRun(Simulation):
         explored: Explored | None = None,
     ) -> None:
         super().__init__(context, path, waves, everyone, explored)
+        self.cut_off()
         self.met: list[Met] = []
         self.shown: Hold | None = None
         """The race that is to be seen."""
@@ -127,6 +130,13 @@ class RecordedRun(Simulation):
             self.left_out[state.wave] = [event for event in state.events if event.op in off]
             if self.left_out[state.wave]:
                 state.events = [event for event in state.events if event.op not in off]
+
+    def cut_off(self) -> None:
+        """Leave out what no recording gets to: to follow thousands of accesses behind it takes seconds."""
+        for state in self.waves:
+            if state.events and state.events[-1].number > MOST_EVENTS:
+                state.events = [event for event in state.events if event.number <= MOST_EVENTS]
+                self.ends = False
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
         """Keep what races, as it was run."""
