@@ -37,7 +37,7 @@ def windows_of(trace: CapturedTrace, explained: Explanation, spans: Spans) -> Wi
     effort = Effort(MOST_STEPS, MOST_WINDOWS)
     pairs: dict[Key, Hazard] = {}
     # Without any barrier, each access meets the next one that conflicts; a barrier may be there for a later one.
-    for hazard in hazards(read_program(trace), {}, effort):
+    for hazard in hazards(explained.program or read_program(trace), {}, effort):
         pairs.setdefault(_key(hazard), hazard)
     covering: dict[Key, list[int]] = {}
     for entry in explained.barriers:

@@ -26,8 +26,6 @@ from fencepost.view.page_data import Access, Cell, Mbarrier, Phase, Recording, R
 
 MOST_STEPS = 600
 """Steps of a run that are written down."""
-MOST_EVENTS = 3 * MOST_STEPS
-"""Operations of a path that are run for that: more than the steps, for waves that take different sides."""
 MOST_SLOTS = 24
 """Slots of buffers that get a lane."""
 AFTERWARDS = 12
@@ -132,10 +130,10 @@ class RecordedRun(Simulation):
                 state.events = [event for event in state.events if event.op not in off]
 
     def cut_off(self) -> None:
-        """Leave out what no recording gets to: to follow thousands of accesses behind it takes seconds."""
+        """Leave out what no recording gets to, at an operation a step: to follow what is behind it takes seconds."""
         for state in self.waves:
-            if state.events and state.events[-1].number > MOST_EVENTS:
-                state.events = [event for event in state.events if event.number <= MOST_EVENTS]
+            if len(state.events) > MOST_STEPS:
+                del state.events[MOST_STEPS:]
                 self.ends = False
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
