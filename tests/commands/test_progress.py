@@ -14,12 +14,16 @@ from pathlib import Path
 import pytest
 
 from fencepost.commands import progress
+from fencepost.phases import listening
+from tests.conftest import CommandLine
 from tests.exploding_kernels import straight_accesses
 
 START = """
 import sys
 from fencepost import cli
 from fencepost.commands import progress
+from fencepost.phases import listening
+from tests.conftest import CommandLine
 progress.PATIENCE = 0.05
 sys.exit(cli.main())
 """
@@ -74,18 +78,65 @@ def test_what_takes_long_says_what_it_does_and_leaves_nothing_on_the_screen(fold
 
 
 @pytest.mark.parametrize(
-    ("arguments", "phases"),
+    ("arguments", "some"),
     [
-        (["insert", "slow.fp", "-o", "out.fp"], ["analysing @k", "writing"]),
-        (["view", "slow.fp", "-o", "out.svg"], ["checking @k", "explaining @k", "running @k step by step"]),
+        (["insert", "slow.fp", "-o", "out.fp"], r"parsing|analysing @k|choosing barriers for @k|writing"),
+        (["view", "slow.fp", "-o", "out.svg"], r"checking @k|explaining @k|running @k step by step"),
     ],
     ids=["insert", "view"],
 )
-def test_phases(arguments: list[str], phases: list[str], folder: Path) -> None:
+def test_a_single_file_is_named_with_the_phase(arguments: list[str], some: str, folder: Path) -> None:
     text, _, code = seen(folder, *arguments)
-    assert code == 0
-    for phase in phases:
-        assert f"slow.fp · {phase}" in text, text[:2000]
+    assert code == 0 and re.search(rf"slow\.fp · (?:{some})", text), text[:2000]
+
+
+class Heard:
+    """Everything that is said, however short it was so."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def file(self, name: str, number: int, count: int) -> None:
+        self.said.append(f"{Path(name).name} {number}/{count}")
+
+    def phase(self, words: str) -> None:
+        self.said.append(words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "phases"),
+    [
+        (
+            ["check", "."],
+            ["racy.fp 1/2", "parsing", "checking @racy", "slow.fp 2/2", "parsing", "checking @k"],
+        ),
+        (["explain", "racy.fp"], ["racy.fp 1/1", "parsing", "explaining @racy"]),
+        (
+            ["insert", "racy.fp", "-o", "out.fp"],
+            ["racy.fp 1/1", "parsing", "analysing @racy", "choosing barriers for @racy", "writing @racy"],
+        ),
+        (["prune", "racy.fp"], ["racy.fp 1/1", "parsing", "pruning @racy"]),
+        (["fix", "racy.fp"], ["racy.fp 1/1", "parsing", "checking @racy", "analysing @racy"]),
+        (["view", "racy.fp"], ["racy.fp 1/1", "parsing", "checking @racy", "explaining @racy"]),
+        (["schedule", "racy.fp"], ["racy.fp 1/1", "parsing", "scheduling @racy"]),
+    ],
+    ids=["check", "explain", "insert", "prune", "fix", "view", "schedule"],
+)
+def test_phases(
+    arguments: list[str],
+    phases: list[str],
+    folder: Path,
+    fencepost: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(folder)
+    heard = Heard()
+    with listening(heard):
+        fencepost(*arguments)
+    assert heard.said[: len(phases)] == phases
+    before = list(heard.said)
+    fencepost("check", "racy.fp")
+    assert heard.said == before, "nobody listens any more"
 
 
 @pytest.mark.parametrize(
