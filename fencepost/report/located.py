@@ -72,8 +72,9 @@ def located(
     """
     source, spans = spans_of(trace)
     found: list[Located] = []
+    before = Snapshot.of([trace]) if trace.source is not None and not report.ok else None
     for cause in causes_of(report):
-        fix, changes = edits_text(cause.edits, spans), _changes(trace, cause.edits)
+        fix, changes = edits_text(cause.edits, spans), _changes(before, cause.edits)
         for shown in [Cause([each], cause.edits) for each in cause.findings] if every else [cause]:
             first = shown.findings[0]
             if every:
@@ -148,11 +149,10 @@ def _places(finding: Finding, source: Source, spans: Spans) -> tuple[Place, ...]
     return tuple(_place(op.origin, spans.get(op), source) for op in path)
 
 
-def _changes(trace: CapturedTrace, edits: Sequence[Edit]) -> tuple[TextChange, ...]:
+def _changes(before: Snapshot | None, edits: Sequence[Edit]) -> tuple[TextChange, ...]:
     """A fix as changes to the text; none where the text is a host's, or has no place for it."""
-    if not edits or trace.source is None or any(edit.at.host is not None for edit in edits):
+    if not edits or before is None or any(edit.at.host is not None for edit in edits):
         return ()
-    before = Snapshot.of([trace])
     with applied(edits):
         try:
             return tuple(before.changes())
