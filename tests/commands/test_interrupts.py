@@ -16,8 +16,20 @@ import pytest
 from tests.exploding_kernels import KERNELS
 from tests.lsp.test_server import MODULE
 
-START = "import sys, fencepost.cli as cli; print('ready', flush=True); sys.exit(cli.main())"
-"""As `fencepost` starts; before the first line, Python itself is loading."""
+START = """
+import sys
+from fencepost import cli
+
+run = cli._run_to_its_end
+
+def begun(arguments):
+    print("ready", flush=True)
+    return run(arguments)
+
+cli._run_to_its_end = begun
+sys.exit(cli.main())
+"""
+"""As `fencepost` starts, with a word once `main` has begun; before that, Python itself is loading."""
 SLOW = KERNELS["accesses-20k"]()
 RACY = "kernel @racy waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n"
 CACHED = MODULE.replace("ttg.shared = 8192 : i32, ", "").replace(" {allocation.offset = 0 : i32}", "")
