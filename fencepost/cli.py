@@ -1,21 +1,25 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong."""
+"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong, 130 interrupted.
+
+What it uses is imported inside of `main`: whoever presses Ctrl-C while that is loaded gets no traceback either.
+"""
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import os
 import signal
 import sys
-from collections.abc import Collection, Sequence
-from types import FrameType
-from typing import NoReturn
+import time
+from typing import TYPE_CHECKING
 
-from fencepost.commands.argument_parser import Parser, add_command
-from fencepost.commands.streams import COLORS, coloured, drop_output, lasting_streams
-from fencepost.ir.source import FencepostError
-from fencepost.version import __version__
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
+    from types import FrameType
+    from typing import NoReturn
+
+    from fencepost.ir.source import FencepostError
 
 COMMANDS = {
     "insert": "add the barriers that a kernel lacks",
@@ -32,15 +36,81 @@ COMMANDS = {
     "completion": "print the completion script for a shell",
 }
 """The commands, each in a module of its name, and what they do in a few words."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it: 128 and the number of the signal."""
+CLEANING_UP = 2.0
+"""Seconds after Ctrl-C in which another one is not heeded: children are ended and temporary files removed."""
+WITHOUT_PROGRESS = ("lsp", "schema", "completion")
+"""Commands that speak another language on the terminal, or are done at once."""
 WITHOUT_JSON = ("check", "schema", "lsp", "completion")
 """Commands that have no `--json` of the usual kind: `check` has more formats, a schema is JSON."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    try:
+        interrupt = _handle_signals() if arguments is None else None
+        code = _run_to_its_end(arguments)
+        if interrupt is not None and interrupt.raised:
+            raise KeyboardInterrupt  # the language server's library catches it, and ends as if all were well
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        code = INTERRUPTED
     if arguments is None:
-        # As a process of its own: whoever ends it politely lets it end those that it has started.
-        signal.signal(signal.SIGTERM, _terminated)
+        # Everything is done and written: what is left is to end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
+def _handle_signals() -> _Interrupt | None:
+    """As a process of its own: whoever ends it politely lets it end those that it has started."""
+    signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return None  # a job in the background of a shell ignores it, and goes on doing so
+    interrupt = _Interrupt()
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGALRM, interrupt.again)
+    sys.unraisablehook = interrupt.swallowed
+    return interrupt
+
+
+class _Interrupt:
+    """What Ctrl-C does: nothing, while the one before is still being cleaned up after."""
+
+    def __init__(self) -> None:
+        self.last = -CLEANING_UP
+
+    @property
+    def raised(self) -> bool:
+        """Whether there was one."""
+        return self.last >= 0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if now - self.last >= CLEANING_UP:
+            self.last = now
+            raise KeyboardInterrupt
+
+    def swallowed(self, problem: sys.UnraisableHookArgs) -> None:
+        """Python drops what is raised in a destructor or a callback: an interrupt is then raised again, elsewhere."""
+        if problem.exc_type is KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+        else:
+            sys.__unraisablehook__(problem)
+
+    def again(self, number: int, frame: FrameType | None) -> None:
+        """Raise an interrupt that was dropped."""
+        raise KeyboardInterrupt
+
+
+def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _run_to_its_end(arguments: Sequence[str] | None) -> int:
+    """Run a command, whoever reads its output or not."""
+    from fencepost.commands.streams import drop_output, lasting_streams
+
     with lasting_streams():
         try:
             code = _run(arguments)
@@ -50,17 +120,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"error: cannot write: {error.strerror}\n")
             drop_output()
             return 2
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted\n")
-            return 130
     return code
 
 
-def _terminated(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
-
-
 def _run(arguments: Sequence[str] | None) -> int:
+    from fencepost.commands.streams import coloured
+    from fencepost.ir.source import FencepostError
+
     completing = "_ARGCOMPLETE" in os.environ
     given = sys.argv[1:] if arguments is None else arguments
     # Of the other commands nothing but their names is asked for: what they work with need not be loaded.
@@ -75,7 +141,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         # argparse leaves after --help, --version and mistakes; its output still has to be flushed.
         sys.stdout.flush()
         raise
-    with coloured(options.color):
+    with coloured(options.color), _progress(options):
         try:
             return int(options.run(options))
         except FencepostError as error:
@@ -83,8 +149,25 @@ def _run(arguments: Sequence[str] | None) -> int:
             return error.exit_code
 
 
+def _progress(options: argparse.Namespace) -> AbstractContextManager[None]:
+    """What shows on a terminal that a command is at work; nothing is loaded for it elsewhere."""
+    from contextlib import nullcontext
+
+    if options.called in WITHOUT_PROGRESS or not sys.stderr.isatty():
+        return nullcontext()
+    from fencepost.commands.progress import progress_shown
+
+    return progress_shown(options)
+
+
 def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
     """The parser, with the arguments of the commands that are wanted."""
+    import importlib
+
+    from fencepost.commands.argument_parser import Parser, add_command
+    from fencepost.commands.streams import COLORS
+    from fencepost.version import __version__
+
     parser = Parser(
         prog="fencepost",
         description="Puts the synchronization into GPU kernels: exactly the barriers they need, "
@@ -104,7 +187,7 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
         command.add_argument(
             "--color", choices=list(COLORS), default="auto", help="colours in what is printed (default: auto)"
         )
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, called=name)
     return parser
 
 

@@ -32,20 +32,22 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
     """Fail unless `check` finds nothing in a kernel: one built in Python, a text, or a file of any kind.
 
     A file may hold several kernels, and a folder several files. Without `proof`, it is enough that nothing was found
-    where not everything was looked at. `options` are the fields of `Check`.
+    where not everything was looked at. What a comment in the kernel allows (`# fencepost: allow FP001: reason`) does
+    not fail; it is named where something else does. `options` are the fields of `Check`.
     """
     __tracebackhide__ = True
     from fencepost.check import check
     from fencepost.ir.source import FencepostError
     from fencepost.report.diagnostics import from_error, render
     from fencepost.report.findings import printed
+    from fencepost.report.silencing import Silencer, silenced_lines
 
     wrong = []
     try:
         for each in _kernels(kernel):
-            report = check(each, **options)
-            if not report.ok or (proof and not report.proven):
-                wrong.append(printed(report))
+            report, silenced = Silencer().apply(each, check(each, **options))
+            if not report.ok or (proof and not report.explored.complete):
+                wrong.append("\n".join([printed(report), *silenced_lines(silenced)]))
     except FencepostError as error:
         raise AssertionError(f"this cannot be judged:\n{render(from_error(error)).plain}") from None
     if wrong:

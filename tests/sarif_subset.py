@@ -89,8 +89,17 @@ OBJECTS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
             "relatedLocations": _list("Location"),
             "codeFlows": _list("CodeFlow"),
             "fixes": _list("Fix"),
+            "suppressions": _list("Suppression"),
         },
         ("message",),
+    ),
+    "Suppression": (
+        {
+            "kind": {"enum": ["inSource", "external"]},
+            "justification": TEXT,
+            "location": _ref("Location"),
+        },
+        ("kind",),
     ),
     "Location": (
         {

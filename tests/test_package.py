@@ -17,7 +17,7 @@ from fencepost.kernels import BUNDLED, KERNELS, TO_SCHEDULE, bundled_kernel
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
-BASE = {"option_fields", "gc_pause", "version"}
+BASE = {"did_you_mean", "gc_pause", "option_fields", "phases", "version"}
 """Modules that know nothing of kernels."""
 MAY_IMPORT = {
     "ir": set(),
@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "lsp": {"check", "hosts", "ir", "passes", "report"},
     "commands": {
         *("analysis", "audit", "check", "codes", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
-        *("schedule", "schemas", "targets", "timing", "view"),
+        *("placement", "schedule", "schemas", "targets", "timing", "view"),
     },
     "pytest_plugin": {"check", "commands", "ir", "report"},
     "cli": {"commands", "ir"},

@@ -23,7 +23,7 @@ COMMANDS = {
     "split-barriers.md": 8,
     "ping-pong.md": 3,
     "view.md": 4,
-    "silencing.md": 2,
+    "silencing.md": 3,
 }
 TOURS = {"tour-cuda.md": 6, "tour-hip.md": 6}
 STRATEGIES = {

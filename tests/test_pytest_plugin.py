@@ -56,6 +56,20 @@ def test_what_is_not_proven_fails_unless_that_is_enough() -> None:
     assert_race_free(ringed, budget=1, proof=False)
 
 
+def test_what_a_comment_allows_does_not_fail_and_is_named_where_something_else_does(tmp_path: Path) -> None:
+    allowed = RACY.replace("read %a", "read %a  # fencepost: allow FP001: the tile is constant")
+    assert_race_free(allowed)
+    assert_race_free(fp.parse(allowed))
+    (tmp_path / "k.fp").write_text(allowed)
+    assert_race_free(tmp_path / "k.fp")
+    more = allowed.replace("64\n", "64\n  shared %b : 64\n").replace("}", "  write %b\n  read %b\n}")
+    text = message(more)
+    assert text.count("error[FP001]") == 1 and "%b before wave 0" in text
+    assert "@racy: 1 race, 1 silenced" in text
+    assert "silenced FP001 (1 finding): the tile is constant" in text
+    assert "error[FP001]" in message(RACY.replace("read %a", "read %a  # fencepost: allow FP001"))
+
+
 def test_what_cannot_be_judged_fails(tmp_path: Path) -> None:
     assert "cannot read" in message(tmp_path / "missing.fp")
     assert "there is no kernel below" in message(tmp_path)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any, NoReturn
+
+from fencepost.did_you_mean import close
 
 CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 QUOTED = re.compile(r"'([^']*)'")
@@ -35,16 +36,12 @@ class Parser(argparse.ArgumentParser):
     def _meant(self, message: str) -> list[str]:
         choice = CHOICE.search(message)
         if choice is not None:
-            return close(choice.group(1), QUOTED.findall(choice.group(2)))
+            # Python quotes the choices up to 3.13, and not from there on.
+            return close(choice.group(1), QUOTED.findall(choice.group(2)) or choice.group(2).split(", "))
         _, _, unknown = message.partition("unrecognized arguments: ")
         options = [option for action in self._actions for option in action.option_strings]
         wrong = [word.partition("=")[0] for word in unknown.split() if word.startswith("-")]
         return [meant for word in wrong for meant in close(word, options)]
-
-
-def close(word: str, known: Iterable[str]) -> list[str]:
-    """The known word that one is nearest to, if any is near."""
-    return get_close_matches(word, list(known), n=1, cutoff=0.6)
 
 
 def add_command(commands: Any, name: str, summary: str) -> Parser:

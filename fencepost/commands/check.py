@@ -12,6 +12,7 @@ from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
+from fencepost.phases import begin_file, begin_phase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +69,9 @@ def run(options: argparse.Namespace) -> int:
     named = target_named(options.target).named_barriers if options.target else None
     output: Output = FORMATS[options.format](options)
     codes = [0]
-    for name, missing in kernel_files(options.files):
+    files = kernel_files(options.files)
+    for number, (name, missing) in enumerate(files, 1):
+        begin_file(name, number, len(files))
         silencer = Silencer()
         for judged in [missing] if missing is not None else _judgements(name, options, named):
             if isinstance(judged, FencepostError):
@@ -102,6 +105,7 @@ def _judgements(
         yield error
         return
     for kernel in found:
+        begin_phase(f"checking @{kernel.name}")
         try:
             yield Judged(name, kernels, kernel, check.apply(kernel))
         except FencepostError as error:

@@ -28,13 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tell the story of each kernel; 1 if any is not clean in the end."""
+    from fencepost.did_you_mean import did_you_mean
     from fencepost.ir.source import FencepostError
     from fencepost.kernels import BUNDLED, KERNELS, bundled_kernel
 
     for name in options.kernels:
         if name not in KERNELS:
-            note = [("bundled kernels", ", ".join(KERNELS))]
-            raise FencepostError(f"there is no bundled kernel {name!r}", code="FP113", notes=note)
+            notes = [*did_you_mean(name, KERNELS), ("bundled kernels", ", ".join(KERNELS))]
+            raise FencepostError(f"there is no bundled kernel {name!r}", code="FP113", notes=notes)
     shown = [_show(bundled_kernel(name), options) for name in options.kernels or BUNDLED]
     if options.json:
         print_json(shown)

@@ -21,6 +21,7 @@ from fencepost.commands.output import (
 from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
     from fencepost.ir.ops import Operation
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     codes = [0]
     files = kernel_files(options.files)
-    for name, missing in files:
+    for number, (name, missing) in enumerate(files, 1):
+        begin_file(name, number, len(files))
         try:
             if missing is not None:
                 raise missing
@@ -84,6 +86,7 @@ def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     kernels = read_kernels(name, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
+        begin_phase(f"explaining @{kernel.name}")
         explained = read_options(Explain, options, target=target).apply(kernel)
         if options.json:
             told = _as_json(kernel, explained, target)
@@ -231,11 +234,21 @@ def _more(count: int, most: int | None) -> Iterator[str]:
 def _warn_of_uncovered(kernel: CapturedTrace, explained: Explanation) -> None:
     from fencepost.report.diagnostics import Diagnostic, render
     from fencepost.report.findings import spans_of
+    from fencepost.report.heeded_comments import allowed_pairs
     from fencepost.report.words import plural
 
-    if explained.uncovered:
+    is_allowed = allowed_pairs(kernel) if explained.uncovered else None
+    left = [
+        hazard
+        for hazard in explained.uncovered
+        if is_allowed is None or not is_allowed(hazard.producer, hazard.consumer)
+    ]
+    if len(left) < len(explained.uncovered):
+        allowed = plural(len(explained.uncovered) - len(left), "hazard")
+        sys.stdout.write(f"{allowed} that no barrier covers, as a comment allows\n")
+    if left:
         source, _ = spans_of(kernel)
-        count = "more than " * explained.more + plural(len(explained.uncovered), "hazard")
+        count = "more than " * explained.more + plural(len(left), "hazard")
         text = f"{count} of @{kernel.name} that no barrier covers"
         note = (("help", "`fencepost check` tells which are real, `fencepost insert` covers them all"),)
         print_styled(render(Diagnostic("FP301", text, (), note, source, "warning")))

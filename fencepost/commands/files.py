@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+from fencepost.did_you_mean import close
 from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.phases import begin_phase
 
 STDIN = "-"
+BOM = "\ufeff"
+"""The byte order mark: in UTF-8 it says nothing, and stays where it was."""
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 
 
@@ -21,6 +25,7 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
     With `compiled`, a Triton module is taken as it gets compiled, with membar's barriers, if it has none yet.
     """
     shown = "<stdin>" if name == STDIN else name
+    begin_phase("parsing")
     text = _decoded(_bytes(name), shown)
     if is_triton(name, text):
         return _not_empty(read_triton(Source(shown, text), compiled=compiled), shown)
@@ -36,10 +41,24 @@ def _not_empty(kernels: Kernels, shown: str) -> Kernels:
 def _bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except FileNotFoundError as error:
+        notes = [
+            ("help", f"did you mean `{Path(name).parent / each}`?")
+            for each in close(Path(name).name, _beside(name))
+        ]
+        raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except OSError as error:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
     except ValueError as error:
         raise FencepostError(f"cannot read {name!r}: {error}", code="FP112") from None
+
+
+def _beside(name: str) -> list[str]:
+    """What there is in the folder that a file would be in."""
+    try:
+        return [each.name for each in Path(name).parent.iterdir()]
+    except OSError:
+        return []
 
 
 def _decoded(raw: bytes, shown: str) -> str:
@@ -59,7 +78,21 @@ def _decoded(raw: bytes, shown: str) -> str:
 
 def write_text(path: str, text: str) -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
+    begin_phase(f"writing {path}")
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_back(path: str, text: str) -> None:
+    """Replace the text of a file that it was read from, with the byte order mark and the line ends that it has."""
+    before = _bytes(path)
+    if before.count(b"\n") and before.count(b"\n") == before.count(b"\r\n"):
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    write_text(path, (BOM if begins_with_bom(path) else "") + text)
+
+
+def begins_with_bom(path: str) -> bool:
+    """Whether a file begins with a byte order mark, as some editors write it."""
+    return _bytes(path).startswith(BOM.encode())
 
 
 def write_bytes(path: str, content: bytes) -> None:
@@ -69,19 +102,20 @@ def write_bytes(path: str, content: bytes) -> None:
         return
     # What a link points to is replaced, not the link.
     target = Path(os.path.realpath(path))
+    # Named before it is there: whatever happens from here on, it can be taken away.
+    temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}")
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
-    try:
-        with os.fdopen(handle, "wb") as out:
+        with temporary.open("xb") as out:
             out.write(content)
-        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+        if target.exists():
+            temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+        raise
 
 
 def _write_through(path: str, content: bytes) -> None:
@@ -90,9 +124,3 @@ def _write_through(path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
     except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,8 @@ class Judged:
     kernels: Kernels
     kernel: CapturedTrace
     report: Report
-    silenced: Silenced = field(default_factory=Counter)
-    """The comments that allow what is no longer in the report."""
+    silenced: Silenced = field(default_factory=dict)
+    """What is no longer in the report, by the comments that allow it."""
 
 
 @dataclass(slots=True)
@@ -184,7 +183,7 @@ class SarifOutput:
         from fencepost.report.located import located, unproven
 
         kernel, report = found.kernel, found.report
-        self.found += located(kernel, report, every=self.options.all)
+        self.found += located(kernel, report, every=self.options.all, silenced=found.silenced)
         if report.ok and not report.explored.complete:
             self.unproven.append(unproven(found.file, kernel, report))
 

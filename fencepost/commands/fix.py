@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import STDIN, read_kernels, write_text
+from fencepost.commands.files import BOM, STDIN, begins_with_bom, read_kernels, write_back
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
@@ -22,6 +23,7 @@ from fencepost.commands.output import (
 from fencepost.commands.paths import PATHS_HELP, kernel_files
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
@@ -46,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_as_is_argument(parser)
 
 
+LEFT = "left as it is, for barriers and stronger waits do not mend it, and no wait is put into a module"
+
+
 @dataclass(slots=True)
 class _Outcome:
     """What became of one file."""
@@ -66,15 +71,22 @@ class _Outcome:
 
 def run(options: argparse.Namespace) -> int:
     """Mend every file; 1 if something is left that cannot be mended, 2 if a file could not be judged."""
+    from fencepost.placement import strategy_named
+    from fencepost.targets import target_named
+
+    # A mistyped name is no reason why a kernel cannot be mended.
+    strategy_named(options.strategy)
+    target_named(options.target or "")
     files = kernel_files(options.files)
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
     outcomes = []
-    for name, missing in files:
+    for number, (name, missing) in enumerate(files, 1):
+        begin_file(name, number, len(files))
         outcome = _Outcome(name, error=missing) if missing is not None else _fixed(name, options)
         outcomes.append(outcome)
         if options.write and outcome.fixed is not None and outcome.fixed.changed:
-            write_text(name, outcome.fixed.after)
+            write_back(name, outcome.fixed.after)
         if outcome.error is not None:
             print_error(outcome.error)
         if not options.json:
@@ -89,6 +101,7 @@ def run(options: argparse.Namespace) -> int:
 def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
     from fencepost.passes.fix import fix_text
     from fencepost.passes.insert import Insert
+    from fencepost.report.heeded_comments import check_heeding_comments, insert_heeding_comments
 
     try:
         kernels = read_kernels(name, compiled=not options.as_is)
@@ -97,17 +110,19 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
             return _fixed_module(name, kernels, insert)
         source = kernels.traces[0].source
         assert source is not None
-        return _Outcome(name, fix_text(source.text, source.name, insert=insert))
+        put_in = insert_heeding_comments(insert)
+        fixed = fix_text(source.text, source.name, insert=put_in, judge=check_heeding_comments)
+        return _Outcome(name, fixed)
     except FencepostError as error:
         return _Outcome(name, error=error)
 
 
 def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
-    """A Triton module: barriers are put in as `insert` does, and what comes out is read and checked once more."""
-    from fencepost.check import check
+    """A Triton module: barriers are put in and waits made stronger; what comes out is read and checked once more."""
     from fencepost.hosts.kernel_files import read_triton
     from fencepost.ir.source import Source
     from fencepost.passes.fix import FixedKernel, FixedText
+    from fencepost.report.heeded_comments import check_heeding_comments as check
 
     before = [check(kernel) for kernel in kernels.to_check()]
     source = kernels.translations[0].module.source
@@ -119,17 +134,15 @@ def _fixed_module(name: str, kernels: Kernels, insert: Insert) -> _Outcome:
         ]
     elif not all(report.ok for report in before):
         try:
-            for _ in kernels.apply(insert):
-                pass
-            now = kernels.text()
+            now = kernels.text([*kernels.apply(replace(insert, stronger_waits=True))])
         except FencepostError as error:
-            notes, now = [f"barriers alone do not mend it: {error.message} ({error.code})"], text
+            notes, now = [f"{LEFT}: {error.message} ({error.code})"], text
         if now != text:
             again = [check(kernel) for kernel in read_triton(Source(source.name, now)).to_check()]
             if all(report.ok for report in again):
                 text, after = now, again
             else:
-                notes = ["barriers alone do not mend it"]
+                notes = [LEFT]
     fixed = [
         FixedKernel(old.kernel.name, old, new)
         for old, new in zip(before, after, strict=True)
@@ -182,13 +195,17 @@ def _words(kernel: FixedKernel, options: argparse.Namespace) -> str:
         parts.append(f"{plural(kernel.mended, 'finding')} {done}")
     if kernel.left:
         parts.append(f"{plural(kernel.left, 'finding')} cannot be mended")
-    return ", ".join(parts) or "nothing to mend"
+    allowed = kernel.after.silenced
+    more = f"; {plural(allowed, 'finding')} left, as a comment allows" if allowed else ""
+    return f"{', '.join(parts) or 'nothing to mend'}{more}"
 
 
 def _diff(outcome: _Outcome) -> Iterator[str]:
     fixed = outcome.fixed
     assert fixed is not None
-    before, after = fixed.before.splitlines(keepends=True), fixed.after.splitlines(keepends=True)
+    mark = BOM if outcome.file != STDIN and begins_with_bom(outcome.file) else ""
+    # Not splitlines(): a form feed in a comment ends no line for `patch`.
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", mark + text) for text in (fixed.before, fixed.after))
     for line in unified_diff(before, after, f"a/{outcome.file}", f"b/{outcome.file}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 

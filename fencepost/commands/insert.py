@@ -19,12 +19,14 @@ from fencepost.commands.output import (
 )
 from fencepost.hosts.kernel_files import Kernels
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.emit.write import Barrier, Inserted
     from fencepost.ir.ops import Operation
     from fencepost.ir.source import Span
     from fencepost.ir.trace import CapturedTrace
+    from fencepost.report.silencing import Silenced
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,25 +42,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
     from fencepost.passes.insert import Insert
+    from fencepost.report.heeded_comments import still_silenced
 
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file)
     insert = read_options(Insert, options, target=kernels.target(options.target))
     results = [*kernels.apply(insert)]
     if _mbarriers_fail(kernels):
         return 1
+    allowed = [still_silenced(kernel) for kernel in kernels]
     put_kernels(options, kernels)
+    found = list(zip(kernels, results, allowed, strict=True))
     if options.json:
-        print_json([_as_json(kernel, result) for kernel, result in zip(kernels, results, strict=True)])
+        print_json([_as_json(*each) for each in found])
         return 0
-    for kernel, result in zip(kernels, results, strict=True):
-        for line in _as_text(kernel, result):
+    for each in found:
+        for line in _as_text(*each):
             say(line)
     return 0
 
 
-def _as_json(kernel: CapturedTrace, result: Inserted) -> dict[str, Any]:
+def _as_json(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> dict[str, Any]:
     from fencepost.ir.printer import locate
     from fencepost.report.assumptions import assumed_json
+    from fencepost.report.silencing import silenced_json
     from fencepost.report.stalls import estimate_json
 
     _, spans = locate(kernel)
@@ -76,11 +83,12 @@ def _as_json(kernel: CapturedTrace, result: Inserted) -> dict[str, Any]:
         "fenced": [_barrier_json(barrier, spans) for barrier in result.fenced],
         "estimate": estimate_json(kernel, result.target),
         "solver": {"questions": result.questions, "solved": result.solved},
+        **({"silenced": silenced_json(allowed)} if allowed else {}),
         "text": str(kernel),
     }
 
 
-def _as_text(kernel: CapturedTrace, result: Inserted) -> Iterator[str]:
+def _as_text(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> Iterator[str]:
     from fencepost.ir.ops import MemoryCounterWait
     from fencepost.report.assumptions import assumed_words
     from fencepost.report.words import plural, times
@@ -103,6 +111,9 @@ def _as_text(kernel: CapturedTrace, result: Inserted) -> Iterator[str]:
         many = plural(len(result.fenced), "workgroup barrier")
         has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"
         yield f"  {many} of the kernel {has} (line {_lines(kernel, result.fenced)})"
+    for comment, findings in allowed.items():
+        left = plural(len(findings), "finding")
+        yield f"  no barrier for {left} that a comment allows ({comment.code}): {comment.reason}"
 
 
 def _lines(kernel: CapturedTrace, barriers: Iterable[Barrier]) -> str:
@@ -114,16 +125,16 @@ def _lines(kernel: CapturedTrace, barriers: Iterable[Barrier]) -> str:
 
 def _mbarriers_fail(kernels: Kernels) -> bool:
     """Whether mbarriers are used in a way that no barrier can repair; what is wrong is printed then."""
-    from fencepost.check import check
     from fencepost.ir.ops import MbarrierOperation
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import MOST_SHOWN, grouped, not_shown
+    from fencepost.report.heeded_comments import check_heeding_comments
 
     failed = False
     for kernel in kernels.to_check():
         if not any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk()):
             continue
-        shown, left = grouped(kernel, check(kernel), MOST_SHOWN)
+        shown, left = grouped(kernel, check_heeding_comments(kernel), MOST_SHOWN)
         for diagnostic in shown:
             failed = True
             say(render(diagnostic).plain)

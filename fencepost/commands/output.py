@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import STDIN, write_text
+from fencepost.commands.files import STDIN, write_back, write_text
 from fencepost.hosts.kernel_files import Kernels
 from fencepost.ir.source import FencepostError
 
@@ -99,6 +99,6 @@ def put_kernels(options: argparse.Namespace, kernels: Kernels) -> None:
     if options.output:
         write_text(options.output, text)
     elif options.write:
-        write_text(options.file, text)
+        write_back(options.file, text)
     elif not options.json:
         sys.stdout.write(text)

@@ -15,6 +15,7 @@ from fencepost.commands.output import (
     say,
 )
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
     from fencepost.ir.ops import Operation
@@ -38,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.passes.prune import Prune
     from fencepost.report.findings import spans_of
 
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file)
     found = []
     target = kernels.target(options.target)
@@ -46,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
         others = [other for other in kernels if other is not kernel]
         shared = {function.name for other in others for function in other.functions()}
         prune = read_options(Prune, options, target=target, shared=shared, keep=kernels.keep)
+        begin_phase(f"pruning @{kernel.name}")
         pruned = prune.apply(kernel)
         found.append((kernel, spans, pruned))
     put_kernels(options, kernels)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.commands.files import read_kernels, write_text
 from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
 from fencepost.option_fields import add_options, read_options
+from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
     from fencepost.ir.source import FencepostError
@@ -34,10 +35,14 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.passes.schedule import Schedule
 
     schedule = read_options(Schedule, options)
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file)
     if kernels.translations:
         raise FencepostError("only kernels in text form can be scheduled", code="FP514")
-    results = [(kernel, schedule.constraints(kernel), *schedule.apply(kernel)) for kernel in kernels]
+    results = []
+    for kernel in kernels:
+        begin_phase(f"scheduling @{kernel.name}")
+        results.append((kernel, schedule.constraints(kernel), *schedule.apply(kernel)))
     if options.timeline:
         _draw([(kernel, scheduled, compared) for kernel, _, scheduled, compared in results], options.timeline)
     put_kernels(options, kernels)

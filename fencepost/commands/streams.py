@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,10 +18,27 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
+_before: list[Callable[[], None]] = []
+"""What is done before anything is written to a terminal."""
+
+
+@contextmanager
+def before_output(action: Callable[[], None]) -> Iterator[None]:
+    """Do something each time before a command writes to a terminal."""
+    _before.append(action)
+    try:
+        yield
+    finally:
+        _before.remove(action)
+
+
 class _Lasting(io.FileIO):
     """A descriptor that takes what it is given, whether somebody reads it or not."""
 
     def write(self, data: ReadableBuffer, /) -> int:
+        if _before and self.isatty():
+            for action in _before:
+                action()
         try:
             return super().write(data) or 0
         except BrokenPipeError:
@@ -57,6 +74,11 @@ def lasting_streams() -> Iterator[None]:
     sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
     try:
         yield
+    except KeyboardInterrupt:
+        # What was printed before is read; half a line of a result is better than none of the lines above it.
+        with suppress(OSError):
+            sys.stdout.flush()
+        raise
     finally:
         sys.stdout, sys.stderr = before
 

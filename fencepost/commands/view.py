@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from fencepost.commands.files import FILE_HELP, STDIN, read_kernels, write_bytes, write_text
 from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
+from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
+from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
@@ -39,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     write = None if options.json else _writer(output)
     if options.file != STDIN and not options.json:
         _refuse_overwriting(options.file, output)
+    begin_file(options.file, 1, 1)
     kernels = read_kernels(options.file, compiled=not options.as_is)
     chosen = _chosen(kernels, options.kernel)
     target = kernels.target(options.target)
@@ -74,10 +77,9 @@ def _chosen(kernels: Kernels, name: str | None) -> Kernels:
     wanted = name.removeprefix("@")
     places = [place for place, trace in enumerate(kernels.traces) if trace.name == wanted]
     if not places:
-        known = ", ".join(f"@{trace.name}" for trace in kernels.traces)
-        raise FencepostError(
-            f"there is no kernel @{wanted} in this file", code="FP102", notes=[("kernels", known)]
-        )
+        known = [f"@{trace.name}" for trace in kernels.traces]
+        notes = [*did_you_mean(f"@{wanted}", known), ("kernels", ", ".join(known))]
+        raise FencepostError(f"there is no kernel @{wanted} in this file", code="FP102", notes=notes)
     return replace(
         kernels,
         traces=[kernels.traces[place] for place in places],
@@ -99,10 +101,11 @@ def _writer(output: str) -> Writer:
     }
     found = writers.get(Path(output).suffix.lower())
     if found is None:
+        endings = ("endings", ".html (a page), .svg, .png (a picture), .json (a trace for Perfetto)")
         raise FencepostError(
             f"{output}: view cannot tell what to write",
             code="FP112",
-            notes=[("endings", ".html (a page), .svg, .png (a picture), .json (a trace for Perfetto)")],
+            notes=[*did_you_mean(Path(output).suffix, [".html", ".svg", ".png", ".json"]), endings],
         )
     if found is _write_png:
         from fencepost.view.png_picture import require_resvg

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import Source
 from fencepost.ir.trace import CapturedTrace
+from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
     from fencepost.emit.write import Inserted
@@ -57,24 +58,31 @@ class Kernels:
         return {"lowered": self.lowered, **words} if self.translations else {}
 
     def apply(self, insert: Insert) -> Iterator[Inserted]:
-        """Put barriers and waits into each kernel; into a module, only between two of its operations."""
+        """Put barriers and waits into each kernel, none for what its comments allow.
+
+        Into a module, they are put only between two of its operations.
+        """
+        from fencepost.report.heeded_comments import heeding_comments
+
         if not self.translations:
-            yield from map(insert.apply, self.traces)
+            for trace in self.traces:
+                yield heeding_comments(insert, trace).apply(trace)
             return
         from fencepost.hosts.triton.write_back import place_barriers
 
         for each in self.translations:
-            yield place_barriers(each, insert)
+            yield place_barriers(each, heeding_comments(insert, each.trace))
 
-    def text(self) -> str:
-        """The file as it is now."""
+    def text(self, done: Sequence[Inserted] = ()) -> str:
+        """The file as it is now; `done` says which waits of a module were made stronger."""
         if not self.translations:
             return print_file(self.traces)
         from fencepost.hosts.triton.source_edits import edit_source
-        from fencepost.hosts.triton.write_back import edits_of
+        from fencepost.hosts.triton.write_back import edits_of, stronger_waits
 
         module = self.translations[0].module
-        return edit_source(module, [edit for each in self.translations for edit in edits_of(each)])
+        edits = [edit for each in self.translations for edit in edits_of(each)]
+        return edit_source(module, [*edits, *(edit for each in done for edit in stronger_waits(each))])
 
     def target(self, asked: str | None) -> str:
         """The target that was asked for, or else the one that the file names."""
@@ -105,6 +113,7 @@ def read_triton(source: Source, *, compiled: bool = False) -> Kernels:
     from fencepost.hosts.triton.clusters import refuse_clusters
     from fencepost.hosts.triton.module_files import read_sources
 
+    begin_phase("parsing with Triton")
     (module,) = read_sources([source])
     refuse_clusters(module)
     # What cannot be followed is named as it stands in the file, also if nothing is left of it in the end.
@@ -138,6 +147,7 @@ def _as_compiled(module: Module) -> tuple[Module, str]:
     assert module.source is not None
     if not is_before_membar(module):
         return module, ""
+    begin_phase("lowering with Triton")
     try:
         after = lowered(module.source)
     except FencepostError as error:

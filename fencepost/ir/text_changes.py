@@ -164,7 +164,7 @@ def changed_text(text: str, changes: Iterable[TextChange]) -> str:
         starts.append(starts[-1] + len(line) + 1)
     if text and not text.endswith("\n"):
         # Behind a last line without an end there is only room once it has one.
-        text += "\n"
+        text += "\r\n" if "\r\n" in text else "\n"
 
     def place(line: int, column: int) -> int:
         return starts[min(line, len(starts)) - 1] + column - 1

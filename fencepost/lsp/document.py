@@ -1,6 +1,6 @@
-"""What an editor shows of a text: findings with their fixes, and the reasons of barriers.
+"""What an editor shows of a text: findings with their fixes, the reasons of barriers, and what comments allow.
 
-A text in the form of fencepost has all three. Of a Triton module, findings and reasons are shown; its text is not
+A text in the form of fencepost has all of these. Of a Triton module, findings and reasons are shown; its text is not
 changed, since barriers of a cached module are not what gets compiled.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fencepost.check import check
+from fencepost.check import Report, check
 from fencepost.check.group_by_fix import Cause, causes_of
 from fencepost.check.suggested_edits import applied
 from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
@@ -20,7 +20,8 @@ from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, TextChange
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explain, Explained
 from fencepost.report.diagnostics import Diagnostic, from_error
-from fencepost.report.findings import grouped, spans_of
+from fencepost.report.findings import finding_diagnostic, grouped, spans_of
+from fencepost.report.silencing import Silenced, Silencer
 from fencepost.report.suggestions import edits_text
 from fencepost.report.words import NAMES, consequence
 
@@ -46,7 +47,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a barrier or wait is there."""
+    """Why a barrier or wait is there, or why a finding is allowed."""
 
     span: Span
     markdown: str
@@ -60,8 +61,9 @@ class Document:
     reasons: tuple[Reason, ...] = ()
 
     def reason_at(self, line: int) -> Reason | None:
-        """The reason of the barrier on a line, which is counted from 1."""
-        return next((reason for reason in self.reasons if reason.span.line == line), None)
+        """What there is to say about a line, which is counted from 1: its barrier, and what is allowed there."""
+        here = [reason for reason in self.reasons if reason.span.line == line]
+        return Reason(here[0].span, "\n\n".join(reason.markdown for reason in here)) if here else None
 
 
 def read_document(name: str, text: str) -> Document:
@@ -74,20 +76,43 @@ def read_document(name: str, text: str) -> Document:
     except FencepostError as error:
         return Document((Finding(from_error(error)),))
     findings: list[Finding] = []
+    reasons = [*_reasons(kernels)]
+    silencer = Silencer()
     for kernel in kernels.to_check():
-        findings += _findings(kernel, kernels)
-    return Document(tuple(findings), tuple(_reasons(kernels)))
+        try:
+            report, silenced = silencer.apply(kernel, check(kernel))
+        except FencepostError as error:
+            silencer.complete = False
+            findings.append(Finding(from_error(error)))
+            continue
+        findings += _findings(kernel, report, kernels)
+        reasons += _allowed(kernel, silenced)
+    warnings = (each for each in silencer.warnings() if each.source is not None and each.source.name == name)
+    findings += [Finding(each) for each in warnings]
+    return Document(tuple(findings), tuple(reasons))
 
 
-def _findings(kernel: CapturedTrace, kernels: Kernels) -> Iterator[Finding]:
-    try:
-        report = check(kernel)
-    except FencepostError as error:
-        yield Finding(from_error(error))
-        return
+def _findings(kernel: CapturedTrace, report: Report, kernels: Kernels) -> Iterator[Finding]:
     shown, _ = grouped(kernel, report)
     for diagnostic, cause in zip(shown, causes_of(report), strict=True):
         yield Finding(diagnostic, None if kernels.translations else _fix(kernel, kernels.traces, cause))
+
+
+def _allowed(kernel: CapturedTrace, silenced: Silenced) -> Iterator[Reason]:
+    """What comments allow, on the line of each access that takes part, and on that of the comment."""
+    source, spans = spans_of(kernel)
+    lines: dict[int, tuple[Span, list[str]]] = {}
+    for allow, findings in silenced.items():
+        here = allow.source.name == source.name
+        where = f"line {allow.span.line}" if here else f"{allow.source.name}:{allow.span.line}"
+        for finding in findings:
+            found = finding_diagnostic(finding, source, spans, "")
+            text = f"**allowed** {allow.code}: {found.title}\n\n{allow.reason} ({where})"
+            for span in [*(mark.span for mark in found.marks), allow.span if here else None]:
+                if span is not None and text not in lines.setdefault(span.line, (span, []))[1]:
+                    lines[span.line][1].append(text)
+    for span, texts in lines.values():
+        yield Reason(span, "\n\n".join(texts[:MOST_REASONS]))
 
 
 def _fix(kernel: CapturedTrace, traces: Sequence[CapturedTrace], cause: Cause) -> Fix | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fencepost.analysis.build_program import read_program
@@ -60,6 +60,8 @@ class Explanation:
     """What was not distinguished, or not listed, because that would take too long."""
     more: bool = False
     """Whether more hazards than those listed may be uncovered."""
+    program: Program | None = field(default=None, compare=False, repr=False)
+    """The kernel as it was analysed; None where that was with split barriers in mind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,9 @@ class Explain:
         if comparing.ended:
             limits += ("too many accesses in loops: not all of them were compared for different slots",)
         return Explanation(
-            tuple(found), uncovered, apart, solver.asked, solver.solved, limits, more=looking.ended
-        )
+            tuple(found), uncovered, apart, solver.asked, solver.solved, limits, looking.ended,
+            None if splits else program,
+        )  # fmt: skip
 
     def barriers(self, program: Program, uncovered: Sequence[Hazard], splits: bool) -> list[Explained]:
         """What each barrier alone covers, or why nothing needs it."""

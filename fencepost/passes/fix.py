@@ -9,11 +9,11 @@ kernel is clean then, or if some of its findings are gone and no new one has com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fencepost.check import Check, Deadlock, Race, Report
-from fencepost.check.group_by_fix import Cause, Finding, causes_of
+from fencepost.check import Deadlock, Race, Report, check
+from fencepost.check.group_by_fix import Cause, Finding, Judge, causes_of
 from fencepost.check.suggested_edits import Edit, applied
 from fencepost.ir import ops
 from fencepost.ir.parser import parse_all
@@ -21,7 +21,10 @@ from fencepost.ir.printer import print_file, statement
 from fencepost.ir.source import FencepostError
 from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, changed_text
 from fencepost.ir.trace import CapturedTrace
-from fencepost.passes.insert import Insert
+from fencepost.passes.insert import insert_barriers
+
+PutIn = Callable[[CapturedTrace], object]
+"""Puts barriers and waits into a kernel."""
 
 INSERTED = (ops.SharedMemoryBarrier, ops.MemoryCounterWait, ops.CommitGroup)
 """What `insert` puts in, or makes stronger where it stands; groups of copies come with the waits for them."""
@@ -64,20 +67,19 @@ class FixedText:
 
 
 def fix_text(
-    text: str, name: str = "<text>", *, insert: Insert | None = None, check: Check | None = None
+    text: str, name: str = "<text>", *, insert: PutIn = insert_barriers, judge: Judge = check
 ) -> FixedText:
-    """Mend the kernels of a text, one after the other."""
-    insert, check = insert or Insert(), check or Check()
-    before = [check.apply(kernel) for kernel in parse_all(text, name)]
+    """Mend the kernels of a text, one after the other: what `judge` finds, with what `insert` puts in."""
+    before = [judge(kernel) for kernel in parse_all(text, name)]
     now, after = text, list(before)
     for place, report in enumerate(before):
         if not report.ok:
             file = _File(now, name, place)
             # What was done to the kernels above has moved its lines.
-            known = report if now == text else file.judged(check)
-            now, after[place] = _mended_step_by_step(file, known, insert, check)
+            known = report if now == text else judge(file.kernel())
+            now, after[place] = _mended_step_by_step(file, known, insert, judge)
     if now != text and len(before) > 1:
-        after = [check.apply(kernel) for kernel in parse_all(now, name)]
+        after = [judge(kernel) for kernel in parse_all(now, name)]
         if any(_is_worse(old, new) for old, new in zip(before, after, strict=True)):
             # Kernels share functions: what mends one of them may harm another.
             now, after = text, before
@@ -103,29 +105,29 @@ class _File:
     def with_text(self, text: str) -> _File:
         return _File(text, self.name, self.place)
 
-    def judged(self, check: Check) -> Report:
-        return check.apply(self.read()[self.place])
+    def kernel(self) -> CapturedTrace:
+        return self.read()[self.place]
 
 
-def _mended_step_by_step(file: _File, report: Report, insert: Insert, check: Check) -> tuple[str, Report]:
+def _mended_step_by_step(file: _File, report: Report, insert: PutIn, judge: Judge) -> tuple[str, Report]:
     """The text with one kernel mended as far as possible, and what is left then."""
     while not report.ok:
         # What was mended in part may let the next attempt do more; each time there are fewer findings.
-        text, after = _mended(file, report, insert, check)
+        text, after = _mended(file, report, insert, judge)
         if text == file.text:
             break
         file, report = file.with_text(text), after
     return file.text, report
 
 
-def _mended(file: _File, report: Report, insert: Insert, check: Check) -> tuple[str, Report]:
+def _mended(file: _File, report: Report, insert: PutIn, judge: Judge) -> tuple[str, Report]:
     """The text with one kernel mended, whole if that is possible, and what is left then."""
     best, left = file.text, report
     for attempt in _attempts(file, report, insert):
         if attempt == file.text:
             continue
         try:
-            after = file.with_text(attempt).judged(check)
+            after = judge(file.with_text(attempt).kernel())
         except FencepostError:
             continue  # a barrier in another place may be one that no kernel can have
         if _is_worse(report, after):
@@ -137,7 +139,7 @@ def _mended(file: _File, report: Report, insert: Insert, check: Check) -> tuple[
     return best, left
 
 
-def _attempts(file: _File, report: Report, insert: Insert) -> Iterator[str]:
+def _attempts(file: _File, report: Report, insert: PutIn) -> Iterator[str]:
     """Texts that may be better, the likeliest first."""
     simple = not report.deadlocks and not _has_more_than_barriers(report)
     if simple:
@@ -183,12 +185,12 @@ def _with_edits(report: Report, edits: Sequence[Edit]) -> str:
             return before.source.text
 
 
-def _with_barriers(file: _File, insert: Insert) -> Iterator[str]:
+def _with_barriers(file: _File, insert: PutIn) -> Iterator[str]:
     """The text with what `insert` puts in; nothing where it refuses."""
     here = file.read()
     before = Snapshot.of(here)
     try:
-        insert.apply(here[file.place])
+        insert(here[file.place])
     except FencepostError:
         return
     try:

@@ -27,6 +27,7 @@ from fencepost.passes.refusals import (
     refuse_what_no_barrier_orders,
     wait_is_missing,
 )
+from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
 from fencepost.placement.decision import Decision
 from fencepost.placement.divergent_waits import stands_before, waits_inside
@@ -83,6 +84,7 @@ class Insert(PlacementOptions):
                     wait.op.graph.remove(wait.op)
                 weaken(stronger)
                 raise
+            begin_phase(f"writing @{trace.name}")
             done = write_decision(program, decision, self.config, self.reasons, self.comments)
         executed = done.executed + sum(wait.executed for wait in inside)
         return replace(done, barriers=(*inside, *done.barriers), executed=executed, stronger=tuple(stronger))
@@ -97,6 +99,7 @@ class Insert(PlacementOptions):
     ) -> tuple[Program, Decision, OrderedByMbarriers]:
         """Where barriers and waits go in a kernel, and what mbarriers order in it; waits that are made stronger."""
         config = self.config
+        begin_phase(f"analysing @{trace.name}")
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
         program = self.read(trace, ids, self.slots)
@@ -121,6 +124,7 @@ class Insert(PlacementOptions):
         open_yet = self.waits and mbarriers.waited_for() and conflicts_left(program, program.existing)
         if open_yet and mbarriers.all():
             return program, Decision(self.strategy, program.existing, mbarriers.words()), mbarriers
+        begin_phase(f"choosing barriers for @{trace.name}")
         return program, decide(program, coarse, config, self, splits=splits), mbarriers
 
     def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:

@@ -5,6 +5,7 @@ Whatever it chooses, `fallback` has the last word: it adds a barrier right befor
 uncovered, so that no strategy can leave a race, only waste barriers. `driver` is the way in.
 """
 
+from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
 from fencepost.placement.auto import Auto
 from fencepost.placement.eager import Eager
@@ -31,9 +32,8 @@ def strategy_named(name: str) -> Strategy:
     """A strategy by its name."""
     known = {AUTO.name: AUTO, **STRATEGIES}
     if name not in known:
-        raise FencepostError(
-            f"unknown strategy {name!r}", code="FP111", notes=[("known strategies", ", ".join(known))]
-        )
+        notes = [*did_you_mean(name, known), ("known strategies", ", ".join(known))]
+        raise FencepostError(f"unknown strategy {name!r}", code="FP111", notes=notes)
     return known[name]
 
 

@@ -17,12 +17,13 @@ from pathlib import Path
 from fencepost.check import Deadlock, Race, Report
 from fencepost.check.group_by_fix import Cause, Finding, causes_of
 from fencepost.check.suggested_edits import Edit, applied
-from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, TextChange
 from fencepost.ir.trace import CapturedTrace
+from fencepost.report.allow_comments import Allow
 from fencepost.report.diagnostics import Diagnostic, from_error
-from fencepost.report.findings import cause_diagnostic, finding_diagnostic, spans_of, steps, verdict
+from fencepost.report.findings import Spans, cause_diagnostic, finding_diagnostic, spans_of, steps, verdict
+from fencepost.report.silencing import Silenced
 from fencepost.report.suggestions import edits_text
 
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?:, |$)")
@@ -58,14 +59,22 @@ class Located:
     fix: str = ""
     changes: tuple[TextChange, ...] = ()
     """What would settle it, in words and as changes to the text, where these are known."""
+    allow: Allow | None = None
+    """The comment that silences it."""
 
 
-def located(trace: CapturedTrace, report: Report, *, every: bool = False) -> list[Located]:
-    """What was found in a kernel: one message for each cause, or `every` finding by itself."""
+def located(
+    trace: CapturedTrace, report: Report, *, every: bool = False, silenced: Silenced | None = None
+) -> list[Located]:
+    """What was found in a kernel: one message for each cause, or `every` finding by itself.
+
+    Then what is `silenced`, each finding by itself, for whoever shows that.
+    """
     source, spans = spans_of(trace)
     found: list[Located] = []
+    before = Snapshot.of([trace]) if trace.source is not None and not report.ok else None
     for cause in causes_of(report):
-        fix, changes = edits_text(cause.edits, spans), _changes(trace, cause.edits)
+        fix, changes = edits_text(cause.edits, spans), _changes(before, cause.edits)
         for shown in [Cause([each], cause.edits) for each in cause.findings] if every else [cause]:
             first = shown.findings[0]
             if every:
@@ -73,8 +82,12 @@ def located(trace: CapturedTrace, report: Report, *, every: bool = False) -> lis
             else:
                 diagnostic = cause_diagnostic(shown, source, spans)
             one = _located(diagnostic, trace.name)
-            path = tuple(_place(op.origin, spans.get(op), source) for op in _path(first))
+            path = _places(first, source, spans)
             found.append(replace(one, path=path, fix=fix, changes=changes))
+    for allow, findings in (silenced or {}).items():
+        for each in findings:
+            one = _located(finding_diagnostic(each, source, spans, ""), trace.name)
+            found.append(replace(one, path=_places(each, source, spans), allow=allow))
     return _numbered(found)
 
 
@@ -130,15 +143,16 @@ def _place(origin: str, span: Span | None, source: Source) -> Place:
     return Place(source.name, span.line, span) if span is not None else Place(source.name)
 
 
-def _path(finding: Finding) -> Sequence[ops.Operation]:
-    return steps(finding.path) if isinstance(finding, Race | Deadlock) else ()
+def _places(finding: Finding, source: Source, spans: Spans) -> tuple[Place, ...]:
+    """What is executed between the accesses of a finding."""
+    path = steps(finding.path) if isinstance(finding, Race | Deadlock) else ()
+    return tuple(_place(op.origin, spans.get(op), source) for op in path)
 
 
-def _changes(trace: CapturedTrace, edits: Sequence[Edit]) -> tuple[TextChange, ...]:
+def _changes(before: Snapshot | None, edits: Sequence[Edit]) -> tuple[TextChange, ...]:
     """A fix as changes to the text; none where the text is a host's, or has no place for it."""
-    if not edits or trace.source is None or any(edit.at.host is not None for edit in edits):
+    if not edits or before is None or any(edit.at.host is not None for edit in edits):
         return ()
-    before = Snapshot.of([trace])
     with applied(edits):
         try:
             return tuple(before.changes())

@@ -8,14 +8,15 @@ from typing import Any
 from urllib.parse import quote
 
 from fencepost.ir.source import Span
+from fencepost.report.allow_comments import Allow
 from fencepost.report.located import Located, Place, relative
-from fencepost.report.rules import RULES
+from fencepost.report.rules import NAMES, rule_of
 from fencepost.version import __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "fencepost/v1"
 """Whose fingerprints they are, and of which making: another way to make them gets another name."""
-CODES = list(RULES)
+CODES = list(NAMES)
 
 
 def sarif_log(
@@ -29,11 +30,11 @@ def sarif_log(
             "id": code,
             "name": rule.name,
             "shortDescription": {"text": rule.title},
-            "fullDescription": {"text": rule.title},
+            "fullDescription": {"text": rule.meaning},
             "help": {"text": rule.help},
             "defaultConfiguration": {"level": "error"},
         }
-        for code, rule in RULES.items()
+        for code, rule in ((code, rule_of(code)) for code in CODES)
     ]
     run = {
         "tool": {"driver": {"name": "fencepost", "semanticVersion": __version__, "rules": rules}},
@@ -61,6 +62,8 @@ def _result(found: Located) -> dict[str, Any]:
         "message": {"text": found.message},
         "locations": [_location(found.place, found.kernel)],
         "partialFingerprints": {FINGERPRINT: found.fingerprint},
+        # Empty for what is not silenced: the standard wants it in all results of a run, or in none.
+        "suppressions": [_suppression(found.allow)] if found.allow is not None else [],
     }
     if found.related:
         result["relatedLocations"] = [
@@ -81,6 +84,12 @@ def _result(found: Located) -> dict[str, Any]:
         change = {"artifactLocation": {"uri": uri(found.file)}, "replacements": replacements}
         result["fixes"] = [{"description": {"text": found.fix}, "artifactChanges": [change]}]
     return result
+
+
+def _suppression(allow: Allow) -> dict[str, Any]:
+    """The comment that silences a finding; code hosts then show it as dismissed, with the reason."""
+    place = Place(allow.source.name, allow.span.line, allow.span)
+    return {"kind": "inSource", "justification": allow.reason, "location": _location(place)}
 
 
 def _location(place: Place, kernel: str = "") -> dict[str, Any]:

@@ -8,7 +8,6 @@ text, or in the Python file that a Triton module says the operation was written 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,8 +27,8 @@ from fencepost.report.words import plural
 _PYTHON_LINE = re.compile(r"(?P<file>.+?\.py):(?P<line>\d+)(?:,|$)")
 """How a Triton module says where an operation was written."""
 
-Silenced = Counter[Allow]
-"""The comments that allow findings, and how many each."""
+Silenced = dict[Allow, list[Finding]]
+"""The comments that allow findings, each with those that it allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +61,14 @@ class Silencer:
     """The name of the text of the kernels themselves."""
 
     def apply(self, kernel: CapturedTrace, report: Report) -> tuple[Report, Silenced]:
-        """The report without what is allowed, which it counts, and what allows it."""
+        """The report without what is allowed, which it counts, and what is allowed by which comment."""
         source, spans = spans_of(kernel)
         self._own = source.name
         self._comments(source)
         places = Places(source, spans)
         if not self._allowed(report, places):
             self.complete &= report.explored.complete
-            return report, Counter()
+            return report, {}
         left, allows = self._judged_without(report, places)
         self.complete &= left.explored.complete
         self.used |= set(allows)
@@ -90,11 +89,12 @@ class Silencer:
     def _judged_without(self, report: Report, places: Places) -> tuple[Report, Silenced]:
         """Judge the kernel without the accesses that are allowed to race, until no other one turns out to be."""
         kernel, judge = report.kernel, report.judge
-        allows: dict[object, Allow] = {}
+        allows: dict[object, Allowed] = {}
         apart: set[ops.MemoryOperation] = set()
         while True:
             found = self._allowed(report, places)
-            allows |= {(*key_of(each.finding), _distance(each.finding)): each.allow for each in found}
+            now = {(*key_of(each.finding), _distance(each.finding)): each for each in found}
+            allows = now | allows  # what was found in the kernel as it stands is what is shown
             accesses = {each.op for each in found if isinstance(each.finding, Race)}
             more = {op for op in accesses if can_be_isolated(op)}
             if kernel is None or judge is None or more <= apart:
@@ -110,7 +110,10 @@ class Silencer:
         if judge is not None:
             # Fixes are tried on the kernel: what is allowed must not count there either.
             left.judge = lambda changed: self._judged_again(changed, judge, apart, places)
-        return left, Counter(allows.values())
+        silenced: Silenced = {}
+        for each in allows.values():
+            silenced.setdefault(each.allow, []).append(each.finding)
+        return left, silenced
 
     def _judged_again(
         self, kernel: CapturedTrace, judge: Judge, apart: set[ops.MemoryOperation], places: Places
@@ -125,13 +128,13 @@ class Silencer:
         found: list[Allowed] = []
         for finding in findings:
             for op in _operations(finding):
-                allow = self._allow(code_of(finding), op, places)
+                allow = self.allow_at(code_of(finding), op, places)
                 if allow is not None:
                     found.append(Allowed(finding, op, allow))
                     break
         return found
 
-    def _allow(self, code: str, op: ops.Operation, places: Places) -> Allow | None:
+    def allow_at(self, code: str, op: ops.Operation, places: Places) -> Allow | None:
         """The comment that allows a code at an operation."""
         span = places.spans.get(op)
         lines = [(self._comments(places.source), span.line)] if span is not None else []
@@ -194,8 +197,8 @@ def _without(report: Report, allowed: Sequence[Allowed]) -> Report:
 def silenced_lines(silenced: Silenced) -> list[str]:
     """What was silenced, a line for each comment."""
     return [
-        f"{allow.source.name}:{allow.span}: silenced {allow.code} ({plural(count, 'finding')}): {allow.reason}"
-        for allow, count in silenced.items()
+        f"{allow.source.name}:{allow.span}: silenced {allow.code} ({plural(len(found), 'finding')}): {allow.reason}"
+        for allow, found in silenced.items()
     ]
 
 
@@ -204,12 +207,12 @@ def silenced_json(silenced: Silenced) -> list[dict[str, Any]]:
     return [
         {
             "code": allow.code,
-            "findings": count,
+            "findings": len(found),
             "reason": allow.reason,
             "file": allow.source.name,
             "line": allow.span.line,
         }
-        for allow, count in silenced.items()
+        for allow, found in silenced.items()
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
 from fencepost.schedule.arrangement import Arrangement
 from fencepost.schedule.async_two_pp import arrange_async_two_pp
@@ -140,6 +141,7 @@ def strategy_named(name: str) -> Strategy:
     """A strategy of the registry."""
     found = STRATEGIES.get(name)
     if found is None:
-        known = ", ".join([*STRATEGIES, *_RESERVED])
-        raise FencepostError(f"unknown schedule {name!r}", code="FP111", notes=[("known schedules", known)])
+        known = [*STRATEGIES, *_RESERVED]
+        notes = [*did_you_mean(name, known), ("known schedules", ", ".join(known))]
+        raise FencepostError(f"unknown schedule {name!r}", code="FP111", notes=notes)
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.ops import GatherToLDS, GlobalRead, GlobalWrite, TensorLoadToLDS, TensorStoreFromLDS
 from fencepost.ir.source import FencepostError
 
@@ -119,13 +120,23 @@ _ENTRIES = (
 
 TARGETS: dict[str, TargetConfig] = {entry.name: entry for entry in _ENTRIES}
 DEFAULT_TARGET = "gfx942"
+PRODUCTS = {
+    "mi200": "gfx90a", "mi210": "gfx90a", "mi250": "gfx90a", "mi250x": "gfx90a", "cdna2": "gfx90a",
+    "mi300": "gfx942", "mi300a": "gfx942", "mi300x": "gfx942", "mi325x": "gfx942", "cdna3": "gfx942",
+    "mi350": "gfx950", "mi350x": "gfx950", "mi355x": "gfx950", "cdna4": "gfx950",
+    "rdna4": "gfx1200", "a100": "sm_80", "ampere": "sm_80", "h100": "sm_90", "h200": "sm_90", "hopper": "sm_90",
+    "b100": "sm_100", "b200": "sm_100", "blackwell": "sm_100",
+}  # fmt: skip
+"""What GPUs are sold as: no names of targets, but what somebody may have meant by one."""
 
 
 def target_named(name: str) -> TargetConfig:
     """The target called `name`; the empty name is the default."""
     config = TARGETS.get(name or DEFAULT_TARGET)
     if config is None:
+        sold_as = PRODUCTS.get(name.casefold())
+        meant = [("help", f"did you mean `{sold_as}`?")] if sold_as else did_you_mean(name, TARGETS)
         raise FencepostError(
-            f"unknown target {name!r}", code="FP110", notes=[("known targets", ", ".join(TARGETS))]
+            f"unknown target {name!r}", code="FP110", notes=[*meant, ("known targets", ", ".join(TARGETS))]
         )
     return config

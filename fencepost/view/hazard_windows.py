@@ -11,6 +11,7 @@ from fencepost.ir.source import Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explanation
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
+from fencepost.report.heeded_comments import allowed_pairs
 from fencepost.report.words import consequence
 from fencepost.view.page_data import Window
 
@@ -36,7 +37,7 @@ def windows_of(trace: CapturedTrace, explained: Explanation, spans: Spans) -> Wi
     effort = Effort(MOST_STEPS, MOST_WINDOWS)
     pairs: dict[Key, Hazard] = {}
     # Without any barrier, each access meets the next one that conflicts; a barrier may be there for a later one.
-    for hazard in hazards(read_program(trace), {}, effort):
+    for hazard in hazards(explained.program or read_program(trace), {}, effort):
         pairs.setdefault(_key(hazard), hazard)
     covering: dict[Key, list[int]] = {}
     for entry in explained.barriers:
@@ -46,13 +47,15 @@ def windows_of(trace: CapturedTrace, explained: Explanation, spans: Spans) -> Wi
     uncovered = {_key(hazard) for hazard in explained.uncovered}
     for hazard in explained.uncovered:
         pairs.setdefault(_key(hazard), hazard)
-    mbarriers = OrderedByMbarriers(trace)
+    mbarriers, is_allowed = OrderedByMbarriers(trace), allowed_pairs(trace) if uncovered else None
     found = []
     for key, hazard in pairs.items():
         lines = tuple(sorted(set(covering.get(key, []))))
         by = ""
         if key not in uncovered:
             by = _covered_by(hazard, lines, mbarriers)
+        elif is_allowed is not None and is_allowed(hazard.producer, hazard.consumer):
+            by = "a comment that allows it"
         found += _windows(hazard, by, lines, spans)
     found.sort(key=lambda window: (window.producer, window.consumer))
     return Windows(tuple(found[:MOST_WINDOWS]), effort.ended or len(found) > MOST_WINDOWS)

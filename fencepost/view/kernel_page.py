@@ -13,9 +13,12 @@ from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explained, Explanation, explain_barriers
-from fencepost.passes.insert import insert_barriers
+from fencepost.passes.insert import Insert
+from fencepost.phases import begin_phase
 from fencepost.report.diagnostics import Diagnostic
-from fencepost.report.findings import CODES, grouped, spans_of, verdict
+from fencepost.report.findings import CODES, finding_diagnostic, grouped, spans_of, verdict
+from fencepost.report.heeded_comments import insert_heeding_comments
+from fencepost.report.silencing import Silenced, Silencer
 from fencepost.report.stalls import stall_sentence, stalls_of
 from fencepost.report.words import consequence
 from fencepost.timing import SyncTime
@@ -29,8 +32,8 @@ from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
 MOST_FINDINGS = 50
 MOST_REASONS = 12
 """Of a barrier."""
-MOST_SECONDS = 6.0
-"""A page that has taken longer goes without strategies, and shows kernels once."""
+MOST_SECONDS = 5.0
+"""A page that has taken longer goes without strategies; one that would take longer shows kernels once."""
 
 Spans = dict[ops.Operation, Span]
 
@@ -45,17 +48,17 @@ def page_of(
     """
     made = _Pages(target)
     for trace in traces:
-        report = check(trace)
-        made.add(trace, report, f"@{trace.name}")
-        again = _mended(trace, report, target) if mended and not made.is_late() else None
-        if mended and report.races and made.is_late():
+        report = made.add(trace, f"@{trace.name}")
+        in_time = made.has_time_for_another()
+        again = _mended(trace, report, target) if mended and in_time else None
+        if mended and report.races and not in_time:
             made.leave_out("the kernel with the barriers of `insert`: what is here took long enough")
         if again is not None:
-            made.add(again, check(again), f"@{trace.name}, with the barriers of insert")
+            made.add(again, f"@{trace.name}, with the barriers of insert")
         with python_lines(trace) as source:
-            if mended and source is not None and not made.is_late():
+            if mended and source is not None and made.has_time_for_another():
                 # Judged again: what is said may name lines.
-                made.add(trace, check(trace), f"@{trace.name}, in {Path(source.name).name}")
+                made.add(trace, f"@{trace.name}, in {Path(source.name).name}")
     named = title or (Path(made.texts[0].name).name if made.texts else "")
     return Page(named, __version__, tuple(made.texts), tuple(made.kernels))
 
@@ -75,21 +78,30 @@ class _Pages:
         """Whether making the page has taken so long that what can be left out is."""
         return thread_time() - self.start > MOST_SECONDS
 
+    def has_time_for_another(self) -> bool:
+        """Whether a kernel can be shown once more: that takes about as long as all that is there."""
+        return 2 * (thread_time() - self.start) < MOST_SECONDS
+
     def leave_out(self, what: str) -> None:
         """Say that something about the last kernel is not shown."""
         last = self.kernels[-1]
         self.kernels[-1] = replace(last, left_out=(*last.left_out, what))
 
-    def add(self, trace: CapturedTrace, report: Report, title: str) -> None:
-        """One more kernel. Without its barriers, one that was there before is the same again for strategies."""
-        source, spans = spans_of(trace)
+    def add(self, trace: CapturedTrace, title: str) -> Report:
+        """One more kernel, and what was found in it, less what its comments allow.
+
+        Without its barriers, one that was there before is the same again for strategies.
+        """
+        source, _ = spans_of(trace)
+        begin_phase(f"checking {title}")
+        report, silenced = Silencer().apply(trace, check(trace))
         if source.text not in self.numbers:
             self.numbers[source.text] = len(self.texts)
             # Not splitlines(): the numbers of lines are those that everything else counts.
             lines = [line.rstrip("\r") for line in source.text.rstrip("\n").split("\n")]
             self.texts.append(Text(source.name, tuple(lines)))
         before = self.kernels[-1] if self.kernels else None
-        page = _kernel_page(trace, report, self.target, spans)
+        page = _kernel_page(trace, report, silenced, self.target)
         self.kernels.append(replace(page, title=title, text=self.numbers[source.text]))
         if before is not None and before.name == trace.name and before.strategies:
             rows, why = (as_it_stands(trace, self.target), *before.strategies[1:]), ""
@@ -100,6 +112,7 @@ class _Pages:
         self.kernels[-1] = replace(self.kernels[-1], strategies=rows)
         if why:
             self.leave_out(why)
+        return report
 
 
 def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
@@ -108,26 +121,37 @@ def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace 
         return None
     try:
         kernel = copy_of(trace)
-        insert_barriers(kernel, target)
+        insert_heeding_comments(Insert(target=target))(kernel)
     except FencepostError:
         return None  # the findings of the kernel itself say what is wrong with it
     kernel.source = None
     return kernel
 
 
-def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans) -> KernelPage:
+def _kernel_page(trace: CapturedTrace, report: Report, silenced: Silenced, target: str) -> KernelPage:
     """Everything but the strategies."""
+    source, spans = spans_of(trace)
     left_out: list[str] = []
     explained, windows = _explained(trace, target, spans, left_out)
     shown, left = grouped(trace, report, MOST_FINDINGS)
     if left:
         left_out.append(f"{left} more causes that `check` found")
-    races = [lines for diagnostic in shown if (lines := _raced(diagnostic)) is not None]
+    allowed = [
+        (finding_diagnostic(finding, source, spans, ""), allow.reason)
+        for allow, findings in silenced.items()
+        for finding in findings
+    ]
+    if len(allowed) > MOST_FINDINGS:
+        left_out.append(f"{len(allowed) - MOST_FINDINGS} more findings that comments allow")
+    every = [*((diagnostic, "") for diagnostic in shown), *allowed[:MOST_FINDINGS]]
+    races = [lines for diagnostic, _ in every if (lines := _raced(diagnostic)) is not None]
+    begin_phase(f"running @{trace.name} step by step")
     runs = scenarios_of(trace, races, spans)
     left_out += [*runs.left_out, *report.explored.limits]
-    here = spans_of(trace)[0].name
     places = ((op, written_at(op)) for op in spans)
-    written = {_line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != here}
+    written = {
+        _line(op, spans): f"{at[0]}:{at[1]}" for op, at in places if at is not None and at[0] != source.name
+    }
     return KernelPage(
         trace.name,
         f"@{trace.name}",
@@ -141,7 +165,7 @@ def _kernel_page(trace: CapturedTrace, report: Report, target: str, spans: Spans
         _buffers(trace, windows),
         _barriers(trace, explained, stalls_of(trace, target), spans),
         windows.found,
-        tuple(_finding(diagnostic, runs) for diagnostic in shown),
+        tuple(replace(_finding(diagnostic, runs), allowed=why) for diagnostic, why in every),
         tuple(runs.runs),
         tuple(runs.switches),
         (),
@@ -154,6 +178,7 @@ def _explained(
     trace: CapturedTrace, target: str, spans: Spans, left_out: list[str]
 ) -> tuple[Explanation | None, Windows]:
     """Why each barrier is there, and all windows; nothing for kernels that `explain` refuses."""
+    begin_phase(f"explaining @{trace.name}")
     try:
         explained = explain_barriers(trace, target)
     except FencepostError as refused:

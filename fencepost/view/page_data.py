@@ -79,6 +79,8 @@ class Finding:
     notes: tuple[tuple[str, str], ...]
     scenario: int | None = None
     """The run that shows it."""
+    allowed: str = ""
+    """The reason of the comment that allows it; empty if none does."""
 
 
 Cell = tuple[int, int, str, int]

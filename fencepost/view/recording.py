@@ -118,6 +118,7 @@ class RecordedRun(Simulation):
         explored: Explored | None = None,
     ) -> None:
         super().__init__(context, path, waves, everyone, explored)
+        self.cut_off()
         self.met: list[Met] = []
         self.shown: Hold | None = None
         """The race that is to be seen."""
@@ -127,6 +128,13 @@ class RecordedRun(Simulation):
             self.left_out[state.wave] = [event for event in state.events if event.op in off]
             if self.left_out[state.wave]:
                 state.events = [event for event in state.events if event.op not in off]
+
+    def cut_off(self) -> None:
+        """Leave out what no recording gets to, at an operation a step: to follow what is behind it takes seconds."""
+        for state in self.waves:
+            if len(state.events) > MOST_STEPS:
+                del state.events[MOST_STEPS:]
+                self.ends = False
 
     def record(self, kind: str, first: Logged, second: Logged, why: str) -> None:
         """Keep what races, as it was run."""

@@ -247,7 +247,8 @@ def _race(scenario: Scenario | None) -> RunRace | None:
 
 def _most_telling(kernel: KernelPage) -> Scenario | None:
     """The run that a picture shows: what goes wrong in the kernel, or else what would without one of its barriers."""
-    findings = [kernel.scenarios[each.scenario] for each in kernel.findings if each.scenario is not None]
+    ordered = sorted(kernel.findings, key=lambda each: bool(each.allowed))
+    findings = [kernel.scenarios[each.scenario] for each in ordered if each.scenario is not None]
     shown = [
         scenario for scenario in kernel.scenarios if scenario.recording.races or scenario.recording.stuck
     ]

@@ -1117,6 +1117,23 @@ def test_standard_input() -> None:
         (["check", "--jsn", "FILE"], "usage: fencepost check "),
         (["insert", "--stratgy=walk", "FILE"], "did you mean `--strategy`?"),
         (["check", "--color", "green", "FILE"], "invalid choice: 'green'"),
+        (["check", "--color", "allways", "FILE"], "did you mean `always`?"),
+        (["check", "--format", "SARIF", "FILE"], "did you mean `sarif`?"),
+        (["completion", "zhs"], "did you mean `zsh`?"),
+        (["schema", "inser"], "did you mean `insert`?"),
+        (["insert", "-t", "gfx943", "FILE"], "did you mean `gfx942`?"),
+        (["insert", "-t", "sm90a", "FILE"], "did you mean `sm_90`?"),
+        (["insert", "-t", "GFX942", "FILE"], "did you mean `gfx942`?"),
+        (["check", "-t", "H200", "FILE"], "did you mean `sm_90`?"),
+        (["explain", "-t", "mi300x", "FILE"], "did you mean `gfx942`?"),
+        (["fix", "-t", "sm_91", "FILE"], "did you mean `sm_90`?"),
+        (["fix", "-s", "optimum", "FILE"], "did you mean `optimal`?"),
+        (["insert", "-s", "Minimise", "FILE"], "did you mean `minimize`?"),
+        (["schedule", "-s", "two_pp", "FILE"], "did you mean `two-pp`?"),
+        (["demo", "gem"], "did you mean `gemm`?"),
+        (["demo", "-t", "gfx920"], "did you mean `gfx950`?"),
+        (["view", "-k", "kk", "FILE", "-o", "k.html"], "did you mean `@k`?"),
+        (["view", "FILE", "-o", "k.htlm"], "did you mean `.html`?"),
     ],
 )
 def test_calls_that_make_no_sense(arguments: list[str], words: str, file: Path) -> None:
@@ -1125,6 +1142,30 @@ def test_calls_that_make_no_sense(arguments: list[str], words: str, file: Path) 
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert file.read_text() == RACY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["insert", "-t", "riscv"],
+        ["insert", "-s", "fastest"],
+        ["check", "--color", "green"],
+        ["view", "-k", "zz"],
+    ],
+)
+def test_what_is_like_nothing_gets_no_suggestion(arguments: list[str], file: Path) -> None:
+    file.write_text(RACY)
+    ran = fencepost(*arguments, str(file))
+    assert ran.code == 2 and "did you mean" not in ran.err
+
+
+def test_a_file_that_is_not_there_names_the_one_beside_it(file: Path) -> None:
+    file.write_text(RACY)
+    ran = fencepost("check", str(file).replace(".fp", ".pf"))
+    assert ran.code == 2 and f"did you mean `{file}`?" in ran.err
+    for missing in (file.parent / "nowhere" / "k.fp", file.parent / "quite-another-name.txt"):
+        ran = fencepost("check", str(missing))
+        assert ran.code == 2 and "did you mean" not in ran.err
 
 
 @pytest.mark.parametrize(("color", "escapes"), [("auto", False), ("never", False), ("always", True)])

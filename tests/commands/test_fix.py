@@ -237,3 +237,51 @@ def test_a_long_kernel_is_mended_in_its_text() -> None:
     buffers = "".join(f"  shared %a{number} : 16\n" for number in range(120))
     fixed = fix_text(f"kernel @long waves=4 {{\n{buffers}{body}}}\n")
     assert fixed.kernels[0].left == 0 and fixed.kernels[0].mended == 120
+
+
+# ---------------------------------------------------------------- byte order marks and line ends
+
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("text", [RACY, PHASE, DIVERGENT], ids=["barrier", "phase", "moved"])
+@pytest.mark.parametrize(("mark", "end"), [(b"", "\r\n"), (BOM, "\n"), (BOM, "\r\n")])
+def test_byte_order_mark_and_line_ends_stay(text: str, mark: bytes, end: str, fencepost: CommandLine) -> None:
+    mended = fix_text(text).after
+    Path("k.fp").write_bytes(mark + text.replace("\n", end).encode())
+    assert fencepost("fix", "-w", "k.fp").code == 0
+    assert Path("k.fp").read_bytes() == mark + mended.replace("\n", end).encode()
+
+
+@pytest.mark.parametrize("command", ["insert", "prune"])
+def test_other_commands_that_write_back_keep_them_too(command: str, fencepost: CommandLine) -> None:
+    Path("k.fp").write_bytes(BOM + RACY.replace("\n", "\r\n").encode())
+    assert fencepost(command, "-w", "k.fp").code == 0
+    written = Path("k.fp").read_bytes()
+    assert written.startswith(BOM + b"# Who") and written.count(b"\n") == written.count(b"\r\n") > 6
+
+
+def test_a_file_with_both_line_ends_keeps_both(fencepost: CommandLine) -> None:
+    Path("k.fp").write_bytes(RACY.replace("\n", "\r\n", 3).encode())
+    assert fencepost("fix", "-w", "k.fp").code == 0
+    written = Path("k.fp").read_bytes()
+    assert written.count(b"\r\n") == 4, "the new line ends as the first ones do"
+
+
+def test_a_last_line_without_an_end_gets_the_one_of_the_others(fencepost: CommandLine) -> None:
+    Path("k.fp").write_bytes(RACY.rstrip("\n").replace("\n", "\r\n").encode())
+    assert fencepost("fix", "-w", "k.fp").code == 0
+    assert Path("k.fp").read_bytes() == MENDED.replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize("mark", [b"", BOM])
+def test_patch_takes_the_diff_of_such_a_file(mark: bytes, fencepost: CommandLine) -> None:
+    text = "# form\x0cfeed\n" + RACY[RACY.index("kernel") :]
+    for end in ("\n", "\r\n"):
+        Path("k.fp").write_bytes(mark + text.replace("\n", end).encode())
+        diff = fencepost("fix", "k.fp").out
+        subprocess.run(["patch", "--binary", "-p1"], input=diff.encode(), check=True, capture_output=True)
+        patched = Path("k.fp").read_bytes()
+        Path("k.fp").write_bytes(mark + text.replace("\n", end).encode())
+        fencepost("fix", "-w", "k.fp")
+        assert patched == Path("k.fp").read_bytes()

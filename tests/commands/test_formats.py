@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from fencepost.codes import page_of
 from fencepost.ir.source import Span
 from fencepost.ir.text_changes import TextChange, changed_text
+from fencepost.report.findings import CODES
+from fencepost.report.rules import NAMES
 from tests.conftest import CommandLine
 from tests.sarif_subset import sarif_mistakes
 from tests.tiers import sweep
@@ -97,7 +100,15 @@ def test_a_race_with_both_its_places_its_path_and_its_fix(fencepost: CommandLine
 def test_every_rule_has_a_title_and_help(fencepost: CommandLine) -> None:
     driver = sarif(fencepost, "-", stdin=RACY)["tool"]["driver"]
     assert [rule["id"] for rule in driver["rules"]] == [f"FP00{number}" for number in range(1, 7)]
-    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in driver["rules"])
+    for rule in driver["rules"]:
+        page = page_of(rule["id"])
+        assert rule["shortDescription"]["text"].casefold() == page.title.casefold()
+        assert rule["fullDescription"]["text"].split() == page.meaning.split()
+        assert rule["help"]["text"] and "](" not in rule["help"]["text"] and rule["name"].isalpha()
+
+
+def test_there_is_a_rule_for_every_code_that_check_reports() -> None:
+    assert set(NAMES) == set(CODES.values())
 
 
 def test_a_wrong_phase_is_shown_at_the_wait_and_its_comment_survives_the_fix(fencepost: CommandLine) -> None:

@@ -16,6 +16,7 @@ from fencepost.ir.source import Source
 from fencepost.report.allow_comments import read_allow_comments
 from fencepost.report.silencing import Silencer
 from tests.conftest import CommandLine
+from tests.sarif_subset import sarif_mistakes
 
 REASON = "all waves write the same value"
 ALLOW = f"# fencepost: allow FP001: {REASON}"
@@ -30,6 +31,7 @@ def flag(*lines: str, name: str = "flag") -> str:
 
 RACY = flag("write %done", "write %done")
 SILENCED = flag("write %done", f"write %done  {ALLOW}")
+INVALID_REASON = flag("write %done", "write %done  # fencepost: allow FP001")
 
 
 @pytest.fixture(autouse=True)
@@ -243,15 +245,105 @@ def test_a_report_knows_how_many_were_silenced() -> None:
     kernel = parse(SILENCED)
     report, silenced = Silencer().apply(kernel, check(kernel))
     assert (report.ok, report.proven, report.silenced) == (True, False, 1)
-    assert [(allow.code, allow.reason, count) for allow, count in silenced.items()] == [("FP001", REASON, 1)]
+    assert [(allow.code, allow.reason, len(found)) for allow, found in silenced.items()] == [
+        ("FP001", REASON, 1)
+    ]
     assert str(report).startswith("@flag: nothing else found, 1 silenced (")
     assert pickle.loads(pickle.dumps(report)).silenced == 1
 
 
-def test_insert_covers_what_is_silenced(fencepost: CommandLine) -> None:
+# ---------------------------------------------------------------- every command heeds comments
+
+BOTH = flag("write %done", f"write %done  {ALLOW}", "barrier", "atomic %done", "read %done")
+"""Two races, the first of them allowed."""
+
+
+def test_insert_puts_in_no_barrier_for_what_is_allowed_and_says_so(fencepost: CommandLine) -> None:
     ran = fencepost("insert", "-", stdin=SILENCED)
-    assert "\n  barrier" in ran.out and ALLOW in ran.out
-    assert "warning[FP303]" in fencepost("check", "-", stdin=ran.out).out
+    assert (
+        ran.out == SILENCED and f"no barrier for 1 finding that a comment allows (FP001): {REASON}" in ran.err
+    )
+    ran = fencepost("insert", "-", stdin=BOTH)
+    assert ran.out.count("barrier") == 2 and "1 barrier inserted" in ran.err and "1 finding that" in ran.err
+    assert fencepost("check", "-", stdin=ran.out).code == 0
+    (entry,) = json.loads(fencepost("insert", "--json", "-", stdin=BOTH).out)
+    assert [each["reason"] for each in entry["silenced"]] == [REASON]
+    (entry,) = json.loads(fencepost("insert", "--json", "-", stdin=RACY).out)
+    assert "silenced" not in entry
+
+
+def test_insert_goes_on_to_cover_what_other_comments_do_not_allow(fencepost: CommandLine) -> None:
+    for text in (flag("write %done", "write %done  # fencepost: allow FP004: no race"), INVALID_REASON):
+        assert "\n  barrier" in fencepost("insert", "-", stdin=text).out
+
+
+def test_where_waves_are_skewed_an_allowed_race_may_still_not_be_in_the_wrong_order(
+    fencepost: CommandLine,
+) -> None:
+    lines = ["if wave >= 2 {", "workgroup_barrier", "}", "loop %i in 0..8 {", "write %done", "barrier"]
+    lines += [f"read %done  {ALLOW}", "barrier", "}", "if wave < 2 {", "workgroup_barrier", "}"]
+    ran = fencepost("insert", "-", stdin=flag(*lines))
+    assert ran.code == 0
+    assert fencepost("check", "-", stdin=ran.out).code == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_insert_leaves_is_what_check_accepts(seed: int, fencepost: CommandLine) -> None:
+    rng = random.Random(seed)
+    lines = [rng.choice(["read %p", "write %p", "read %q", "write %q", "gather_to_lds %p"]) for _ in range(7)]
+    lines = [f"{line}  # fencepost: allow FP001: known" if rng.random() < 0.3 else line for line in lines]
+    lines[3:5] = ["loop %i in 0..4 {", *lines[3:5], "}"]
+    text = "\n".join(["kernel @k waves=2 {", "shared %p : 64", "shared %q : 64", *lines, "}"]) + "\n"
+    inserted = fencepost("insert", "-", stdin=text)
+    assert inserted.code == 0 and fencepost("check", "-", stdin=inserted.out).code == 0, inserted.out
+    Path("k.fp").write_text(text)
+    assert fencepost("fix", "-w", "k.fp").code == 0
+    assert fencepost("check", "k.fp").code == 0
+    assert fencepost("insert", "-", stdin=inserted.out).out == inserted.out
+
+
+def test_fix_leaves_what_is_allowed(fencepost: CommandLine) -> None:
+    Path("k.fp").write_text(SILENCED)
+    ran = fencepost("fix", "-w", "k.fp")
+    assert ran.code == 0 and ran.out == "" and Path("k.fp").read_text() == SILENCED
+    assert "@flag: nothing to mend; 1 finding left, as a comment allows" in ran.err
+    Path("k.fp").write_text(BOTH)
+    ran = fencepost("fix", "-w", "k.fp")
+    assert ran.code == 0 and "1 finding mended; 1 finding left, as a comment allows" in ran.err
+    assert Path("k.fp").read_text().splitlines()[5:8] == [
+        "  atomic %done",
+        "  barrier  # update → read %done",
+        "  read %done",
+    ]
+
+
+def test_fix_leaves_what_is_allowed_in_a_module(fencepost: CommandLine) -> None:
+    Path("k.ttgir").write_text(module("user.py", "// fencepost: allow FP001: the tile is constant"))
+    before = Path("k.ttgir").read_text()
+    ran = fencepost("fix", "-w", "k.ttgir")
+    assert ran.code == 0 and "nothing to mend; 1 finding left" in ran.err
+    assert fencepost("insert", "-w", "k.ttgir").code == 0 and Path("k.ttgir").read_text() == before
+
+
+def test_prune_takes_out_no_barrier_because_of_a_comment(fencepost: CommandLine) -> None:
+    text = flag("write %done", "barrier", f"write %done  {ALLOW}")
+    assert fencepost("prune", "-", stdin=text).out == text
+
+
+def test_explain_does_not_warn_of_what_is_allowed(fencepost: CommandLine) -> None:
+    ran = fencepost("explain", "-", stdin=SILENCED)
+    assert "1 hazard that no barrier covers, as a comment allows" in ran.out and "FP301" not in ran.out
+    assert "warning[FP301]: 1 hazard of" in fencepost("explain", "-", stdin=RACY).out
+
+
+def test_view_shows_it_as_allowed(fencepost: CommandLine) -> None:
+    (kernel,) = json.loads(fencepost("view", "--json", "-", stdin=SILENCED).out)["kernels"]
+    (found,) = kernel["findings"]
+    assert found["allowed"] == REASON and kernel["ok"] and not kernel["proven"]
+    assert [window["covered"] for window in kernel["windows"]] == ["a comment that allows it"]
+    both = json.loads(fencepost("view", "--json", "-", stdin=BOTH).out)["kernels"]
+    assert [each["allowed"] for each in both[0]["findings"]] == ["", REASON]
+    assert [each["allowed"] for each in both[1]["findings"]] == [REASON], "with the barriers of insert"
 
 
 # ---------------------------------------------------------------- what is warned of
@@ -369,10 +461,31 @@ def test_a_comment_in_the_python_file_that_a_module_names(fencepost: CommandLine
 # ---------------------------------------------------------------- other formats
 
 
-def test_sarif_and_annotations_have_no_silenced_finding(fencepost: CommandLine) -> None:
+def test_sarif_has_silenced_findings_as_suppressed(fencepost: CommandLine) -> None:
+    Path("k.fp").write_text(BOTH)
+    log = json.loads(fencepost("check", "--format", "sarif", "k.fp").out)
+    assert sarif_mistakes(log) == []
+    real, silenced = log["runs"][0]["results"]
+    assert real["suppressions"] == [], "all results of a run have them, or none"
+    (why,) = silenced["suppressions"]
+    assert (why["kind"], why["justification"]) == ("inSource", REASON)
+    assert why["location"]["physicalLocation"]["region"]["startLine"] == 4
+    assert "fixes" not in silenced and silenced["locations"] and silenced["partialFingerprints"]
     Path("k.fp").write_text(SILENCED)
     ran = fencepost("check", "--format", "sarif", "k.fp")
-    assert ran.code == 0 and json.loads(ran.out)["runs"][0]["results"] == []
+    assert ran.code == 0 and json.loads(ran.out)["runs"][0]["results"][0]["suppressions"]
+
+
+def test_silencing_keeps_fingerprints(fencepost: CommandLine) -> None:
+    def fingerprints(text: str) -> list[str]:
+        log = json.loads(fencepost("check", "--format", "sarif", "-", stdin=text).out)
+        return [each["partialFingerprints"]["fencepost/v1"] for each in log["runs"][0]["results"]]
+
+    assert fingerprints(SILENCED) == fingerprints(RACY)
+
+
+def test_annotations_have_no_silenced_finding(fencepost: CommandLine) -> None:
+    Path("k.fp").write_text(SILENCED)
     ran = fencepost("check", "--format", "github", "k.fp")
     assert ran.code == 0 and "::error" not in ran.out and "::warning" not in ran.out
     assert "nothing else found, 1 silenced" in ran.out

@@ -47,3 +47,41 @@ def test_every_kernel_of_a_file_is_looked_at() -> None:
     two = RACY + RACY.replace("@k", "@l")
     firsts = [finding.diagnostic.marks[0].span for finding in read_document("k.fp", two).findings]
     assert [span and span.line for span in firsts] == [4, 10]
+
+
+ALLOWED = RACY.replace("  read %a", "  read %a  # fencepost: allow FP001: the tile is constant")
+
+
+def test_what_a_comment_allows_is_said_on_hover_and_is_no_finding() -> None:
+    document = read_document("k.fp", ALLOWED)
+    assert document.findings == ()
+    for line in (4, 5):
+        reason = document.reason_at(line)
+        assert reason is not None and reason.markdown.startswith("**allowed** FP001: wave 1 can read %a")
+        assert "the tile is constant (line 5)" in reason.markdown
+    assert document.reason_at(3) is None
+
+
+def test_a_comment_above_and_the_barrier_that_it_is_about_share_a_line() -> None:
+    text = RACY.replace(
+        "  read %a", "  if wave < 2 {\n  barrier  # fencepost: allow FP002: it passes here\n  }"
+    )
+    reason = read_document("k.fp", text).reason_at(6)
+    assert (
+        reason is not None and "**allowed** FP002" in reason.markdown and "it passes here" in reason.markdown
+    )
+    above = RACY.replace("  read %a", "  # fencepost: allow FP001: constant\n  read %a")
+    assert all(read_document("k.fp", above).reason_at(line) is not None for line in (4, 5, 6))
+
+
+def test_comments_that_allow_nothing_are_warned_of() -> None:
+    for text, code in (
+        (ALLOWED.replace(": the tile is constant", ""), "FP302"),
+        (ALLOWED.replace("write %a", "barrier"), "FP303"),
+    ):
+        found = [
+            each.diagnostic
+            for each in read_document("k.fp", text).findings
+            if each.diagnostic.severity == "warning"
+        ]
+        assert [each.code for each in found] == [code]

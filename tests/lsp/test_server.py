@@ -121,3 +121,54 @@ def test_a_text_that_is_being_typed_is_no_reason_to_fall_over(tmp_path: Path) ->
         assert found.code == "FP001"
 
     in_an_editor(tmp_path / "k.fp", session)
+
+
+MODULE = """#b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+!tensor = tensor<64x64xf16, #b>
+!tile = !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory, mutable>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 8192 : i32, ttg.target = "cuda:80"} {
+  tt.func public @kernel(%x: !tensor) {
+    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !tile
+    ttg.local_store %x, %m : !tensor -> !tile
+    %y = ttg.local_load %m : !tile -> !tensor
+    tt.return
+  }
+}
+"""
+
+
+def test_a_triton_module_has_findings_and_reasons_and_is_not_changed(tmp_path: Path) -> None:
+    async def session(editor: Editor) -> None:
+        (found,) = (await editor.open(MODULE)).diagnostics
+        assert (found.code, found.range.start.line) == ("FP001", 7)
+        assert {other.location.range.start.line for other in found.related_information or []} == {7, 8}
+        assert await editor.actions(line=9) == [], "barriers of a cached module are not what gets compiled"
+        mended = MODULE.replace("    %y =", "    ttg.barrier local\n    %y =")
+        assert (await editor.change(mended)).diagnostics == ()
+        hover = await editor.hover(line=9)
+        assert hover is not None and isinstance(hover.contents, types.MarkupContent)
+        assert hover.contents.value.startswith("**needed**") and "line 10" in hover.contents.value
+        (broken,) = (await editor.change(MODULE.replace("local_load", "local_lode"))).diagnostics
+        assert (broken.code, broken.range.start.line) == ("FP402", 8)
+        allowed = MODULE.replace("-> !tensor\n", "-> !tensor  // fencepost: allow FP001: constant\n")
+        assert (await editor.change(allowed)).diagnostics == ()
+        hover = await editor.hover(line=9)
+        assert hover is not None and isinstance(hover.contents, types.MarkupContent)
+        assert "**allowed** FP001" in hover.contents.value and "constant (line 9)" in hover.contents.value
+
+    in_an_editor(tmp_path / "k.ttgir", session)
+
+
+def test_what_a_comment_allows_is_not_shown_and_said_on_hover(tmp_path: Path) -> None:
+    async def session(editor: Editor) -> None:
+        allowed = RACY.replace("  read %a", "  read %a  # fencepost: allow FP001: the tile is constant")
+        assert (await editor.open(allowed)).diagnostics == ()
+        assert await editor.actions(line=5) == []
+        hover = await editor.hover(line=5)
+        assert hover is not None and isinstance(hover.contents, types.MarkupContent)
+        assert "**allowed** FP001" in hover.contents.value and "the tile is constant" in hover.contents.value
+        (warned,) = (await editor.change(allowed.replace("write %a", "read %a"))).diagnostics
+        assert (warned.code, warned.severity) == ("FP303", types.DiagnosticSeverity.Warning)
+
+    in_an_editor(tmp_path / "k.fp", session)

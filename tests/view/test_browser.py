@@ -22,6 +22,7 @@ PAGES = {
     "hangs": HANGS,
     "two": TILE + COPY,
     "large": large(5_000),
+    "allowed": RACY.replace("read %a", "read %a  # fencepost: allow FP001: the tile is constant"),
     "nothing": "kernel @nothing waves=2 {\n}\n",
 }
 
@@ -271,3 +272,9 @@ def test_a_large_kernel_keeps_the_document_small(reader: Reader) -> None:
 def test_a_kernel_with_nothing_in_it(reader: Reader) -> None:
     page = reader.opens("nothing")
     assert page.text("#verdict").startswith("✓")
+
+
+def test_what_a_comment_allows_is_marked_as_that(reader: Reader) -> None:
+    page = reader.opens("allowed")
+    assert "allowed" in page.text("#findings-title") and page.all(".finding.allowed")
+    assert "○ allowed by a comment: the tile is constant" in page.text("#findings")

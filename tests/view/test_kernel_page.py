@@ -11,7 +11,7 @@ from fencepost.commands.files import read_kernels
 from fencepost.ir.builder import Kernel
 from fencepost.ir.ops import Compute
 from fencepost.ir.parser import parse, parse_all
-from fencepost.view import kernel_page
+from fencepost.view import kernel_page, recording, strategy_rows
 from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import as_json
 from fencepost.view.python_lines import written_at
@@ -182,3 +182,37 @@ def test_a_page_that_takes_long_leaves_out_what_it_can_and_says_so(monkeypatch: 
         "strategies side by side",
         "the kernel with the barriers of `insert`",
     ]
+
+
+# ---------------------------------------------------------------- what takes too long
+
+
+def test_a_run_ends_where_no_recording_gets_to() -> None:
+    """Thousands of accesses behind it would be followed for nothing."""
+    lines = ["kernel @long waves=4 {", "  shared %a : 64"]
+    lines += [f"  {'write' if number % 2 else 'read'} %a[0..4]" for number in range(4_000)]
+    kernel = shown("\n".join([*lines, "}"]) + "\n")
+    assert all(run.recording.steps <= recording.MOST_STEPS for run in kernel.scenarios)
+    assert kernel.scenarios[0].recording.cut and not kernel.scenarios[0].recording.stuck
+    assert any("is shown for its first" in words for words in kernel.left_out)
+
+
+def test_a_race_before_that_is_shown() -> None:
+    lines = ["kernel @late waves=2 {", "  shared %a : 64", "  shared %b : 64"]
+    lines += ["  read %b"] * 200 + ["  write %a", "  read %a"] + ["  read %b"] * 3_000
+    (finding,) = shown("\n".join([*lines, "}"]) + "\n").findings
+    assert finding.scenario is not None
+
+
+def test_where_auto_is_slow_the_other_strategies_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategy_rows, "FIRST_SECONDS", -1.0)
+    (kernel,) = page_of([parse(TILE)]).kernels
+    assert [row.name for row in kernel.strategies] == ["as it stands", "auto"]
+    assert any("would take too long" in words for words in kernel.left_out)
+
+
+def test_a_kernel_that_took_long_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(page_of([parse(RACY)]).kernels) == 2
+    monkeypatch.setattr(kernel_page, "MOST_SECONDS", 0.0)
+    (kernel,) = page_of([parse(RACY)]).kernels
+    assert any("the kernel with the barriers of `insert`" in words for words in kernel.left_out)

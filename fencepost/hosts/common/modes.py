@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
 
 AUDIT, REPLACE, OFF = "audit", "replace", "off"
@@ -18,7 +19,7 @@ def mode_of(asked: str | None, host: str, variable: str, code: str) -> str | Non
     if mode == OFF:
         return None
     if mode not in MODES:
-        raise FencepostError(
-            f"unknown mode {mode!r}", code=code, notes=[("known modes", ", ".join([*MODES, OFF]))]
-        )
+        known = [*MODES, OFF]
+        notes = [*did_you_mean(mode, known), ("known modes", ", ".join(known))]
+        raise FencepostError(f"unknown mode {mode!r}", code=code, notes=notes)
     return mode

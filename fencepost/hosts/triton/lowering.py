@@ -9,10 +9,7 @@ and without: the first names lines of the Python kernel, the second those of the
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from fencepost.hosts.triton.parsing_process import Parsed
 from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.hosts.triton.versions import require_triton
+from fencepost.hosts.triton.worker_process import ask_worker
 from fencepost.ir.source import FencepostError, Source
 
 SECONDS = 120
@@ -50,17 +48,13 @@ def lowered(source: Source) -> Module:
 
 def _ask(request: dict[str, str]) -> dict[str, Any]:
     script = Path(__file__).with_name("lowering_worker.py")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", str(script)],
-            input=json.dumps(request), capture_output=True, encoding="utf-8", env=environment, timeout=SECONDS,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+        done = ask_worker(script, request, SECONDS)
+    except TimeoutError:
         return {"failed": f"it did not finish within {SECONDS} s"}
-    if done.returncode < 0:
-        return {"failed": f"its passes crashed ({signal.Signals(-done.returncode).name})"}
-    if not done.stdout:
-        return {"failed": done.stderr.strip().rpartition("\n")[2] or "it does not say why"}
-    reply: dict[str, Any] = json.loads(done.stdout)
+    if done.code < 0:
+        return {"failed": f"its passes crashed ({signal.Signals(-done.code).name})"}
+    if not done.out:
+        return {"failed": done.err.strip().rpartition("\n")[2] or "it does not say why"}
+    reply: dict[str, Any] = json.loads(done.out)
     return reply

@@ -8,14 +8,9 @@ the text without locations, tells the place.
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +19,7 @@ from fencepost.hosts.triton.mlir.scan import span_of
 from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.unparsable_layouts import Repaired, repaired
 from fencepost.hosts.triton.versions import require_triton
+from fencepost.hosts.triton.worker_process import ask_worker
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 WORKER = Path(__file__).with_name("parsing_worker.py")
@@ -68,39 +64,20 @@ def _ask(texts: list[str]) -> list[dict[str, Any]]:
         "seconds": SECONDS_PER_PARSE,
         "bytes": BYTES_PER_PARSE,
     }
-    # Ours, so that it goes away however the other process ends.
-    with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
-        out, err, code = _run(json.dumps(request | {"folder": folder}), _longest(len(texts)))
-    if code and not out:
-        last = err.strip().rpartition("\n")[2]
+    limit = _longest(len(texts))
+    try:
+        reply = ask_worker(WORKER, request, limit)
+    except TimeoutError:
+        raise FencepostError(f"Triton's parser did not finish within {limit:g} s", code="FP403") from None
+    if reply.code and not reply.out:
+        last = reply.err.strip().rpartition("\n")[2]
         raise FencepostError(f"the process that parses modules failed: {last}", code="FP403")
-    return [json.loads(line) for line in out.splitlines()]
+    return [json.loads(line) for line in reply.out.splitlines()]
 
 
 def _longest(modules: int) -> float:
     """Seconds after which the other process hangs: more than it takes to start, and to reach every limit."""
     return 60 + 3 * SECONDS_PER_PARSE * modules
-
-
-def _run(request: str, limit: float) -> tuple[str, str, int]:
-    """What the other process prints, and its exit code; whatever happens here, nothing of it goes on running."""
-    # The other process must find the same Triton, however this one found it.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    # A group of its own: its children end with it.
-    process = subprocess.Popen(
-        [sys.executable, "-P", str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        encoding="utf-8", env=environment, start_new_session=True,
-    )  # fmt: skip
-    try:
-        out, err = process.communicate(request, limit)
-    except BaseException as error:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise FencepostError(f"Triton's parser did not finish within {limit:g} s", code="FP403") from None
-        raise
-    return out, err, process.returncode
 
 
 def _parsed(source: Source, text: Repaired, reply: dict[str, Any]) -> Parsed:

@@ -74,7 +74,7 @@ def print_generic(module: Any, context: Any) -> str:
 
 def main() -> None:
     """Answer the request on standard input."""
-    _die_with_parent()
+    die_with_parent()
     request = json.load(sys.stdin)
     # Whatever others print goes to standard error: the answers must stay alone.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -86,7 +86,7 @@ def main() -> None:
         print(json.dumps(_answer(Path(request["folder"]), text, blank, limits)), file=answers, flush=True)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """A caller that is killed leaves nobody behind; where there is no such call, a limit on time has to do."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
@@ -132,7 +132,7 @@ def _parse(folder: Path, text: str, limits: Limits) -> dict[str, Any]:
 def _parse_and_exit(path: Path, printed: Path, said: Path, limits: Limits) -> None:
     """The child's part; it leaves without the cleaning up that belongs to its parent."""
     try:
-        _die_with_parent()
+        die_with_parent()
         limits.set()
         os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
         libtriton = import_module("triton._C.libtriton")

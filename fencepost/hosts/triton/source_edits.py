@@ -1,4 +1,4 @@
-"""Barriers put into and taken out of the file that the user gave, so that nothing else in it changes.
+"""Barriers put into and taken out of the file that the user gave, and counts of waits, so that nothing else changes.
 
 Names, comments and formatting stay. Only operations that have lines of their own can be treated
 this way; `text_edits` works on any module, at the price of printing it anew.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.region_ends import closing_brace, is_written
-from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, Remove
+from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.ir.source import FencepostError, Mark, Span
 
 IMPLICIT = "scf.yield"
@@ -28,13 +28,14 @@ _ONLY_BARRIER = re.compile(
 
 
 def edit_source(module: Module, edits: Sequence[Edit]) -> str:
-    """The text of `module.source` with barriers put in or taken out; FP407 where that cannot be done."""
+    """The text of `module.source` with barriers put in or taken out, and counts set; FP407 where that cannot be."""
     source = module.source
     if source is None:
         raise ValueError(f"{module!r} was not read from a file")
     lines = source.text.split("\n")
     before: dict[int, list[str]] = {}
     gone: set[int] = set()
+    counted: dict[int, str] = {}
     for edit in edits:
         if isinstance(edit, InsertBarrier) and edit.text == LOCAL_BARRIER:
             number, line = _line_to_come_before(module, edit.before)
@@ -44,14 +45,26 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
             if not _ONLY_BARRIER.match(line):
                 raise _shares_its_line(module, edit.operation)
             gone.add(number)
+        elif isinstance(edit, SetAttribute) and edit.inherent:
+            number, line = _own_line(module, edit.operation)
+            counted[number] = _with_number(module, edit, line)
         else:
             raise FencepostError(f"only barriers can be edited in the text of {source.name}", code="FP407")
     out: list[str] = []
     for number, line in enumerate(lines, 1):
         out += before.get(number, [])
         if number not in gone:
-            out.append(line)
+            out.append(counted.get(number, line))
     return "\n".join(out)
+
+
+def _with_number(module: Module, edit: SetAttribute, line: str) -> str:
+    """The line of an operation with another number for one of its attributes."""
+    changed, found = re.subn(rf"\b{re.escape(edit.name)} = \d+ : i32\b", f"{edit.name} = {edit.value}", line)
+    if found != 1:
+        message = f"the line of {edit.operation.name} does not say what its {edit.name} is"
+        raise FencepostError(message, [Mark(edit.operation.span)], code="FP407", source=module.source)
+    return changed
 
 
 def _line_to_come_before(module: Module, operation: Operation) -> tuple[int, str]:

@@ -105,7 +105,7 @@
     out.replaceChildren(...now.left_out.map((text) => make("li", {}, text)));
     element("left-out-panel").hidden = !now.left_out.length;
     filter(element("search").value);
-    const shows = now.findings.filter((finding) => finding.scenario !== null);
+    const shows = now.findings.filter((finding) => finding.scenario !== null && !finding.allowed);
     const isRead = (finding) => now.scenarios[finding.scenario].recording.races.slice(0, 1).some((race) => race.kind === "RAW");
     const firstRace = shows.find(isRead) || shows[0];
     if (firstRace) showRace(firstRace.scenario);
@@ -371,7 +371,9 @@
     if (now.origins[line]) parts.push(make("p", {}, `written in ${now.origins[line]}`));
     for (const finding of now.findings) {
       for (const mark of finding.marks) {
-        if (mark.line === line) parts.push(make("p", {}, `✗ ${finding.code}: ${mark.text || finding.title}`));
+        if (mark.line !== line) continue;
+        parts.push(make("p", {}, `${finding.allowed ? "○" : "✗"} ${finding.code}: ${mark.text || finding.title}`));
+        if (finding.allowed) parts.push(make("p", { class: "hint" }, `allowed: ${finding.allowed}`));
       }
     }
     const windows = now.windows.filter((each) => each.producer === line || each.consumer === line);
@@ -422,13 +424,18 @@
 
   function makeFindings() {
     const found = kernel().findings;
-    element("findings-title").textContent = found.length ? `Findings (${found.length})` : "Findings";
+    const allowed = found.filter((finding) => finding.allowed).length, counts = [];
+    if (found.length > allowed) counts.push(String(found.length - allowed));
+    if (allowed) counts.push(`${allowed} allowed`);
+    element("findings-title").textContent = counts.length ? `Findings (${counts.join(", ")})` : "Findings";
     const none = make("p", { class: "hint" }, kernel().proven ? "None: there is nothing to find." : "None.");
     element("findings").replaceChildren(...(found.length ? found.map(findingCard) : [none]));
   }
 
   function findingCard(finding) {
-    const card = make("div", { class: "finding" }, make("p", {}, make("b", {}, `${finding.code}: ${finding.title}`)));
+    const card = make("div", { class: finding.allowed ? "finding allowed" : "finding" });
+    card.append(make("p", {}, make("b", {}, `${finding.code}: ${finding.title}`)));
+    if (finding.allowed) card.append(make("p", {}, `○ allowed by a comment: ${finding.allowed}`));
     for (const mark of finding.marks) card.append(make("p", {}, lineButton(mark.line), mark.text ? `: ${mark.text}` : ""));
     for (const [word, text] of finding.notes) card.append(make("p", { class: "notes" }, `${word}: ${text}`));
     if (finding.scenario !== null) {
@@ -438,7 +445,8 @@
   }
 
   function markedLines() {
-    return new Set(kernel().findings.flatMap((finding) => finding.marks.map((mark) => mark.line)));
+    const wrong = kernel().findings.filter((finding) => !finding.allowed);
+    return new Set(wrong.flatMap((finding) => finding.marks.map((mark) => mark.line)));
   }
 
   // ------------------------------------------------------------ switches: a barrier off, and on again

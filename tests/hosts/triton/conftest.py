@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton import parsing_process
+from fencepost.hosts.triton import parsing_process, worker_process
+from fencepost.hosts.triton.worker_process import Reply
 from tests.hosts.triton.started_once import Parser
 
 KERNELS = """
@@ -70,7 +71,14 @@ def parser_process() -> Iterator[Parser]:
 @pytest.fixture(autouse=True)
 def started_once(parser_process: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules are parsed by a process that has loaded Triton already."""
-    monkeypatch.setattr(parsing_process, "_run", parser_process.run)
+    start, parser = vars(worker_process)["_run"], parsing_process.WORKER
+
+    def run(script: Path, request: str, limit: float) -> Reply:
+        if script != parser:
+            return start(script, request, limit)  # type: ignore[no-any-return]
+        return Reply(*parser_process.run(request, limit))
+
+    monkeypatch.setattr(worker_process, "_run", run)
 
 
 @pytest.fixture(scope="session")

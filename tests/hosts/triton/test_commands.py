@@ -234,7 +234,35 @@ tt.return
     ran = fencepost("fix", "-w", path)
     assert (ran.code, ran.out) == (1, "")
     assert "error[FP001]" in ran.err and "a wait is missing or too weak (FP207)" in ran.err
+    assert "left as it is" in ran.err and "no wait is put into a module" in ran.err
     assert Path(path).read_text() == text
+
+
+def test_fix_makes_waits_of_a_module_stronger(fencepost: CommandLine, tmp_path: Path) -> None:
+    text = module(
+        """
+%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <TILE>
+%a = ttg.async_copy_global_to_local %p, %m : <POINTERS> -> <TILE>
+%g = ttg.async_commit_group tokens %a
+%w = ttg.async_wait %g {num = 1 : i32}  // leaves the copy in flight
+%y = ttg.local_load %m : <TILE> -> <TENSOR>
+tt.store %p, %y : <POINTERS>
+tt.return
+""",
+        shared=BYTES,
+    )
+    path = put(tmp_path, text)
+    Path(path).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    ran = fencepost("fix", "-w", path)
+    assert ran.code == 0 and "mended" in ran.err, ran.err
+    now = Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n").splitlines()
+    assert [line.strip() for line in now if line not in text.splitlines()] == [
+        "%w = ttg.async_wait %g {num = 0 : i32}  // leaves the copy in flight",
+        "ttg.barrier local",
+    ]
+    assert Path(path).read_bytes().count(b"\n") == Path(path).read_bytes().count(b"\r\n")
+    assert Path(path).read_bytes().startswith(b"\xef\xbb\xbf")
+    assert fencepost("check", path).code == 0
 
 
 def test_fix_judges_a_module_as_triton_compiles_it(fencepost: CommandLine, tmp_path: Path) -> None:
