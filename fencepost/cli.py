@@ -1,5 +1,5 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong, 130 interrupted.
+"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong, 3 a crash, 130 interrupted.
 
 What it uses is imported inside of `main`: whoever presses Ctrl-C while that is loaded gets no traceback either.
 """
@@ -36,6 +36,8 @@ COMMANDS = {
     "completion": "print the completion script for a shell",
 }
 """The commands, each in a module of its name, and what they do in a few words."""
+CRASHED = 3
+"""The exit code after a mistake of ours: whoever reads exit codes must not take it for something that was found."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it: 128 and the number of the signal."""
 CLEANING_UP = 2.0
@@ -56,10 +58,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         code = INTERRUPTED
+    except Exception:
+        if arguments is not None:
+            raise
+        _print_crash()
+        code = CRASHED
     if arguments is None:
         # Everything is done and written: what is left is to end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code
+
+
+def _print_crash() -> None:
+    import traceback
+
+    traceback.print_exc()
+    sys.stderr.write(
+        "error: this is a mistake in fencepost, not in the kernel, and nothing is said about the kernel: please "
+        "report it with the kernel and the lines above\n"
+    )
 
 
 def _handle_signals() -> _Interrupt | None:
