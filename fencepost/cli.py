@@ -1,5 +1,5 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line. Exit codes: 0 fine, 1 something was found, 2 the input or the call is wrong, 3 a crash, 130 interrupted.
+"""The command line. Exit codes: 0 fine, 1 something found, 2 wrong input or call, 3 a crash, 130 interrupted.
 
 What it uses is imported inside of `main`: whoever presses Ctrl-C while that is loaded gets no traceback either.
 """
