@@ -54,8 +54,6 @@ class Judge:
     proven: bool = True
     verified: str = "no shared memory"
     """What `replace` itself says of the module that it passes on."""
-    membars: bool = False
-    """Whether membar's barriers are used, all of them."""
     handed: str = ""
     """That module, printed."""
     lines: list[int] = field(default_factory=list)
@@ -66,9 +64,7 @@ class Judge:
         mistake = self.entry.mistake
         theirs = [] if mistake and mistake.repaired_by_membar else stock_edits(before, after())
         self.stock = self.verdict(apply_edits(before, theirs))
-        edits = theirs if mistake is not None else fewer_or_membars(before, after)
-        self.membars = edits is None
-        return edits
+        return theirs if mistake is not None else fewer_or_membars(before, after)
 
     def compiled(self, note: dict[str, Any]) -> None:
         """The kernel is there: judge what was passed on, as far as fencepost has changed it."""
@@ -76,8 +72,7 @@ class Judge:
             self.ours = self.verified = f"left to Triton: {note['left'].splitlines()[0]}"
         elif touches_shared(self.handed):
             self.verified = note["judged"]
-            # What is passed on then is the module without barriers, and that membar is to run.
-            self.ours = self.stock if self.membars else self.verdict(self.handed)
+            self.ours = self.verdict(self.handed)
 
     @contextmanager
     def watching(self) -> Iterator[None]:

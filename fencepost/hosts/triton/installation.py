@@ -143,12 +143,16 @@ class Installation:
             return None
 
         @cache
-        def after() -> Module:
-            stock = parse_live(before, module.context)
+        def stock() -> Any:
+            made = parse_live(before, module.context)
             began = time.thread_time()
-            membar(stock)
+            membar(made)
             self.membar_seconds.append(time.thread_time() - began)
-            return read_module(generic_form(stock, module.context), trusted=True)
+            return made
+
+        @cache
+        def after() -> Module:
+            return read_module(generic_form(stock(), module.context), trusted=True)
 
         tree = read_module(before, trusted=True)
         if self.mode == "audit" or self.show is not None:
@@ -161,8 +165,9 @@ class Installation:
         edits = self.decide(tree, after)
         judge = partial(refuse_wrong, stock=after, thorough=self.thorough)
         if edits is None:
+            # membar has run already, on a copy: that is passed on.
             note["judged"] = judge(after())
-            return None
+            return stock()
         if edits and not can_be_made_live(tree, edits):
             text = apply_edits(tree, edits)
             note["judged"] = judge(read_module(text, trusted=True))
