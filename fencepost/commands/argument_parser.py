@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from fencepost.did_you_mean import close
@@ -35,6 +36,8 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, message: str) -> list[str]:
         choice = CHOICE.search(message)
+        if choice is not None and Path(choice.group(1)).exists():
+            return [f"{self.prog} check {choice.group(1)}"]
         if choice is not None:
             # Python quotes the choices up to 3.13, and not from there on.
             return close(choice.group(1), QUOTED.findall(choice.group(2)) or choice.group(2).split(", "))

@@ -34,7 +34,12 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
 
 def _not_empty(kernels: Kernels, shown: str) -> Kernels:
     if not kernels.traces:
-        raise FencepostError("there is no kernel in this file", code="FP102", source=Source(shown, ""))
+        raise FencepostError(
+            "there is no kernel in this file",
+            code="FP102",
+            source=Source(shown, ""),
+            notes=[("help", "a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some")],
+        )
     return kernels
 
 
@@ -46,6 +51,9 @@ def _bytes(name: str) -> bytes:
             ("help", f"did you mean `{Path(name).parent / each}`?")
             for each in close(Path(name).name, _beside(name))
         ]
+        raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
+    except IsADirectoryError as error:
+        notes = [("help", "this takes a file; check, explain, fix and audit take folders")]
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except OSError as error:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None

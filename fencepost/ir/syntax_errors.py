@@ -51,6 +51,21 @@ CHARACTER_HINTS = {
 }
 SETTINGS = ("waves", "trip", "expect", "phase")
 """Words of the language that a number is set with."""
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("__syncthreads", "syncthreads", "bar", "s_barrier", "__builtin_amdgcn_s_barrier"), "barrier"
+    ),
+    **dict.fromkeys(("cp", "memcpy_async", "__pipeline_memcpy_async", "global_load_lds"), "gather_to_lds"),
+    **dict.fromkeys(("wait_group", "__pipeline_wait_prior", "s_waitcnt"), "wait_count"),
+    **dict.fromkeys(("commit_group", "__pipeline_commit"), "commit"),
+    **dict.fromkeys(("load", "ld", "ds_read", "lds_read", "load_shared"), "read"),
+    **dict.fromkeys(("store", "st", "ds_write", "lds_write", "store_shared"), "write"),
+    **dict.fromkeys(("for", "while"), "loop"),
+    **dict.fromkeys(("wgmma", "mfma", "wmma"), "mma"),
+}
+"""What CUDA, PTX and HIP call statements of the text form."""
+CUDA = ("__global__", "__device__", "template", "extern", "using", "namespace", "__launch_bounds__")
+"""How a file in CUDA C++ or HIP begins."""
 MOST_SHOWN = 40
 
 
@@ -126,9 +141,16 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
     if "KERNEL_WORD" in expected:
         if text == "}":
             return "every `{` before this is closed already"
+        if text in CUDA:
+            return (
+                "this looks like CUDA C++ or HIP, which is not read: write down what it does to shared memory "
+                "(docs/tour-cuda.md, docs/tour-hip.md)"
+            )
         return "a file holds kernels, `kernel @name waves=4 {` ... `}`, and functions, `func @name {` ... `}`"
     if text == "expect":
         return "`expect=` stands behind the bounds of a loop, or the condition of an `if`, or the targets of a branch"
+    if text in ("warps", "wavefronts", "threads") and "WAVES" in expected:
+        return "a warp or wavefront is called a wave here: `waves=4`"
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
     if _is_word(text) and "VALUE" in expected and not following.startswith("="):
@@ -163,6 +185,8 @@ def _meaning_of_word(word: str) -> str:
 
 
 def _similar(word: str) -> str:
+    if word in ELSEWHERE:
+        return f"`{word}` is called `{ELSEWHERE[word]}` here"
     close = get_close_matches(word.lower(), STATEMENT_WORDS, n=1, cutoff=0.7)
     if close:
         return f"did you mean `{close[0]}`?"
