@@ -222,7 +222,7 @@ class MbarrierWaves:
     def missed(self, op: ops.Operation, found: Mbarrier, wave: int) -> None:
         """A wave may look at an mbarrier after the phase behind the one that it waits for."""
         text = (
-            f"wave {wave} can reach {found.view} when the phase behind is complete as well, and wait for ever"
+            f"wave {wave} can come to {found.view} when the next phase is complete as well, and wait for ever"
         )
         why = "this wait can miss its phase: the next one may be complete first, and the parity repeats"
         self.run.deadlocks.append(Deadlock("missed phase", text, ((op, why),)))

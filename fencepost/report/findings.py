@@ -102,10 +102,12 @@ def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
     if wrong:
         (wait, *_) = wrong
         assert isinstance(wait, ops.MbarrierWait)
-        marks = [Mark(spans.get(wait), f"phase={wait.phase} is the parity of another phase")]
+        marks = [Mark(spans.get(wait), f"phase={wait.phase} is not the parity of the phase that is meant")]
         marks += [mark for mark in found.marks if mark.span != spans.get(wait)]
         title = f"this wait for {wait.view} is for the wrong phase"
-        notes.insert(0, ("so", found.title))
+        # That memory is used too early is what people look for; that a wave may hang comes second.
+        race = next((each for each in cause.findings if isinstance(each, Race)), first)
+        notes.insert(0, ("so", finding_diagnostic(race, source, spans, "").title))
         written = {mark.span: origin for mark, origin in zip(found.marks, found.origins, strict=True)}
         origins = (wait.origin, *(written[mark.span] for mark in marks[1:]))
         found = replace(found, title=title, marks=tuple(marks), primary=0, origins=origins)
