@@ -83,6 +83,11 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
         "named alike, copies", 0.03,
         of(named_alike=True, functions=True, slots=True, asynchronous=True, parameters=True), SOUND,
     ),
+    ("arithmetic", 0.05, of(arithmetic=True, slots=True, functions=True, named_alike=True), SOUND),
+    (
+        "arithmetic, copies", 0.03,
+        of(arithmetic=True, differing=True, slots=True, asynchronous=True, functions=True), SOUND,
+    ),
 )  # fmt: skip
 """What is tried, on which part of the kernels, and what has to hold."""
 BATCH = 50

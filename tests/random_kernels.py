@@ -56,9 +56,18 @@ class Shape:
     named_alike: bool = False
     """Names that functions share with their callers, calls on one side of a divergent conditional, and divergent
     conditions on loop variables and on parameters with more values than are followed."""
+    arithmetic: bool = False
+    """Slots, bytes, conditions and carried numbers of any arithmetic, results of conditionals, and loops with any
+    start and step, long ones among them."""
+    differing: bool = False
+    """With `arithmetic`: numbers that loops and conditionals make from `wave`, and slots computed from them."""
 
 
 ANY = Shape()
+NUMBERS = (0, 1, 2, 3, 4, 5, 7, 8, 10, 16, -1, -2, -3, -7)
+TRIPS = (1, 2, 3, 5, 8, 13, 20, 30, 100)
+BOUNDS = (12, 20, 33, 50, 90)
+"""What long loops reach on their way."""
 SEVERAL = ("read", "write", "atomic", "tensor_load_to_lds", "async_mma")
 """What can touch several places at once."""
 PROBABILITIES = ("0", "0.001", "0.05", "0.25", "0.5", "0.95", "1")
@@ -93,6 +102,8 @@ class _Writer:
         self.parameters: list[str] = []
         self.results: list[str] = []
         """What reads have returned, in scope."""
+        self.differing: set[str] = set()
+        """Numbers that waves can disagree about: no condition may ask for them."""
         self.names = 0
         self.left = rng.randint(3, shape.size)
 
@@ -135,6 +146,7 @@ class _Writer:
             self.statement(1, 1)
         self.lines.append("}")
         self.left, self.buffers, self.numbers = left, [], []
+        self.differing.clear()
         self.functions.append(name)
         body = " ".join(self.lines[first:])
         if not any(word in body for word in ("barrier", "exchange", "call")):
@@ -211,9 +223,14 @@ class _Writer:
             bound = f"%{self.rng.choice(self.parameters)}"
         around, buffers = len(self.numbers), list(self.buffers)
         carried, following = self.carried() if self.shape.handing else ([], [])
+        span = f"0..{bound}"
+        if self.shape.arithmetic:
+            span = self.span(bound)
+            more = self.carried_by_any_rule(name)
+            carried, following = carried + more[0], following + more[1]
         carry = f" carry {', '.join(carried)}" if carried else ""
         expect = self.expect("1", "2", "64", "1000000") if bound == "?" else ""
-        self.put(indent, f"loop %{name} in 0..{bound}{expect}{carry} {{")
+        self.put(indent, f"loop %{name} in {span}{expect}{carry} {{")
         self.loop_vars.append(name)
         self.body(indent + 1, depth + 1, guarded)
         self.loop_vars.pop()
@@ -260,13 +277,88 @@ class _Writer:
         elif self.parameters and self.rng.random() < 0.7:
             condition = self.on_parameters()
             guarded = guarded or "wave" in condition
+        if self.shape.arithmetic and self.rng.random() < 0.6:
+            condition = self.comparison(self.leaves(wave=self.shape.divergent and self.rng.random() < 0.4))
+            guarded = guarded or "wave" in condition
         expect = "" if "wave" in condition else self.expect(*PROBABILITIES)
-        self.put(indent, f"if {condition}{expect} {{")
+        given, differs = "", False
+        if self.shape.arithmetic and self.rng.random() < 0.25:
+            given, differs = self.fresh("y"), self.may_differ()
+        self.put(indent, f"if {condition}{expect}{f' gives %{given}' if given else ''} {{")
         self.body(indent + 1, depth + 1, guarded)
-        if self.rng.random() < 0.5:
+        if given:
+            self.put(indent + 1, f"give {self.expression(self.leaves(differing=differs, wave=differs), 1)}")
+        if given or self.rng.random() < 0.5:
             self.put(indent, "} else {")
             self.body(indent + 1, depth + 1, guarded)
+        if given:
+            self.put(indent + 1, f"give {self.expression(self.leaves(differing=differs, wave=differs), 1)}")
+            self.know(given, differs or "wave" in condition)
         self.put(indent, "}")
+
+    # ------------------------------------------------------------ any arithmetic
+
+    def may_differ(self) -> bool:
+        """Whether waves may disagree about a number that is made now."""
+        return self.shape.differing and self.rng.random() < 0.4
+
+    def know(self, name: str, differs: bool) -> None:
+        """A number can be used from here on, if waves agree about it or need not."""
+        if differs:
+            self.differing.add(name)
+        if self.shape.differing or not differs:
+            self.numbers.append((name, UNBOUNDED))
+
+    def leaves(self, *, wave: bool = False, differing: bool = False) -> list[str]:
+        """What expressions are made of, beside numbers."""
+        names = [*self.loop_vars, *self.parameters, *(name for name, _ in self.numbers)]
+        found = [f"%{name}" for name in names if differing or name not in self.differing]
+        return [*found, "wave"] if wave else found
+
+    def expression(self, leaves: list[str], depth: int = 2) -> str:
+        """Any arithmetic on some names and numbers."""
+        rng = self.rng
+        if not depth or rng.random() < 0.25:
+            return rng.choice(leaves) if leaves and rng.random() < 0.75 else str(rng.choice(NUMBERS))
+        one, other = self.expression(leaves, depth - 1), self.expression(leaves, depth - 1)
+        forms = [
+            f"({one} {rng.choice('+-')} {other})",
+            f"({one} {rng.choice('+-')} {other})",
+            f"({one} * {rng.choice([2, 3, 4, -1, -2])})",
+            f"({one} // {rng.choice([2, 3, 4, 5, -2])})",
+            f"({one} % {rng.choice([2, 3, 4, 5, 7, -3])})",
+            f"({one} ^ {rng.choice([1, 2, 3, 5, -1, other])})",
+            f"select({self.comparison(leaves, depth - 1)}, {one}, {other})",
+        ]
+        return rng.choice(forms)
+
+    def comparison(self, leaves: list[str], depth: int = 1) -> str:
+        """A condition on some names."""
+        other = (
+            self.expression(leaves, depth) if self.rng.random() < 0.4 else self.rng.choice(NUMBERS + BOUNDS)
+        )
+        sign = self.rng.choice(["<", "<=", ">", ">=", "==", "!="])
+        return f"{self.expression(leaves, depth)} {sign} {other}"
+
+    def span(self, bound: str) -> str:
+        """The numbers that a loop runs through: to `bound` if that is none, else as often as some loops do."""
+        start, step = self.rng.choice([0, 0, 0, 1, 5, -3, -7]), self.rng.choice([1, 1, 1, 2, 3, 5])
+        if bound.isdigit():
+            bound = str(start + (self.rng.choice(TRIPS) - 1) * step + self.rng.randint(1, step))
+        return f"{start}..{bound}" + (f" step {step}" if step > 1 else "")
+
+    def carried_by_any_rule(self, variable: str) -> tuple[list[str], list[str]]:
+        """Numbers that a loop carries and what they become; often something that repeats."""
+        made = [(self.fresh("z"), self.may_differ()) for _ in range(self.rng.choice([0, 0, 1, 1, 2]))]
+        first = [f"%{n} = {self.expression(self.leaves(wave=d, differing=d), 1)}" for n, d in made]
+        for name, differs in made:
+            self.know(name, differs)
+        following = []
+        for _, differs in made:
+            value = self.expression([*self.leaves(differing=differs), f"%{variable}"])
+            repeats = self.rng.random() < 0.6
+            following.append(f"({value}) % {self.rng.choice([2, 3, 4, 5])}" if repeats else value)
+        return first, following
 
     def on_names_and_wave(self, otherwise: str) -> str:
         """A divergent condition on a loop variable or a parameter."""
@@ -358,6 +450,10 @@ class _Writer:
     def view(self) -> str:
         name, slots, size = self.rng.choice(self.buffers)
         view = f"%{name}"
+        if self.shape.arithmetic and slots == 1 and self.rng.random() < 0.3:
+            lane = " + lane" if self.rng.random() < 0.1 else ""
+            part = f"({self.any_number()}{lane}) % 4 * 16"
+            return f"{view}[{part}..{part} + 16]"
         if self.shape.by_wave and self.rng.random() < 0.15:
             return f"{view}{self.part_of_wave(slots, size)}"
         if slots > 1 and self.rng.random() < 0.9:
@@ -378,7 +474,14 @@ class _Writer:
         lo = f"(wave + {ahead}) % 4 * {part}"
         return f"[{lo}..{lo} + {part}]"
 
+    def any_number(self) -> str:
+        """What the place of an access is computed from."""
+        wave = self.shape.by_wave and self.rng.random() < 0.2
+        return self.expression(self.leaves(wave=wave, differing=True))
+
     def slot(self, slots: int) -> str:
+        if self.shape.arithmetic and self.rng.random() < 0.6:
+            return f"({self.any_number()}) % {slots}"
         if self.shape.unknown and self.rng.random() < 0.4:
             return self.rng.choice(["?", "? + 1", "? % 2"])
         if self.parameters and self.rng.random() < 0.5:
@@ -402,8 +505,6 @@ class _BlockWriter(_Writer):
 
     def __init__(self, rng: random.Random, shape: Shape, expectations: random.Random) -> None:
         super().__init__(rng, shape, expectations)
-        self.differing: set[str] = set()
-        """Numbers that waves can disagree about: no condition may ask for them."""
         self.local: set[str] = set()
         """Numbers that structured loops carry: they cannot be named in other blocks."""
 

@@ -60,7 +60,7 @@ def read_program(
         barrier_ids = ()
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
-    inside_splits = positions_inside_splits(flow) if split else frozenset()
+    inside_splits = positions_inside_splits(flow, instances) if split else frozenset()
     levels = _levels(flow, table, groups)
     transfer: InStep | Skewed = InStep(width(table), len(ids))
     bits = transfer.width

@@ -89,19 +89,20 @@ def _out_of_step(flow: Flow, step: _Step, op: ops.Operation | None, text: str) -
     )
 
 
-def positions_inside_splits(flow: Flow) -> frozenset[Position]:
+def positions_inside_splits(flow: Flow, instances: BlockInstances) -> frozenset[Position]:
     """The positions at which the workgroup's barrier can be signalled and not waited for."""
     found: set[Position] = set()
-    starts = {0: CLOSED}
-    todo = [0]
+    starts = dict.fromkeys(range(instances.entries), CLOSED)
+    todo = list(starts)
     while todo:
-        block = flow.blocks[todo.pop()]
-        state = starts[block.index]
+        instance = todo.pop()
+        block = flow.blocks[instances.nodes[instance].block]
+        state = starts[instance]
         for gap, now in _states(block, state):
             if now & OPEN:
                 found.add(Position(block.origin, gap))
             state = now
-        for target in block.successors:
+        for target, _ in instances.edges[instance]:
             if state & ~starts.get(target, 0):
                 starts[target] = starts.get(target, 0) | state
                 todo.append(target)

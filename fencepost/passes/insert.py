@@ -117,7 +117,11 @@ class Insert(PlacementOptions):
         def coarse() -> Program | None:
             if len(program.instances.nodes) <= len(program.flow.blocks):
                 return None
-            rough = self.read(trace, ids, False)
+            try:
+                rough = self.read(trace, ids, False)
+            except FencepostError:
+                # Pairs of signal and wait that depend on numbers seem to be out of step then.
+                return None
             return rough if self.waits else with_fixed_waits(rough)
 
         mbarriers = OrderedByMbarriers(trace)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.ir import ops
-from fencepost.ir.buffers import View
+from fencepost.ir.buffers import BufferArg, View
+from fencepost.ir.expr import Compare, Expr, Var, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import names_of
 from fencepost.schedule.overlap import may_overlap
@@ -47,6 +48,8 @@ class _Member:
         self.op = op
         self.inside = list(_nested(op))
         self.uses = [value for each in self.inside for value in _used(each)]
+        self.names = dict.fromkeys(name for each in self.inside for name in _names(each))
+        """Numbers and buffers that it uses by name."""
         self.accesses = [each for each in self.inside if isinstance(each, ops.MemoryOperation)]
         self.unknown = any(isinstance(each, ops.Call | ops.Exchange) for each in self.inside)
         """Whether it may touch any shared memory, and meets other waves inside."""
@@ -74,22 +77,47 @@ def _nested(op: ops.Operation) -> Iterator[ops.Operation]:
 
 def _used(op: ops.Operation) -> list[ops.ValueOperation]:
     used: list[ops.ValueOperation] = list(op.uses) if isinstance(op, ops.ValueOperation) else []
-    handed: Iterable[object] = ()
+    return used + [value for value in _handed(op) if isinstance(value, ops.ValueOperation)]
+
+
+def _handed(op: ops.Operation) -> Iterable[object]:
+    """What an operation gives to names."""
     if isinstance(op, ops.Next | ops.Give):
-        handed = op.values
-    elif isinstance(op, ops.Iterate):
-        handed = [name.init for name in op.carried]
-    return used + [value for value in handed if isinstance(value, ops.ValueOperation)]
+        return op.values
+    return [name.init for name in op.carried] if isinstance(op, ops.Iterate) else ()
+
+
+def _names(op: ops.Operation) -> Iterator[str]:
+    """The numbers and buffers that an operation uses by name."""
+    views = list(op.views) if isinstance(op, ops.MemoryOperation) else []
+    if isinstance(op, ops.AsyncOperation) and op.arrives is not None:
+        views.append(op.arrives.view)
+    told: list[object] = [part for view in views for part in (view.buffer, view.slot, view.lo, view.hi)]
+    if isinstance(op, ops.Conditional):
+        told.append(op.condition)
+    if isinstance(op, ops.MbarrierWait):
+        told.append(op.phase)
+    for each in (*told, *_handed(op)):
+        if isinstance(each, BufferArg):
+            yield each.name
+        elif isinstance(each, Expr | Compare):
+            yield from (leaf.name for leaf in leaves(each) if isinstance(leaf, Var))
 
 
 def _values(members: list[_Member]) -> Iterator[Dependency]:
     where: dict[ops.Operation, int] = {}
+    named: dict[str, int] = {}
     for number, member in enumerate(members):
         for each in member.inside:
             where[each] = number
             if isinstance(each, ops.Iterate | ops.Conditional):
                 where.update((name, number) for name in names_of(each))
+                named.update((name.name, number) for name in names_of(each))
     for number, member in enumerate(members):
+        for used in member.names:
+            # A loop or conditional gives its names to what stands behind it.
+            if named.get(used, number) < number:
+                yield Dependency(members[named[used]].op, member.op, f"it uses %{used}")
         for value in dict.fromkeys(member.uses):
             defined = where.get(value)
             if defined is None or defined == number:

@@ -46,3 +46,21 @@ kernel @k waves=4 {
     )
     assert fp.check(kernel).ok
     assert not fp.insert_barriers(kernel).barriers
+
+
+@pytest.mark.parametrize("strategy", ["auto", "eager", "intersect", "minimize", "optimal", "walk"])
+def test_a_workgroup_barrier_that_never_runs_gets_no_fence(strategy: str) -> None:
+    kernel = fp.parse(
+        """\
+kernel @k waves=4 {
+  shared %b : 64
+  loop %i in 0..0 {
+    workgroup_barrier
+  }
+  write %b
+}
+"""
+    )
+    before = str(kernel)
+    assert not fp.insert_barriers(kernel, strategy=strategy).fenced
+    assert str(kernel) == before

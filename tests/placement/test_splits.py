@@ -390,6 +390,18 @@ def test_the_refusal_does_not_need_a_divergent_conditional_around_the_access() -
         fp.insert_barriers(kernel("if wave == 0 {; compute; }; signal; write %a; read %a; wait"), SPLITS)
 
 
+@pytest.mark.parametrize("strategy", ["auto", "eager", "minimize", "optimal"])
+def test_a_barrier_can_stand_behind_a_wait_on_the_condition_of_its_signal(strategy: str) -> None:
+    pair = "if %i > 0 {; signal; }; compute; if %i > 0 {; wait; }"
+    made = inserted(f"loop %i in 0..8 {{; {pair}; write %b; read %b; }}", "gfx942", strategy)
+    assert made == f"loop %i in 0..8 {{; {pair}; write %b; barrier; read %b; }}"
+
+
+def test_a_signal_that_never_runs_is_in_the_way_of_nothing() -> None:
+    made = inserted("write %a; if 1 == 2 {; signal; wait; }; if 2 == 1 {; signal; }; read %a", "gfx942")
+    assert "barrier" in made
+
+
 @pytest.mark.parametrize(
     "body",
     ["read %a; signal; wait; write %a", "loop %i in 0..8 {; read %a; signal; wait; write %a; barrier; }"],

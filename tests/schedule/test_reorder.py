@@ -67,6 +67,11 @@ def edges(graph: Graph) -> set[tuple[int, int]]:
         (("read %b", "loop %j in 0..2 {", "  write %b", "}"), {(0, 1)}),
         (("read %a[0]", "loop %j in 0..2 {", "  write %b", "}"), set()),
         (("%x = compute", "if %c {", "  compute %x", "}"), {(0, 1)}),
+        # Numbers and buffers that a conditional or loop gives to what stands behind it.
+        (("if %c gives %s {", "  give 0", "} else {", "  give 1", "}", "read %a[%s]"), {(0, 1)}),
+        (("if %c gives %p {", "  give %b", "} else {", "  give %b", "}", "read %p"), {(0, 1)}),
+        (("if %c gives %s {", "  give 0", "} else {", "  give 1", "}", "if %s == 0 {", "  compute", "}"), {(0, 1)}),
+        (("loop %j in 0..2 carry %s = 0 {", "  next (%s + 1) % 3", "}", "read %a[%s]", "read %b"), {(0, 1)}),
         (("exchange %b", "read %a"), {(0, 1)}),
         (("sched_barrier", "set_wave_prio 1", "read %b"), set()),
     ],

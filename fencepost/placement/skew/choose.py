@@ -23,7 +23,10 @@ FENCE_COST = 0.1
 
 def choose_skewed(program: Program, strategy: Strategy, widest: Mapping[str, int]) -> Placement:
     """Where a strategy puts barriers and waits, and which existing barriers get a fence."""
-    fenced = {at: sync._replace(raw=False) for at, sync in program.existing.items()}
+    fenced = {
+        at: sync._replace(raw=False) if at.block in program.instances_of else sync
+        for at, sync in program.existing.items()
+    }
     return without_idle_fences(program, choose(replace(program, existing=fenced), strategy, widest))
 
 
