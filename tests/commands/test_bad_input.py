@@ -958,7 +958,8 @@ def test_there_is_no_kernel(file: Path) -> None:
         file.write_text(text)
         ran = fencepost("check", str(file))
         assert_refused(ran, located=False)
-        assert ran.err == f"error[FP102]: there is no kernel in this file\n  --> {file}\n"
+        assert ran.err.startswith(f"error[FP102]: there is no kernel in this file\n  --> {file}\n")
+        assert "help: a kernel is `kernel @name waves=4 {`" in ran.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -971,7 +972,11 @@ def test_files_that_cannot_be_read(command: str, tmp_path: Path) -> None:
     assert_refused(ran, located=False)
     folders = command in ("check", "explain")
     why = f"there is no kernel below {tmp_path}: no file ends in .fp, .ttgir, .ttir, .mlir"
-    assert ran.err == f"error[FP112]: {why if folders else f'cannot read {tmp_path}: Is a directory'}\n"
+    takes_a_file = (
+        f"cannot read {tmp_path}: Is a directory\n"
+        "   = help: this takes a file; check, explain, fix and audit take folders"
+    )
+    assert ran.err == f"error[FP112]: {why if folders else takes_a_file}\n"
 
 
 def test_invalid_utf8_is_pointed_at(file: Path) -> None:
