@@ -39,7 +39,7 @@ def progress_shown(options: argparse.Namespace) -> Iterator[None]:
     line = _Line()
     line.thread.start()
     try:
-        with listening(line), before_output(line.hide):
+        with listening(line), before_output(line.make_room):
             yield
     finally:
         line.end()
@@ -50,6 +50,8 @@ class _Line:
 
     def __init__(self) -> None:
         self.where, self.what = "", "reading"
+        self.said = False
+        """Whether the command has printed what came of it: then there is nothing to show until something begins."""
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.live: Live | None = None
@@ -59,13 +61,21 @@ class _Line:
     def file(self, name: str, number: int, count: int) -> None:
         """The next file has begun."""
         self.where = f"{name} ({number} of {count})" if count > 1 else name
+        self.said = False
 
     def phase(self, words: str) -> None:
         """The next phase of the work on it has begun."""
         self.what = words
+        self.said = False
+
+    def make_room(self) -> None:
+        """The command prints something: the line comes back, below that, when the next thing begins."""
+        with self.lock:
+            self.said = True
+            self.hide()
 
     def hide(self) -> None:
-        """Make room for what the command prints; the next picture comes below."""
+        """Take away what is on the screen now."""
         with self.lock:
             if self.live is not None:
                 self.live.stop()
@@ -91,6 +101,8 @@ class _Line:
             spinner = Spinner("dots" if _spells_braille() else "line")
             while not self.ended.wait(BETWEEN):
                 with self.lock:
+                    if self.said:
+                        continue
                     words = " · ".join(part for part in (self.where, self.what) if part)
                     spinner.update(text=Text(words, no_wrap=True, overflow="ellipsis"))
                     if self.live is None:

@@ -958,8 +958,10 @@ def test_there_is_no_kernel(file: Path) -> None:
         file.write_text(text)
         ran = fencepost("check", str(file))
         assert_refused(ran, located=False)
-        assert ran.err.startswith(f"error[FP102]: there is no kernel in this file\n  --> {file}\n")
-        assert "help: a kernel is `kernel @name waves=4 {`" in ran.err
+        assert ran.err == (
+            f"error[FP102]: there is no kernel in this file\n  --> {file}\n"
+            "   = help: a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some\n"
+        )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
