@@ -26,7 +26,7 @@ from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
 
 from fencepost.emit.write import Inserted
-from fencepost.flow import build_flow
+from fencepost.hosts.common.audits import barrier_runs
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
@@ -35,7 +35,6 @@ from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.write_back import place_barriers
-from fencepost.ir import ops
 from fencepost.passes.insert import Insert
 
 LIMIT = 5.0
@@ -102,8 +101,8 @@ class Recorder:
         ours = stock if self.edits is None else read_module(apply_edits(self.before, self.edits))
         optima = [optimum(each) for each in translations(self.before, local=True)]
         return Measured(
-            stock=sum(executed(each) for each in translations(stock)),
-            ours=sum(executed(each) for each in translations(ours)),
+            stock=sum(sum(barrier_runs(each.trace)) for each in translations(stock)),
+            ours=sum(sum(barrier_runs(each.trace)) for each in translations(ours)),
             best=sum(result.best or 0.0 for result in optima),
             proven=all("optimal, proven" in result.proof for result in optima),
             deciding=self.seconds,
@@ -113,16 +112,6 @@ class Recorder:
 def optimum(translation: Translation) -> Inserted:
     """The optimum of a kernel, which the pass does not look for if it is near enough."""
     return place_barriers(translation, Insert(stronger_waits=True))
-
-
-def executed(translation: Translation) -> float:
-    """How often the barriers of a kernel run."""
-    return sum(
-        block.frequency
-        for block in build_flow(translation.trace).blocks
-        for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
-    )
 
 
 def whole_time() -> float:

@@ -22,7 +22,7 @@ from build import compile_plain
 from corpus import CORPUS, TARGETS
 
 from fencepost.audit.entries import entries_of
-from fencepost.audit.judge import _audited
+from fencepost.audit.judge import record_of
 from fencepost.audit.local import judged_here
 from fencepost.audit.records import CLEAN, KernelRecord, verdict_of
 from fencepost.hosts.triton import installed
@@ -42,7 +42,7 @@ def noted(metadata: Path) -> KernelRecord | None:
     """What was said when the kernel was compiled; nothing if it touches no shared memory."""
     note: dict[str, Any] = json.loads(metadata.read_text(encoding="utf-8")).get(NOTED, {})
     audits = [read(data) for data in note.get("audits", [])]
-    return _audited(audits[0]) if audits else None
+    return record_of(audits[0]) if audits else None
 
 
 def main() -> int:

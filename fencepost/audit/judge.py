@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.audit.entries import Work
 from fencepost.audit.records import NOT_JUDGED, KernelRecord, Record, verdict_of
+from fencepost.hosts.common.audits import HANGS, barrier_runs
 from fencepost.hosts.kernel_files import is_triton
 from fencepost.ir.source import FencepostError, Source
 
@@ -39,28 +40,18 @@ def _own(work: Work) -> list[KernelRecord]:
 
 
 def _own_kernel(trace: CapturedTrace) -> KernelRecord:
-    from fencepost.check import check
-    from fencepost.flow import build_flow
-    from fencepost.ir import ops
     from fencepost.passes.prune import prune_barriers
     from fencepost.report.findings import diagnostics
-    from fencepost.report.silencing import Silencer
+    from fencepost.report.heeded_comments import check_heeding_comments
 
-    report, _ = Silencer().apply(trace, check(trace))
-    found = diagnostics(trace, report)
-    barriers = [
-        block.frequency
-        for block in build_flow(trace).blocks
-        for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
-    ]
-    record = KernelRecord(trace.name, "", len(barriers), sum(barriers))
-    record = _with_findings(record, found, tuple(report.explored.limits))
+    report = check_heeding_comments(trace)
+    runs = barrier_runs(trace)
+    record = KernelRecord(trace.name, "", len(runs), sum(runs))
+    record = _with_findings(record, diagnostics(trace, report), tuple(report.explored.limits))
     try:
         removed = prune_barriers(trace).removed
-    except FencepostError:
-        # What no barrier can mend is not pruned either; `check` has said what there is to say.
-        return record
+    except FencepostError as error:
+        return replace(record, not_pruned=f"{error.code}: {error.message}")
     lines = (op.span.line for op in removed if op.span is not None)
     return replace(record, redundant=tuple(f"line {line}" for line in lines))
 
@@ -77,7 +68,7 @@ def _triton(work: Work) -> list[KernelRecord]:
     if module is None:
         name = str(work.metadata.get("name") or Path(work.path).stem)
         return [KernelRecord(name, _target(work.metadata), 0, 0.0)]
-    return [_audited(audit(module))]
+    return [record_of(audit(module))]
 
 
 def _target(metadata: dict[str, Any]) -> str:
@@ -85,7 +76,7 @@ def _target(metadata: dict[str, Any]) -> str:
     return f"{target.get('backend')}:{target.get('arch')}" if isinstance(target, dict) else ""
 
 
-def _audited(found: Audit) -> KernelRecord:
+def record_of(found: Audit) -> KernelRecord:
     """What an audit of a compiler's kernel says."""
     record = KernelRecord(
         found.kernel, found.target, found.barriers, found.executed, found.redundant, not_judged=found.beyond
@@ -94,8 +85,6 @@ def _audited(found: Audit) -> KernelRecord:
 
 
 def _with_findings(record: KernelRecord, found: Any, not_proven: tuple[str, ...]) -> KernelRecord:
-    from fencepost.hosts.common.audits import HANGS
-
     races = tuple(_line(each) for each in found if each.code not in HANGS)
     hangs = tuple(_line(each) for each in found if each.code in HANGS)
     return replace(record, races=races, deadlocks=hangs, not_proven=not_proven)

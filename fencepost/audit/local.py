@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from fencepost.audit.entries import Entry, Unreadable, Work, read
 from fencepost.audit.records import NOT_JUDGED, Record
-from fencepost.audit.worker_process import WorkerProcess
+from fencepost.audit.supervised_worker import SupervisedWorker
 
 
 def judged_here(
     entries: Iterable[Entry],
     jobs: int,
     timeout: float,
-    start: Callable[[float], WorkerProcess] = WorkerProcess,
+    start: Callable[[float], SupervisedWorker] = SupervisedWorker,
 ) -> Iterator[Record]:
     """Records of entries, each as soon as it is there. To stop early, close the iterator."""
     todo: queue.SimpleQueue[Entry] = queue.SimpleQueue()
@@ -27,7 +27,7 @@ def judged_here(
     workers = [start(timeout) for _ in range(min(jobs, count))]
     ended = threading.Event()
 
-    def run(worker: WorkerProcess) -> None:
+    def run(worker: SupervisedWorker) -> None:
         try:
             while not ended.is_set():
                 done.put(_judged(worker, todo.get_nowait()))
@@ -51,7 +51,7 @@ def judged_here(
             worker.stop()
 
 
-def _judged(worker: WorkerProcess, entry: Entry) -> Record:
+def _judged(worker: SupervisedWorker, entry: Entry) -> Record:
     try:
         return worker.judge(read(entry))
     except Unreadable as error:

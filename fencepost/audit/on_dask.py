@@ -10,7 +10,7 @@ from typing import Any
 from fencepost.audit.entries import Entry, Unreadable, Work, read
 from fencepost.audit.local import unreadable
 from fencepost.audit.records import NOT_JUDGED, Record
-from fencepost.audit.worker_process import WorkerProcess
+from fencepost.audit.supervised_worker import SupervisedWorker
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
@@ -28,7 +28,7 @@ def judge_there(work: dict[str, Any], timeout: float) -> dict[str, Any]:
     """What a worker of the cluster does: the same as here, in a process that may end. Every thread keeps one."""
     process = getattr(_own, "process", None)
     if process is None or process.timeout != timeout:
-        process = _own.process = WorkerProcess(timeout)
+        process = _own.process = SupervisedWorker(timeout)
     return process.judge(Work(**work)).as_json()
 
 

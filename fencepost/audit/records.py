@@ -26,6 +26,8 @@ class KernelRecord:
     """How often they run, estimated."""
     redundant: tuple[str, ...] = ()
     """Barriers that nothing needs, by where they stand."""
+    not_pruned: str = ""
+    """Why nothing is said about redundant barriers, if so."""
     races: tuple[str, ...] = ()
     """What races, a line for each."""
     deadlocks: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from fencepost.report.words import plural
 SHOWN_REASONS = 20
 SHOWN_WRONG = 50
 SHOWN_FINDINGS = 3
-_OWN = re.compile(r"0x[0-9a-f]+|\d{4,}|'[^']*'|\"[^\"]*\"")
+_DETAILS = re.compile(r"0x[0-9a-f]+|\d{4,}|'[^']*'|\"[^\"]*\"")
 """Parts of a reason that differ from entry to entry."""
 
 
@@ -33,6 +33,8 @@ class Summary:
     barriers: int = 0
     redundant: int = 0
     with_redundant: list[Record] = field(default_factory=list)
+    not_pruned: int = 0
+    """Kernels of which nothing is said about redundant barriers."""
 
     def add(self, record: Record) -> None:
         """Count one more entry."""
@@ -40,10 +42,11 @@ class Summary:
         if record.verdict in (RACES, DEADLOCKS):
             self.wrong.append(record)
         if record.verdict == NOT_JUDGED:
-            reason = _OWN.sub("…", record.reason)
+            reason = _DETAILS.sub("…", record.reason)
             self.reasons[reason] += 1
             self.examples.setdefault(reason, record.path)
         redundant = sum(len(kernel.redundant) for kernel in record.kernels)
+        self.not_pruned += sum(bool(kernel.not_pruned) for kernel in record.kernels)
         self.barriers += sum(kernel.barriers for kernel in record.kernels)
         self.redundant += redundant
         self.not_proven += record.verdict not in (NOT_JUDGED, RACES, DEADLOCKS) and any(
@@ -81,6 +84,9 @@ class Summary:
             lines.append(f"  {verdict:<12}{self.verdicts[verdict]:>8}{more}")
         where = f" (in {plural(len(self.with_redundant), 'entry', 'entries')})" if self.redundant else ""
         lines.append(f"  {'barriers':<12}{self.barriers:>8}, {self.redundant} of them redundant{where}")
+        if self.not_pruned:
+            kernels = plural(self.not_pruned, "kernel")
+            lines.append(f"  of {kernels} it is not known which barriers are redundant: -o says why")
         return lines
 
     def as_json(self) -> dict[str, Any]:
@@ -91,6 +97,7 @@ class Summary:
             "not_proven": self.not_proven,
             "barriers": self.barriers,
             "redundant": self.redundant,
+            "not_pruned": self.not_pruned,
             "wrong": [record.as_json() for record in self.wrong],
             "reasons": dict(self.reasons),
         }

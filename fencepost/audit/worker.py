@@ -1,7 +1,7 @@
 """A process that judges entries, one after the other: `python -m fencepost.audit.worker`.
 
 One JSON object to a line in, one to a line out. A compiler may end this process or never come back: whoever started
-it (`worker_process`) notices, and starts another.
+it (`supervised_worker`) notices, and starts another.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
         return "a file holds kernels, `kernel @name waves=4 {` ... `}`, and functions, `func @name {` ... `}`"
     if text == "expect":
         return "`expect=` stands behind the bounds of a loop, or the condition of an `if`, or the targets of a branch"
-    if text in ("warps", "wavefronts", "threads") and "WAVES" in expected:
+    if text in ("warps", "wavefronts") and "WAVES" in expected:
         return "a warp or wavefront is called a wave here: `waves=4`"
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="

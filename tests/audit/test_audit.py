@@ -17,7 +17,7 @@ from fencepost.audit.entries import Entry, entries_of
 from fencepost.audit.local import judged_here, left_to_do
 from fencepost.audit.records import Record, Records
 from fencepost.audit.summary import Summary
-from fencepost.audit.worker_process import WorkerProcess
+from fencepost.audit.supervised_worker import SupervisedWorker
 from fencepost.ir.source import FencepostError
 from fencepost.schemas import schema_text
 
@@ -123,9 +123,9 @@ for line in sys.stdin:
 """
 
 
-def troubled(timeout: float) -> WorkerProcess:
+def troubled(timeout: float) -> SupervisedWorker:
     """A worker that crashes or hangs by the name of a file."""
-    return WorkerProcess(timeout, (sys.executable, "-c", TROUBLE))
+    return SupervisedWorker(timeout, (sys.executable, "-c", TROUBLE))
 
 
 def test_an_entry_that_crashes_or_hangs_costs_nothing_but_itself(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_an_entry_that_crashes_or_hangs_costs_nothing_but_itself(tmp_path: Path)
 def test_nothing_goes_on_running_when_an_audit_is_stopped(tmp_path: Path) -> None:
     (tmp_path / "hang.fp").write_text(CLEAN)
     (tmp_path / "quick.fp").write_text(CLEAN)
-    workers: list[WorkerProcess] = []
+    workers: list[SupervisedWorker] = []
 
-    def start(timeout: float) -> WorkerProcess:
+    def start(timeout: float) -> SupervisedWorker:
         workers.append(troubled(timeout))
         return workers[-1]
 
@@ -212,13 +212,14 @@ def fencepost(*arguments: str, **options: object) -> subprocess.CompletedProcess
 def test_the_command_says_what_is_wrong_and_counts_the_rest(folder: Path) -> None:
     ran = fencepost("audit", str(folder), "-j", "2")
     assert ran.returncode == 1
-    assert ran.stdout.splitlines()[-6:] == [
+    assert ran.stdout.splitlines()[-7:] == [
         "8 entries",
         "  clean              2",
         "  races              2",
         "  deadlocks          1",
         "  not judged         3",
         "  barriers           5, 1 of them redundant (in 1 entry)",
+        "  of 1 kernel it is not known which barriers are redundant: -o says why",
     ]
     assert f"races: {folder}/racy.fp" in ran.stdout
     assert "FP001: wave 1 can read %a before wave 0 has written it (line 3)" in ran.stdout
@@ -278,3 +279,13 @@ def test_reasons_that_differ_in_details_are_one() -> None:
         summary.add(Record(f"k{number}", "", "not judged", f"unknown '%v{number}' at 0x7f{number}"))
     assert summary.reasons == {"unknown … at …": 3}
     assert "such as k0" in "\n".join(summary.lines())
+
+
+def test_what_cannot_be_pruned_is_said(tmp_path: Path) -> None:
+    """A barrier of some waves is judged by check, and not followed where barriers are taken out."""
+    (tmp_path / "some.fp").write_text(HANGS)
+    found = audited(tmp_path)["some.fp"]
+    assert found.kernels[0].not_pruned.startswith("FP2")
+    summary = Summary()
+    summary.add(found)
+    assert summary.lines()[-1] == "  of 1 kernel it is not known which barriers are redundant: -o says why"

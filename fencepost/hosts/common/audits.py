@@ -6,6 +6,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fencepost.flow import build_flow
+from fencepost.ir import ops
+from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic, render
 
 HANGS = ("FP002", "FP003", "FP006")
@@ -46,6 +49,16 @@ class KernelAudit:
         lines = [f"  redundant: {place}" for place in self.redundant]
         lines += [f"  {note}" for note in notes]
         return lines + [render(each).plain for each in (*self.races, *more)]
+
+
+def barrier_runs(trace: CapturedTrace) -> list[float]:
+    """How often each barrier of a kernel runs, estimated; those that other operations contain are not counted."""
+    return [
+        block.frequency
+        for block in build_flow(trace).blocks
+        for op in block.ops
+        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
+    ]
 
 
 def print_audit(found: KernelAudit) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fencepost.check import check
-from fencepost.flow import build_flow
-from fencepost.hosts.common.audits import KernelAudit
+from fencepost.hosts.common.audits import KernelAudit, barrier_runs
 from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.joint_kernel import trace_to_check
 from fencepost.hosts.triton.membar_marks import SYNCED
@@ -81,14 +80,8 @@ def _not_judged(module: Module, *why: str) -> Audit:
 
 def _audit(translation: Translation, every: list[Translation]) -> Audit:
     trace = translation.trace
-    flow = build_flow(trace)
-    existing = [
-        (op, block.frequency)
-        for block in flow.blocks
-        for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
-    ]
-    executed = sum(times for _, times in existing)
+    existing = barrier_runs(trace)
+    executed = sum(existing)
     together = trace_to_check(translation, every)
     # The kernel of all waves together may use what none of its parts does.
     beyond = tuple(translation.not_judged)

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 
 from fencepost.analysis.build_program import read_program, with_fixed_waits
 from fencepost.analysis.pending import conflicts_left
-from fencepost.flow import build_flow
+from fencepost.hosts.common.audits import barrier_runs
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
-from fencepost.ir import ops
-from fencepost.ir.trace import CapturedTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def fencepost_candidate(before: Module) -> Candidate:
     for translation in translations(before, local=True):
         done, stronger = synchronized(translation)
         edits += done
-        executed += _executed(translation.trace)
+        executed += sum(barrier_runs(translation.trace))
         repairs |= stronger
     return Candidate(edits + synced_marks(before), executed, repairs)
 
@@ -68,14 +66,5 @@ def executed_of_membars(after: Module) -> float | None:
         program = with_fixed_waits(read_program(translation.trace, completion=False))
         if conflicts_left(program, program.existing):
             return None
-        executed += _executed(translation.trace)
+        executed += sum(barrier_runs(translation.trace))
     return executed
-
-
-def _executed(trace: CapturedTrace) -> float:
-    return sum(
-        block.frequency
-        for block in build_flow(trace).blocks
-        for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None
-    )

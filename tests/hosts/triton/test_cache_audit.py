@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fencepost.audit.entries import Entry, entries_of, read
-from fencepost.audit.judge import _audited
+from fencepost.audit.judge import record_of
 from fencepost.audit.local import judged_here
 from fencepost.audit.records import KernelRecord, Record
 from fencepost.hosts.triton import installed, kept_audits
@@ -73,7 +73,7 @@ def audited(cache: Path) -> list[tuple[Entry, Record]]:
 def said_then(entry: Entry) -> KernelRecord | None:
     """What was said when the kernel was compiled; nothing of one that touches no shared memory."""
     noted = json.loads(Path(entry.metadata).read_text())["fencepost"]["audits"]
-    return _audited(kept_audits.read(noted[0])) if noted else None
+    return record_of(kept_audits.read(noted[0])) if noted else None
 
 
 def test_the_verdicts_are_those_of_the_compilation(audited: list[tuple[Entry, Record]]) -> None:

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, with limits: an entry that crashes it or hangs costs nothing but itself."""
+"""A worker in a process of its own, supervised: an entry that crashes it or hangs costs nothing but itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_ENTRIES = 400
 
 
 @dataclass(slots=True)
-class WorkerProcess:
+class SupervisedWorker:
     """One worker; started when it is needed, and again after it has ended."""
 
     timeout: float
