@@ -220,7 +220,7 @@ class MbarrierWaves:
         return True
 
     def missed(self, op: ops.Operation, found: Mbarrier, wave: int) -> None:
-        """A wave may look at an mbarrier after the phase behind the one that it waits for."""
+        """A wave may come to a wait when the phase after the one that it waits for is complete, too."""
         text = (
             f"wave {wave} can come to {found.view} when the next phase is complete as well, and wait for ever"
         )

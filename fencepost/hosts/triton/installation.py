@@ -3,7 +3,7 @@
     import fencepost.hosts.triton as host
 
     host.install(mode="audit")     # reports on every kernel that is compiled, and changes nothing
-    host.install(mode="replace")   # puts fencepost's barriers in membar's place
+    host.install(mode="replace")   # puts fencepost's barriers in membar's place where fewer of them run
     host.uninstall()
 
     with host.installed("replace"):
@@ -137,7 +137,7 @@ class Installation:
             return lower(module if changed is None else changed, metadata)
 
     def changed(self, module: Any, membar: Membar, note: dict[str, Any]) -> Any:
-        """The module with fencepost's barriers, judged by `check`; None if Triton's are to be used."""
+        """The module with the barriers that are chosen, judged by `check`; None if Triton is to go on by itself."""
         before = generic_form(module)
         if not touches_shared(before):
             return None
@@ -237,7 +237,7 @@ def install(
     decide: Decide = fewer_or_membars,
     thorough: bool = False,
 ) -> Installation | None:
-    """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers.
+    """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers where fewer of them run.
 
     `show` is called with what was found about each kernel; by default it is printed to standard error in audit
     mode. With `thorough`, what `replace` passes on is judged in full also where it has mbarriers: that takes from a
