@@ -116,7 +116,7 @@ def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstanc
             while share < MOST_INSTANCES and not exploration.exceeds(_Most.of(flow, share)):
                 share *= 8
             continue
-        # Too much to follow: without the number that has most values it is less.
+        # Too much to follow: without one of the numbers it is less.
         names.followed.discard(found)
         names.parameters.without(found[1])
         dropped.append(found[1])
@@ -191,8 +191,10 @@ class _Exploration:
         for number, instance in enumerate(self.found.nodes):  # grows on the way
             for target, env, loop in self.successors(instance):
                 self.found.edges[number].append((self.enter(BlockInstance(target, env)), loop))
-            if self.overgrown or self.exceeds(self.most):
+            if self.overgrown:
                 return max(self.values, key=lambda name: len(self.values[name]))
+            if self.exceeds(self.most):
+                return self.names.least_missed(self.values)
         # Instances are numbered from 1 on here: 0 leads to all entries.
         edges = [[1 + target for target, _ in edges] for edges in self.found.edges]
         order = reverse_postorder([list(range(1, 1 + self.found.entries)), *edges])

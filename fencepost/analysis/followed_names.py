@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.analysis.loop_periods import Rounds, rounds_of
@@ -35,6 +35,8 @@ class FollowedNames:
     """For the numbers of labelled blocks: the blocks in which each may still be asked for."""
     modulus: dict[Name, int] = field(default_factory=dict)
     """For numbers that grow and of which only a remainder matters: by what."""
+    makes: dict[Name, set[Name]] = field(default_factory=dict)
+    """For each name: the other names that are made from it."""
     parameters: Parameters = field(default_factory=Parameters)
 
     @classmethod
@@ -76,6 +78,15 @@ class FollowedNames:
                     graph = graph.owner.graph
         return found
 
+    def least_missed(self, values: Mapping[Name, set[int]]) -> Name:
+        """Of names that have too many combinations of values: the one to do without.
+
+        Without a name, what is made from it is unknown as well. So it is one that no other is made from, if there is
+        such a one, and of those the one with most values.
+        """
+        last = [name for name in values if not self.makes.get(name, set()) & values.keys()]
+        return max(last or values, key=lambda name: len(values[name]))
+
     def is_live(self, name: str, depth: int, graph: Graph | None) -> bool:
         """Whether a number of a labelled block may still be asked for."""
         if depth or name not in self.live:
@@ -110,6 +121,9 @@ class FollowedNames:
         handed = {name: [value for value, _ in sources[name]] for name in wanted if name in sources}
         for name, modulus in moduli(decided, handed).items():
             self.modulus[function, name] = modulus
+        for name, values in handed.items():
+            for other in {other for value in values for other in _named(value)} - {name}:
+                self.makes.setdefault((function, other), set()).add((function, name))
         numbered = {loop.var for loop in loops}
         self.followed |= {(function, name) for name in wanted if name not in numbered}
         self.find_homes(function, body, outside)

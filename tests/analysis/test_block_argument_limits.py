@@ -1,8 +1,6 @@
-"""A kernel with more combinations of block arguments than are followed: prune keeps a barrier that nothing needs."""
+"""A kernel with more combinations of block arguments than are followed: the one that is missed least is left out."""
 
 from __future__ import annotations
-
-import pytest
 
 from fencepost.passes.prune import prune_barriers
 from tests.campaign import inserted, no_barrier_is_left_to_take
@@ -87,15 +85,13 @@ kernel @random waves=2 {
 """
 
 
-@pytest.mark.xfail(
-    strict=True, reason="%x4 is not followed, and a barrier stays that it would show to be redundant"
-)
 def test_no_barrier_is_left() -> None:
+    """Without %x4, from which the others are made, nothing would be known: one that makes nothing is left out."""
     assert no_barrier_is_left_to_take(KERNEL) is None
 
 
-def test_that_it_is_not_exact_is_said() -> None:
+def test_what_is_not_followed_is_said() -> None:
     kernel = inserted(KERNEL, "eager")
     assert kernel is not None
     (limit,) = prune_barriers(kernel).limits
-    assert limit.endswith("are not followed: %x4")
+    assert limit.endswith("are not followed: %x9")
