@@ -53,8 +53,13 @@ class KernelAudit:
 
 def barrier_runs(trace: CapturedTrace) -> list[float]:
     """How often each barrier of a kernel runs, estimated; those that other operations contain are not counted."""
+    return [runs for _, runs in barriers_and_runs(trace)]
+
+
+def barriers_and_runs(trace: CapturedTrace) -> list[tuple[ops.SharedMemoryBarrier, float]]:
+    """The same with the barriers; one in a function is there once for each call."""
     return [
-        block.frequency
+        (op, block.frequency)
         for block in build_flow(trace).blocks
         for op in block.ops
         if isinstance(op, ops.SharedMemoryBarrier) and op.owner is None

@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 
 from fencepost.emit.write import Inserted
+from fencepost.hosts.triton.idle_waits import idle_waits
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.table import TABLE
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
@@ -34,14 +35,17 @@ def synchronized(translation: Translation) -> tuple[list[Edit], bool]:
     And whether a wait had to be made stronger.
     """
     inserted = place_barriers(translation, Insert(exact=False, stronger_waits=True))
+    stronger = stronger_waits(inserted)
+    idle = idle_waits(stronger)
     if inserted.stronger:
+        others = f"{len(idle)} before it, with nothing left to wait for, became 0. " if idle else ""
         warnings.warn(
             f"fencepost made a wait of @{translation.trace.name} stronger: as Triton compiles it, an engine may "
-            f"still be at work on memory that is used again. {'; '.join(map(_described, inserted.stronger))}",
+            f"still be at work on memory that is used again. {others}{'; '.join(map(_described, inserted.stronger))}",
             RuntimeWarning,
             stacklevel=2,
         )
-    edits = [*edits_of(translation), *local_waits(translation), *stronger_waits(inserted)]
+    edits = [*edits_of(translation), *local_waits(translation), *stronger, *idle]
     return edits, bool(inserted.stronger)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.triton.choose_barriers import (
-    executed_of_membars,
     fencepost_candidate,
     fewer_or_membars,
+    runs_of_membars,
 )
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
@@ -35,20 +35,27 @@ def chosen(after: Module, before: Module | None = None) -> list[str] | None:
     return None if edits is None else [edit.before.name for edit in edits if isinstance(edit, InsertBarrier)]
 
 
+def executed(after: Module) -> float:
+    """How often membar's barriers run."""
+    runs = runs_of_membars(after)
+    assert runs is not None
+    return sum(runs.values())
+
+
 def test_as_many_barriers_are_membars_own() -> None:
     after = module(STORE, BARRIER, LOAD)
-    assert executed_of_membars(after) == fencepost_candidate(module(STORE, LOAD)).executed == 1
+    assert executed(after) == fencepost_candidate(module(STORE, LOAD)).executed == 1
     assert chosen(after) is None
 
 
 def test_fewer_are_ours() -> None:
     after = module(STORE, BARRIER, LOAD, BARRIER)
-    assert executed_of_membars(after) == 2
+    assert executed(after) == 2
     assert chosen(after) == ["ttg.local_load"]
 
 
 def test_where_membar_forgets_one_it_is_put_in() -> None:
-    assert executed_of_membars(module(STORE, LOAD)) is None
+    assert runs_of_membars(module(STORE, LOAD)) is None
     assert chosen(module(STORE, LOAD)) == ["ttg.local_load"]
 
 
@@ -60,4 +67,31 @@ def test_barriers_of_the_user_count_on_both_sides() -> None:
 def test_a_kernel_that_is_not_judged_is_refused() -> None:
     unknown = "gpu.barrier scope <subgroup>"
     with pytest.raises(FencepostError, match=r"not judged: @kernel uses gpu\.barrier"):
-        executed_of_membars(module(STORE, unknown, BARRIER, LOAD))
+        runs_of_membars(module(STORE, unknown, BARRIER, LOAD))
+
+
+GLOBAL = "%g = tt.load %p : <POINTERS>"
+KEEP = "ttg.local_store %g, %a : <TENSOR> -> <TILE>"
+
+
+def test_a_barrier_between_loads_and_their_stores_is_worth_what_it_costs() -> None:
+    """Nothing needs the first barrier; without it, each part of the tile would be stored when it has come."""
+    before = module(GLOBAL, KEEP, LOAD)
+    assert chosen(module(GLOBAL, BARRIER, KEEP, BARRIER, LOAD), before) is None
+    # One ahead of the loads is worth nothing.
+    assert chosen(module(BARRIER, GLOBAL, KEEP, BARRIER, LOAD), before) == ["ttg.local_load"]
+
+
+def test_what_is_stored_may_have_been_changed_in_registers() -> None:
+    before = module(GLOBAL, "%h = arith.addf %g, %g : <TENSOR>", KEEP.replace("%g", "%h"), LOAD)
+    after = module(
+        GLOBAL, BARRIER, "%h = arith.addf %g, %g : <TENSOR>", KEEP.replace("%g", "%h"), BARRIER, LOAD
+    )
+    assert chosen(after, before) is None
+
+
+def test_one_that_is_there_is_not_missed_twice() -> None:
+    """Two barriers between the loads and one store: one of them is as good as both."""
+    before = module(GLOBAL, BARRIER, KEEP, LOAD)
+    after = module(GLOBAL, BARRIER, BARRIER, KEEP, BARRIER, LOAD)
+    assert chosen(after, before) == ["ttg.local_load"]

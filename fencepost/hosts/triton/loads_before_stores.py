@@ -1,0 +1,76 @@
+"""Barriers that keep global loads ahead of the stores that put what they bring into shared memory.
+
+With a barrier between, a compiler issues all loads of a tile, and then all stores. Without it, it stores each part
+when that has come, and uses the registers again for the next load: fewer registers, and a wave waits for memory many
+times in place of once. So such a barrier earns its place even where nothing needs it; docs/triton-h200.md says how
+much it is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from fencepost.hosts.triton.mlir.tree import Block, Module, Operation
+from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove
+
+BARRIER = "ttg.barrier"
+LOADS = frozenset({"tt.load", "amdg.buffer_load", "amdg.masked_load"})
+"""Operations that bring a tile from global memory into registers."""
+STORES = frozenset({"ttg.local_store", "ttg.local_alloc"})
+SCRATCH = "allocation.offset"
+"""What operations carry that go through shared memory by themselves."""
+
+Stores = dict[int, Operation | None]
+"""Stores by number, barriers not counted, and the barrier behind their loads; None if it is yet to be put in."""
+
+
+def lost(before: Module, edits: Sequence[Edit], after: Module) -> list[Operation]:
+    """The barriers of a module behind membar that stand between loads and stores where the edits leave none."""
+    ours = _separated(
+        before,
+        {edit.before for edit in edits if isinstance(edit, InsertBarrier)},
+        {edit.operation for edit in edits if isinstance(edit, Remove)},
+    )
+    found = (barrier for number, barrier in _separated(after).items() if number not in ours)
+    return list(dict.fromkeys(barrier for barrier in found if barrier is not None))
+
+
+def _separated(
+    module: Module, inserted: Collection[Operation] = (), removed: Collection[Operation] = ()
+) -> Stores:
+    """The stores that have a barrier between them and the loads that they wait for."""
+    found: Stores = {}
+    number = {op: index for index, op in enumerate(op for op in module.walk() if op.name != BARRIER)}
+    for block in {op.block: None for op in number if op.block is not None}:
+        for op, barrier in _separated_in(block, inserted, removed):
+            found[number[op]] = barrier
+    return found
+
+
+def _separated_in(
+    block: Block, inserted: Collection[Operation], removed: Collection[Operation]
+) -> list[tuple[Operation, Operation | None]]:
+    """Those of one block: what was loaded earlier, an iteration ago for example, has been waited for."""
+    found: list[tuple[Operation, Operation | None]] = []
+    loaded: dict[Operation | Block, int] = {}
+    barrier, barrier_at = None, -1
+    for place, op in enumerate(block.operations):
+        if op in inserted:
+            barrier, barrier_at = None, place
+        if op.name == BARRIER:
+            if op not in removed:
+                barrier, barrier_at = op, place
+            continue
+        latest = max((loaded.get(value.owner, -1) for value in op.operands), default=-1)
+        if latest >= 0 and barrier_at > latest and _stores(op):
+            found.append((op, barrier))
+        if op.name in LOADS:
+            loaded[op] = place
+        elif latest >= 0:
+            loaded[op] = latest
+    return found
+
+
+def _stores(op: Operation) -> bool:
+    """Whether an operation puts what it is given into shared memory."""
+    return op.name in STORES or SCRATCH in op.attributes
