@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.analysis.build_program import read_program, with_fixed_waits
-from fencepost.analysis.pending import conflicts_left
 from fencepost.hosts.common.audits import barrier_runs, barriers_and_runs
 from fencepost.hosts.triton.loads_before_stores import lost
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.verification import kernels_of, verdict
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
 
 
@@ -34,14 +33,18 @@ class Candidate:
 
 def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
     """fencepost's barriers if fewer of them run, or if membar forgets one; None: membar's."""
-    ours = fencepost_candidate(before)
-    if ours.repairs:
-        return ours.edits
     theirs = runs_of_membars(after())
-    if theirs is None:
+    if not theirs and is_right(after()):
+        return None
+    ours = fencepost_candidate(before)
+    executed = sum(theirs.values()) * (1 - 1e-9)
+    if ours.repairs or (
+        ours.executed < executed
+        and ours.executed + sum(theirs.get(barrier, 0.0) for barrier in lost(before, ours.edits, after()))
+        < executed
+    ):
         return ours.edits
-    missed = sum(theirs.get(barrier, 0.0) for barrier in lost(before, ours.edits, after()))
-    return ours.edits if ours.executed + missed < sum(theirs.values()) * (1 - 1e-9) else None
+    return None if is_right(after()) else ours.edits
 
 
 def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
@@ -62,16 +65,18 @@ def fencepost_candidate(before: Module) -> Candidate:
     return Candidate(edits + synced_marks(before), executed, repairs)
 
 
-def runs_of_membars(after: Module) -> dict[Operation | None, float] | None:
-    """How often each barrier of a module behind membar runs; None if one is missing."""
+def runs_of_membars(after: Module) -> dict[Operation | None, float]:
+    """How often each barrier of a module behind membar runs."""
     found: dict[Operation | None, float] = {}
-    for translation in translations(after):
+    for translation in kernels_of(after):
         refuse_beyond(translation)
-        # As `place_barriers` asks: waits are as they are.
-        program = with_fixed_waits(read_program(translation.trace, completion=False))
-        if conflicts_left(program, program.existing):
-            return None
         for barrier, runs in barriers_and_runs(translation.trace):
             host = barrier.host if isinstance(barrier.host, Operation) else None
             found[host] = found.get(host, 0.0) + runs
     return found
+
+
+def is_right(after: Module) -> bool:
+    """Whether `check` finds nothing with membar's barriers."""
+    found, _ = verdict(after, thorough=False)
+    return not found

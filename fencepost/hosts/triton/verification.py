@@ -9,12 +9,13 @@ audits do. Which it was is noted with the kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from fencepost.check import check
 from fencepost.check.trusted_mbarriers import TRUSTED
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.write_back import refuse_beyond
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import Diagnostic, render
@@ -49,11 +50,18 @@ def refuse_wrong(module: Module, stock: Callable[[], Module], *, thorough: bool 
     )
 
 
+@lru_cache(maxsize=1)
+def kernels_of(module: Module) -> tuple[Translation, ...]:
+    """The kernels of a module, to be looked at and not changed: whoever asks next mostly asks for the same."""
+    return tuple(translations(module))
+
+
+@lru_cache(maxsize=1)
 def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic], set[str]]:
     """What `check` reports about a module, and what it has left out of barriers and waits."""
     found: list[Diagnostic] = []
     limits: set[str] = set()
-    kernels = translations(module)
+    kernels = kernels_of(module)
     for each in kernels:
         refuse_beyond(each)
         # Where waves are skewed, all paths are followed at once: that is the proof, without simulating any.
@@ -61,6 +69,6 @@ def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic]
         found += diagnostics(each.trace, report)
         limits |= set(report.explored.limits)
     if thorough and TRUSTED in limits and not found:
-        for trace in judged(kernels):
+        for trace in judged(list(kernels)):
             found += diagnostics(trace, check(trace))
     return found, limits
