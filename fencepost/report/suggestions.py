@@ -10,6 +10,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import Span
 
 Spans = Mapping[ops.Operation, Span]
+COUNTED = {2: "two", 3: "three"}
 
 
 def edits_text(edits: Sequence[Edit], spans: Spans) -> str:
@@ -53,13 +54,11 @@ def edits_json(edits: Sequence[Edit], spans: Spans) -> list[dict[str, Any]]:
 def _together(edits: Sequence[Edit]) -> str:
     from fencepost.ir.printer import statement
 
-    words = []
-    for edit in edits:
-        assert edit.op is not None
-        plain = type(edit.op) is ops.SharedMemoryBarrier and statement(edit.op) == "barrier"
-        words.append("a barrier" if plain else statement(edit.op))
-    text = ", then ".join(words)
-    return f"{text}," if len(words) > 1 else text
+    found = [edit.op for edit in edits if edit.op is not None]
+    if all(type(op) is ops.SharedMemoryBarrier and statement(op) == "barrier" for op in found):
+        return "a barrier" if len(found) == 1 else f"{COUNTED.get(len(found), len(found))} barriers"
+    text = ", then ".join(f"`{statement(op)}`" for op in found)
+    return f"{text}," if len(found) > 1 else text
 
 
 def _instead(edit: Edit, on: str) -> str:
@@ -69,7 +68,7 @@ def _instead(edit: Edit, on: str) -> str:
     if isinstance(edit.op, ops.MbarrierWait) and isinstance(edit.at, ops.MbarrierWait):
         return f"`phase={edit.op.phase}` instead of `phase={edit.at.phase}`{on}"
     change = f"`{statement(edit.op)}` instead of `{statement(edit.at)}`"
-    if isinstance(edit.at, ops.WorkgroupBarrier):
+    if isinstance(edit.at, ops.WorkgroupBarrier) and statement(edit.op) == "barrier":
         return f"a fence at the workgroup barrier{on}: {change}"
     return f"{change}{on}"
 

@@ -106,7 +106,7 @@ def test_an_engine_that_reads_is_told_from_one_that_copies() -> None:
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "can write %a while wave 0's engine may still be reading it" in found
     assert "the engine's read may be among those that the wait for counter 'mma' leaves outstanding" in found
-    assert "fix: wait_count mma=0, then a barrier, before line 5" in found
+    assert "fix: `barrier mma=0` before line 5" in found
 
 
 def test_a_copy_in_no_group_needs_a_commit() -> None:
@@ -117,7 +117,7 @@ def test_a_copy_in_no_group_needs_a_commit() -> None:
     kernel = parse(text, "group.fp")
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "no `commit load` closes the group of the copy" in found
-    assert "fix: commit load before line 5" in found
+    assert "fix: `commit load` before line 5" in found
 
 
 def persistent(*, first: str = "%program", step: str = "%programs", wait: str = "phase=0") -> Report:

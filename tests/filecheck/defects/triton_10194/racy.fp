@@ -28,8 +28,8 @@ kernel @reordered waves=4 {
 # CHECK: error[FP001]: wave 0 can read %b[%i % 2] while wave 0's copy into it is under way
 # CHECK-NEXT: --> racy.fp:12:3, racy.fp:19:5 and racy.fp:17:5
 # CHECK: @reordered: 2 races
-# INSERT:          wait_count load=1
-# INSERT-NEXT:     barrier load=0
+# INSERT:          wait_count load=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     %x = read %a[%i % 2]
 # INSERT: @reordered: 0 barriers inserted
 # CLEAN: no race, no deadlock

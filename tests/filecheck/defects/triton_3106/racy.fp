@@ -23,8 +23,8 @@ kernel @operands waves=4 {
 # CHECK-NEXT: --> racy.fp:15:5, racy.fp:19:5 and racy.fp:16:5
 # CHECK: = why: the engine's read may be among those that the wait for counter 'mma' leaves outstanding
 # CHECK: @operands: 1 race
-# INSERT:          wait_count mma=1
-# INSERT-NEXT:     barrier mma=0
+# INSERT:          wait_count mma=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     write %a[(%i + 1) % 2]
 # INSERT-NEXT:     write %b
 # INSERT-NEXT:   }

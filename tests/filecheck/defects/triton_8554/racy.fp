@@ -20,8 +20,8 @@ kernel @ring waves=4 {
 # CHECK-NEXT: --> racy.fp:16:5, racy.fp:15:5 and racy.fp:13:5
 # CHECK: = why: the engine's read may be among those that the wait for counter 'mma' leaves outstanding
 # CHECK: @ring: 1 race
-# INSERT:          wait_count load=1 mma=1
-# INSERT-NEXT:     barrier mma=0
+# INSERT:          wait_count load=1 mma=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     gather_to_lds %s[(%i + 2) % 3]
 # INSERT-NEXT:     async_mma %s[%i % 3]
 # INSERT-NEXT:   }

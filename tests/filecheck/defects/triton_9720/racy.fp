@@ -23,8 +23,8 @@ kernel @ring waves=4 {
 # CHECK: = why: the copy may be among those that the wait for counter 'tensor' leaves outstanding
 # CHECK: @ring: 1 race
 # INSERT:          tensor_load_to_lds %s[(%i + 3) % 3]
-# INSERT-NEXT:     wait_count tensor=3
-# INSERT-NEXT:     barrier tensor=0
+# INSERT-NEXT:     wait_count tensor=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     read %s[%i % 3]
 # INSERT: @ring: 0 barriers inserted
 # CLEAN: no race, no deadlock
