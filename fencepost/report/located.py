@@ -74,7 +74,7 @@ def located(
     found: list[Located] = []
     before = Snapshot.of([trace]) if trace.source is not None and not report.ok else None
     for cause in causes_of(report):
-        fix, changes = edits_text(cause.edits, spans), _changes(before, cause.edits)
+        fix, changes = edits_text(cause.edits, spans, source), _changes(before, cause.edits)
         for shown in [Cause([each], cause.edits) for each in cause.findings] if every else [cause]:
             first = shown.findings[0]
             if every:
