@@ -19,6 +19,7 @@ from fencepost.hosts.triton import (
     choose_barriers,
     install,
     installed,
+    membar,
     pipeline,
     uninstall,
     verification,
@@ -372,7 +373,7 @@ def test_a_thorough_verification_has_a_key_of_its_own() -> None:
 def test_a_pipeline_without_membar_is_named(
     mode: str, build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "MEMBAR", "add_membar_under_another_name")
+    monkeypatch.setattr(pipeline, "membar_name", lambda: "add_membar_under_another_name")
     with installed(mode, show=None), pytest.warns(RuntimeWarning, match="membar was not met"):
         made = assembly(build("matmul", "sm_80"))
     assert made == stock("matmul", "sm_80")
@@ -576,7 +577,8 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     gpu = "gfx942" if broken in ("apply_edits", "parse_live") else "sm_80"
     if mode == "replace" and broken == "audit":
         broken = "translations"
-    monkeypatch.setattr(choose_barriers if broken == "translations" else host, broken, fail)
+    inside = {"translations": choose_barriers, "audit": host, "generic_form": host}.get(broken, membar)
+    monkeypatch.setattr(inside, broken, fail)
     show = None if mode == "replace" else lambda _: None
     left = "fencepost left this kernel as Triton compiles it"
     with installed(mode, show=show), pytest.warns(RuntimeWarning, match=left) as said:
@@ -593,7 +595,7 @@ def test_edits_of_a_live_module_that_are_half_done_are_undone(
         make_live(module, tree, [*edits, InsertBarrier(store)])
         raise RecursionError("a mistake of ours")
 
-    monkeypatch.setattr(host, "make_live", fail_late)
+    monkeypatch.setattr(membar, "make_live", fail_late)
     with installed("replace"), pytest.warns(RuntimeWarning, match="a mistake of ours"):
         made = assembly(build("matmul", "sm_80"))
     assert made == stock("matmul", "sm_80")
