@@ -36,7 +36,7 @@ from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, touches_shared
 from fencepost.hosts.triton.kept_audits import read, written
-from fencepost.hosts.triton.membar import HalfDone, membar_at
+from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.releases import installed_release
@@ -112,7 +112,7 @@ class Installation:
             else:
                 made = lower(source, metadata)
         except AtMembar as at:
-            stopped, module = at, at.module
+            stopped = at
         else:
             self.leave(note, NotMet(f"its backend has no {missing}" if missing else "no such pass was run"))
             return made
@@ -122,15 +122,12 @@ class Installation:
             began = time.thread_time()
             try:
                 changed = self.changed(stopped, note)
-            except HalfDone as half:
-                module = half.module
-                self.leave(note, half.reason)
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
-        part = PassRange(with_membar=changed is None, skipped=stopped.ran)
+        part = PassRange(with_membar=changed is None and not stopped.done, skipped=stopped.ran)
         with running(vendor, part):
-            return lower(module if changed is None else changed, metadata)
+            return lower(stopped.module if changed is None else changed, metadata)
 
     def changed(self, stopped: AtMembar, note: dict[str, Any]) -> Any:
         """The module with the barriers that are chosen, judged by `check`; None if Triton is to go on by itself."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from fencepost.hosts.triton.generic import generic_form, parse_live
-from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.membar_in_conversion import added_by_membar, converted_without_more
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
@@ -20,15 +19,6 @@ from fencepost.hosts.triton.text_edits import Edit, apply_edits
 
 Judge = Callable[[Module], None]
 """Refuses a module that is not right."""
-
-
-class HalfDone(Exception):
-    """Edits of a live module went wrong, and some may have been made: it is to be replaced by what it was."""
-
-    def __init__(self, module: Any, reason: Exception) -> None:
-        super().__init__(str(reason))
-        self.module = module
-        self.reason = reason
 
 
 @dataclass
@@ -66,42 +56,26 @@ class Membar:
 
 
 class MembarPass(Membar):
-    """A pass of its own: it can be run on a copy, or left out."""
-
-    @cached_property
-    def stock(self) -> Any:
-        """A copy of the live module, with membar's barriers."""
-        made = parse_live(self.text, self.context)
-        began = time.thread_time()
-        self.stopped.membar(made)
-        self.seconds.append(time.thread_time() - began)
-        return made
+    """A pass of its own: it is run on the module itself, and its barriers are left behind if others are taken."""
 
     @cached_property
     def after(self) -> Module:
-        """The module with the barriers that membar puts in."""
-        return read_module(generic_form(self.stock, self.context), trusted=True)
+        """The module with the barriers that membar puts in; it has them from now on."""
+        began = time.thread_time()
+        self.stopped.membar(self.stopped.module)
+        self.stopped.done = True
+        self.seconds.append(time.thread_time() - began)
+        return read_module(generic_form(self.stopped.module, self.context), trusted=True)
 
     def passed_on(self) -> Any:
-        """The copy: membar need not run again."""
-        return self.stock
+        """The module itself."""
+        return self.stopped.module
 
     def exchanged(self, edits: list[Edit], judge: Judge) -> Any:
-        """The module with other barriers, in the live module itself where that can be done."""
-        module = self.stopped.module
-        if not edits:
-            judge(self.before)
-            return module
-        if not can_be_made_live(self.before, edits):
-            text = apply_edits(self.before, edits)
-            judge(read_module(text, trusted=True))
-            return parse_live(text, self.context)
-        try:
-            make_live(module, self.before, edits)
-            judge(read_module(generic_form(module), trusted=True))
-        except Exception as error:
-            raise HalfDone(parse_live(self.text, self.context), error) from error
-        return module
+        """The module as it was before membar, with other barriers."""
+        text = apply_edits(self.before, edits)
+        judge(read_module(text, trusted=True))
+        return parse_live(text, self.context)
 
 
 class MembarInConversion(Membar):

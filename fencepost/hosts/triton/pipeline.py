@@ -43,6 +43,8 @@ class AtMembar(Exception):
         """and the one that gives memory its addresses."""
         self.ran = ran
         """How many managers have run before the one with membar."""
+        self.done = False
+        """Whether membar has run on the module since."""
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """From a kernel back to its module: barriers that were put in or taken out, and waits made stronger, as edits.
 
-How an edit becomes text: `text_edits`; in a live module: `live_edits`; in the user's own file: `source_edits`.
+How an edit becomes text: `text_edits`; in the user's own file: `source_edits`.
 """
 
 from __future__ import annotations
