@@ -5,7 +5,7 @@ same barrier in the same iterations of the loops around it. For each access we k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,12 +66,26 @@ class Reached:
         return dict(self.iterations).get(header)
 
 
+State = tuple[int, int, Iterations]
+"""Where a walk is: a block, the first instruction of it that counts, and the iterations."""
+
+
 @dataclass(frozen=True)
 class Interval:
-    """A barrier (None: the entry), and what is reached from it."""
+    """A barrier (None: the entry), what is reached from it, and the ways there."""
 
-    start: Place | None
+    start: State
     reached: tuple[Reached, ...]
+    sources: Mapping[State, Sequence[State]]
+    """For each state, those it is reached from."""
+
+    def state_of(self, reached: Reached) -> State:
+        """The state in which an access is met."""
+        block, index, iterations = self.start
+        place = reached.place
+        if place.block == block and place.index >= index and reached.iterations == iterations:
+            return self.start
+        return place.block, 0, reached.iterations
 
 
 class Walk:
@@ -86,19 +100,22 @@ class Walk:
         found: dict[Reached, None] = {}
         block = ENTRY if start is None else start.block
         first = {loop.header: Iteration("start") for loop in self.flow.loops_around(block)}
-        todo = [(block, 0 if start is None else start.index + 1, tuple(sorted(first.items())))]
-        seen = set(todo)
+        origin: State = (block, 0 if start is None else start.index + 1, tuple(sorted(first.items())))
+        todo = [origin]
+        seen: dict[State, list[State]] = {origin: []}
         while todo:
-            number, index, iterations = todo.pop()
+            here = todo.pop()
+            number, index, iterations = here
             if self._run(number, index, iterations, found):
                 for following in self.flow.successors[number]:
                     state = (following, 0, self._crossed(number, following, dict(iterations)))
                     if state not in seen:
-                        seen.add(state)
+                        seen[state] = []
                         todo.append(state)
+                    seen[state].append(here)
             if len(seen) > MOST_STATES:
                 raise NotJudged("too many ways from one barrier to the next")
-        return Interval(start, without_covered(list(found)))
+        return Interval(origin, without_covered(list(found)), seen)
 
     def _run(self, number: int, index: int, iterations: Iterations, found: dict[Reached, None]) -> bool:
         """Goes through a block; False if it ends at a barrier."""

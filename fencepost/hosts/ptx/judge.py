@@ -116,7 +116,7 @@ def _seen(case: Case, proof: Proof) -> tuple[list[Finding], str | None]:
             break
         if errors:
             racy = setup.block
-        elif seen.finished and not seen.outside:
+        elif seen.finished and not seen.outside and not findings:
             clean = setup.block
     if case.launch.block is None and racy is not None and clean is not None:
         return best, "blocks of {}x{}x{} threads".format(*racy)
@@ -132,7 +132,7 @@ def _setups(case: Case, proof: Proof) -> Iterator[Setup]:
     rows = case.launch.largest[1] > 1
     blocks = [case.launch.block] if case.launch.block is not None else (USUAL_ROWS if rows else USUAL_BLOCKS)
     for block in blocks:
-        if block is None or block[0] * block[1] * block[2] > max(case.launch.largest):
+        if block is None or (case.launch.block is None and block[0] > max(case.launch.largest)):
             continue
         count = block[0] * block[1] * block[2]
         for number in (count, 64, 3) if case.launch.block is not None else (count,):

@@ -116,6 +116,9 @@ class Parser:
     def __init__(self, text: str) -> None:
         self.cutter = Cutter(text)
         self.lines = LineTable()
+        # Compilers print `.file` at the end.
+        for match in FILE.finditer(text):
+            self.lines.read(match[0])
         self.target = ""
         self.routines: dict[str, Routine] = {}
         self.variables: list[Variable] = []

@@ -15,13 +15,11 @@ from .intervals import Place, Walk
 from .launch import Launch
 from .module import Immediate, Instruction, Module, Routine
 from .questions import Questions
-from .races import Budget, Candidate, Outcome, Races, Touch
+from .races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
 from .uniformity import Uniformity
 
 SECONDS_PER_QUESTION = 4.0
 SECONDS = 40.0
-ENOUGH = 6
-"""So many pairs that may meet are enough to look at."""
 
 
 @dataclass
@@ -32,8 +30,6 @@ class Proof:
     open: list[tuple[Touch, Touch]] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     refused: list[NotJudged] = field(default_factory=list)
-    in_step: bool = False
-    """Whether the proof takes the threads of a warp to run in step, or atomics to be ordered with plain accesses."""
     weak: list[Candidate] = field(default_factory=list)
     """Pairs that meet only within a warp, or an atomic and a plain access."""
 
@@ -94,7 +90,9 @@ class Prover:
             self.races.interval(walk.interval(start), "other warps" if warp else "any", outcome)
             if len(outcome.candidates) > ENOUGH:
                 break
-        self._sort(outcome, proof)
+        proof.open += outcome.open
+        proof.candidates += outcome.candidates
+        proof.weak += outcome.weak
         if warp and not proof.candidates:
             within = Outcome()
             walk = Walk(self.flow, lambda place, _: place in block or place in warp)
@@ -102,8 +100,11 @@ class Prover:
                 self.races.interval(walk.interval(start), "same warp", within)
                 if len(within.candidates) > ENOUGH:
                     break
-            self._sort_within(within, proof)
-        proof.in_step = bool(proof.weak)
+            proof.open += within.open
+            for candidate in (*within.candidates, *within.weak):
+                together = candidate.first.reached.place == candidate.second.reached.place
+                atomic = "atomic" in (candidate.first.kind, candidate.second.kind)
+                (proof.candidates if together and not atomic else proof.weak).append(candidate)
 
     def _orders_warp(self, place: Place) -> bool:
         """Whether a `bar.warp.sync` is passed by all lanes of a warp together."""
@@ -111,24 +112,3 @@ class Prover:
         mask = instruction.operands[0] if instruction.operands else Immediate(-1)
         full = isinstance(mask, Immediate) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
         return full and not self.divergence.doubts(place, "same warp")
-
-    def _sort(self, outcome: Outcome, proof: Proof) -> None:
-        """Pairs that meet only within a warp count less: hardware may well run its threads in step."""
-        proof.open += outcome.open
-        for candidate in outcome.candidates:
-            together = candidate.first.reached.place == candidate.second.reached.place
-            if candidate.weak or (not together and not self._crosses_warps(candidate)):
-                proof.weak.append(candidate)
-            else:
-                proof.candidates.append(candidate)
-
-    def _sort_within(self, outcome: Outcome, proof: Proof) -> None:
-        proof.open += outcome.open
-        for candidate in outcome.candidates:
-            together = candidate.first.reached.place == candidate.second.reached.place
-            (proof.candidates if together and not candidate.weak else proof.weak).append(candidate)
-
-    def _crosses_warps(self, candidate: Candidate) -> bool:
-        outcome = Outcome()
-        self.races.ask(candidate.first, [candidate.second], "other warps", outcome)
-        return bool(outcome.candidates or outcome.open)

@@ -106,6 +106,12 @@ class Thread:
             return z3.If(arguments[0], arguments[1], arguments[2])
         if value.operation == "mul":
             self._no_wrap(value.arguments, arguments)
+        elif value.operation == "shl" and any(
+            leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1])
+        ):
+            # A stride that is doubled in a loop does not lose its bits.
+            back = z3.LShR(arguments[0] << arguments[1], arguments[1])
+            self.facts += [back == arguments[0], z3.ULT(arguments[1], value.width)]
         return self._word(value.operation, arguments)
 
     def _bits(self, formula: Formula, width: int) -> Formula:

@@ -8,15 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .addresses import Addresses, Footprint
+from .arithmetic import signed
 from .closed_forms import ClosedForms
 from .evaluate import Evaluator
 from .flow import NotJudged
 from .intervals import Interval, Reached
+from .memory import DYNAMIC_BYTES
+from .paths import Paths
 from .questions import Formula, Questions, Thread, loads_agree
 from .values import Expression, leaves, sum_parts
 
+Answer = Literal["yes", "no", "late"]
 Threads = Literal["any", "other warps", "same warp"]
 """Which pairs of threads a question is about."""
+WIDE = 48
+"""Bits in which an offset is computed if it may not fit 32."""
+ENOUGH = 6
+"""So many pairs that may meet are enough to look at."""
 BATCH = 24
 """How many accesses one question compares a write with."""
 
@@ -28,6 +36,7 @@ class Touch:
     reached: Reached
     footprint: Footprint
     conditions: tuple[Expression, ...]
+    interval: Interval = field(compare=False, repr=False)
 
     @property
     def kind(self) -> str:
@@ -48,8 +57,6 @@ class Candidate:
     first: Touch
     second: Touch
     values: dict[str, int]
-    weak: bool = False
-    """One of the two is atomic: a race by the memory model that hardware does not show."""
 
 
 @dataclass
@@ -58,6 +65,8 @@ class Outcome:
 
     candidates: list[Candidate] = field(default_factory=list)
     open: list[tuple[Touch, Touch]] = field(default_factory=list)
+    weak: list[Candidate] = field(default_factory=list)
+    """Meetings within a warp only, or of an atomic and a plain access: races that hardware seldom shows."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,7 @@ class Races:
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
         self.budget = budget
+        self.enough = ENOUGH
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 
@@ -121,7 +131,7 @@ class Races:
                 instruction = self.evaluator.flow.blocks[block].instructions[index]
                 own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
                 held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
-                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1))
+                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
 
     def conditions(self, block: int) -> tuple[Expression, ...]:
         """What holds for a thread at a block, in closed form."""
@@ -166,51 +176,91 @@ class Races:
 
     def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
-        if not others:
+        if not others or len(outcome.candidates) > self.enough:
             return
+        answer, values = self._solve(write, others, threads)
+        if answer == "no":
+            return
+        if threads == "any" and all(each.reached.place != write.reached.place for each in others):
+            apart, _ = self._solve(write, others, "other warps")
+            if apart == "no" and answer == "yes":
+                outcome.weak.append(Candidate(write, others[0], values))
+                return
+        if len(others) > 1:
+            for part in (others[: len(others) // 2], others[len(others) // 2 :]):
+                self.ask(write, part, threads, outcome)
+        elif answer == "yes":
+            self._with_paths(write, others[0], threads, outcome)
+        else:
+            outcome.open.append((write, others[0]))
+
+    def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
+        """Asks again, with what is known because both threads came from the same barrier."""
+        answer, values = self._solve(write, [other], threads, with_paths=True)
+        candidate = Candidate(write, other, values)
+        if answer == "yes" and "atomic" in (write.kind, other.kind):
+            outcome.weak.append(candidate)
+        elif answer == "yes":
+            outcome.candidates.append(candidate)
+        elif answer == "late":
+            outcome.open.append((write, other))
+
+    def _solve(
+        self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
+    ) -> tuple[Answer, dict[str, int]]:
         z3 = self.questions.z3
         if self.budget.left() <= 0:
-            outcome.open += [(write, other) for other in others]
-            return
+            return "late", {}
         solver = z3.SolverFor("QF_BV")
         solver.set("timeout", max(1, int(self.budget.left() * 1000)))
-        first = Thread(self.questions, "1", write.reached.iterations, threads == "same warp")
+        same_warp = threads == "same warp"
+        first = Thread(self.questions, "1", write.reached.iterations, same_warp)
         solver.add(*self.pair_of_threads(threads))
         held = self._performs(first, write)
         meetings = []
         for other in others:
-            second = Thread(self.questions, "2", other.reached.iterations, threads == "same warp")
+            second = Thread(self.questions, "2", other.reached.iterations, same_warp)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
             meetings.append(z3.And(*parts, *second.facts))
         solver.add(*held, *first.facts, z3.Or(*meetings))
+        if with_paths:
+            for touch, name in ((write, "1"), (others[0], "2")):
+                paths = Paths(self.questions, touch.interval, name, same_warp)
+                solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
         answer = solver.check()
-        if answer == z3.unsat:
-            return
-        if answer == z3.sat and len(others) == 1:
-            model = solver.model()
-            outcome.candidates.append(Candidate(write, others[0], readable(model), self._weak(write, others[0])))
-        elif answer == z3.sat or len(others) > 1:
-            for other in others if len(others) <= 4 else ():
-                self.ask(write, [other], threads, outcome)
-            if len(others) > 4:
-                for part in (others[: len(others) // 2], others[len(others) // 2 :]):
-                    self.ask(write, part, threads, outcome)
-        else:
-            outcome.open.append((write, others[0]))
-
-    def _weak(self, first: Touch, second: Touch) -> bool:
-        return "atomic" in (first.kind, second.kind)
+        if answer == z3.sat:
+            return "yes", readable(solver.model())
+        return ("no" if answer == z3.unsat else "late"), {}
 
     def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
         """The conditions under which a thread performs an access, and that it stays inside its variable."""
         z3 = self.questions.z3
         offset = thread.formula(touch.footprint.offset)
         found = [thread.formula(each) for each in self._relevant(touch)]
-        size = self.evaluator.sizes.get(touch.footprint.variable)
-        if size is not None:
-            found.append(z3.ULE(offset, size - touch.footprint.size))
-        return found
+        return [*found, *self._inside(thread, touch.footprint, offset)]
+
+    def _inside(self, thread: Thread, footprint: Footprint, offset: Formula) -> list[Formula]:
+        """The access stays inside its variable, and its index does not wrap around."""
+        z3, values = self.questions.z3, self.evaluator.values
+        size = self.evaluator.sizes.get(footprint.variable)
+        last = (DYNAMIC_BYTES if size is None else size) - footprint.size
+        constant, factors = sum_parts(footprint.offset)
+        parts = {atom: signed(c, 32) for atom, c in factors.items()}
+        most = abs(signed(constant, 32)) + sum(abs(c) * values.upper(a) for a, c in parts.items())
+        if most < 1 << 31:
+            return [z3.ULE(offset, last)]
+        total = z3.BitVecVal(signed(constant, 32), WIDE)
+        found = []
+        for atom, factor in parts.items():
+            part = thread.formula(atom)
+            small = values.upper(atom) < 1 << 31
+            part = z3.ZeroExt(WIDE - 32, part) if small else z3.SignExt(WIDE - 32, part)
+            total = total + part * factor
+            if atom.operation == "mul" and not small:
+                left, right = (thread.formula(each) for each in atom.arguments)
+                found += [z3.BVMulNoOverflow(left, right, True), z3.BVMulNoUnderflow(left, right)]
+        return [*found, z3.BitVecVal(0, WIDE) <= total, total <= last]
 
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
