@@ -1,0 +1,357 @@
+"""Whether two threads can touch the same bytes in one interval, one of them writing: quick tests, then a solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .addresses import Addresses, Footprint
+from .arithmetic import signed
+from .closed_forms import ClosedForms
+from .evaluate import Evaluator
+from .flow import NotJudged
+from .intervals import Interval, Reached
+from .memory import DYNAMIC_BYTES
+from .paths import Paths
+from .questions import Formula, Questions, Thread, loads_agree
+from .values import Expression, leaves, sum_parts
+
+Answer = Literal["yes", "no", "late"]
+Threads = Literal["any", "other warps", "same warp"]
+"""Which pairs of threads a question is about."""
+WIDE = 48
+"""Bits in which an offset is computed if it may not fit 32."""
+ENOUGH = 6
+"""So many pairs that may meet are enough to look at."""
+BATCH = 24
+"""How many accesses one question compares a write with."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An access in an interval with its bytes and the conditions under which a thread performs it."""
+
+    reached: Reached
+    footprint: Footprint
+    conditions: tuple[Expression, ...]
+    interval: Interval = field(compare=False, repr=False)
+
+    @property
+    def kind(self) -> str:
+        """Whether it reads, writes, is atomic or copies."""
+        return self.reached.access.kind
+
+    def key(self) -> object:
+        """Touches with equal keys answer every question alike."""
+        about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
+        values = self.reached.place if self.kind in ("write", "copy") else None
+        return (self.kind, about, self.reached.iterations, values)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two accesses that a solver says can meet, and for which values."""
+
+    first: Touch
+    second: Touch
+    values: dict[str, int]
+
+
+@dataclass
+class Outcome:
+    """What the questions gave: meetings that seem possible, and pairs that were not decided in time."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    open: list[tuple[Touch, Touch]] = field(default_factory=list)
+    weak: list[Candidate] = field(default_factory=list)
+    """Meetings within a warp only, or of an atomic and a plain access: races that hardware seldom shows."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds: for one question, and the time at which the last one must be asked."""
+
+    question: float
+    end: float
+
+    def left(self) -> float:
+        """Seconds for the next question."""
+        return min(self.question, self.end - time.monotonic())
+
+
+class Races:
+    """Asks about every pair of accesses in every interval of a kernel."""
+
+    def __init__(self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget) -> None:
+        self.evaluator = evaluator
+        self.forms = forms
+        self.questions = questions
+        self.addresses = Addresses(evaluator, forms)
+        self.budget = budget
+        self.enough = ENOUGH
+        self._asked: set[object] = set()
+        self._conditions: dict[int, tuple[Expression, ...]] = {}
+
+    def interval(self, interval: Interval, threads: Threads, outcome: Outcome) -> None:
+        """Adds what is found in one interval."""
+        touches = list(self._touches(interval))
+        by_variable: dict[str, list[Touch]] = {}
+        for touch in touches:
+            by_variable.setdefault(touch.footprint.variable, []).append(touch)
+        for group in by_variable.values():
+            self._group(group, threads, outcome)
+
+    def _group(self, group: list[Touch], threads: Threads, outcome: Outcome) -> None:
+        distinct: dict[object, Touch] = {}
+        for touch in group:
+            distinct.setdefault(touch.key(), touch)
+        touches = list(distinct.values())
+        for at, write in enumerate(touches):
+            if write.kind == "read":
+                continue
+            others = []
+            for number, other in enumerate(touches):
+                earlier_write = other.kind != "read" and number < at
+                if earlier_write or (write.kind == "atomic" and other.kind == "atomic"):
+                    continue
+                key = (write.key(), other.key(), threads)
+                if key not in self._asked:
+                    self._asked.add(key)
+                    if not self._apart(write, other):
+                        others.append(other)
+            for start in range(0, len(others), BATCH):
+                self.ask(write, others[start : start + BATCH], threads, outcome)
+
+    def _touches(self, interval: Interval) -> Iterator[Touch]:
+        for reached in interval.reached:
+            for footprint in self.addresses.footprints(reached.place, reached.access):
+                block, index = reached.place.block, reached.place.index
+                instruction = self.evaluator.flow.blocks[block].instructions[index]
+                own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
+                held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
+                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
+
+    def conditions(self, block: int) -> tuple[Expression, ...]:
+        """What holds for a thread at a block, in closed form."""
+        if block not in self._conditions:
+            found = [self.forms.closed(each) for each in self.evaluator.conditions(block)]
+            self._conditions[block] = tuple(each for each in found if each.known != 1)
+        return self._conditions[block]
+
+    def _apart(self, first: Touch, second: Touch) -> bool:
+        """A quick test: each thread has bytes of its own, at a stride that is a multiple of the size."""
+        left, right = first.footprint, second.footprint
+        if left.offset is not right.offset or first.reached.iterations != second.reached.iterations:
+            return False
+        _, factors = sum_parts(left.offset)
+        moving = {a: c for a, c in factors.items() if not self._is_common(a, first)}
+        if len(moving) != 1:
+            return False
+        atom, factor = next(iter(moving.items()))
+        launch = self.evaluator.launch
+        one_row = (launch.block or launch.largest)[1:] == (1, 1)
+        size = max(left.size, right.size)
+        own = atom.operation == "leaf" and atom.leaf.name == "tid.x"
+        return own and one_row and size <= factor <= (1 << 31) // 1024
+
+    def _is_common(self, value: Expression, touch: Touch) -> bool:
+        """Whether both threads have the same value if they are in the same iterations."""
+        for leaf in leaves(value):
+            if self.questions.uniformity.varies(leaf):
+                return False
+            home = leaf.leaf.block
+            if home is None:
+                continue
+            for loop in self.evaluator.flow.loops_around(home):
+                mode = touch.reached.iteration(loop.header)
+                if mode is None and not self.questions.uniformity.loop_is_uniform(loop):
+                    return False
+                if mode is not None and mode.kind in ("any", "after"):
+                    return False
+        return True
+
+    # ---- the solver
+
+    def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
+        """Whether a write can meet one of some accesses; adds the answer to the outcome."""
+        if not others or len(outcome.candidates) > self.enough:
+            return
+        answer, values = self._solve(write, others, threads)
+        if answer == "no":
+            return
+        if threads == "any" and all(each.reached.place != write.reached.place for each in others):
+            apart, _ = self._solve(write, others, "other warps")
+            if apart == "no" and answer == "yes":
+                outcome.weak.append(Candidate(write, others[0], values))
+                return
+        if len(others) > 1:
+            for part in (others[: len(others) // 2], others[len(others) // 2 :]):
+                self.ask(write, part, threads, outcome)
+        elif answer == "yes":
+            self._with_paths(write, others[0], threads, outcome)
+        else:
+            outcome.open.append((write, others[0]))
+
+    def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
+        """Asks again, with what is known because both threads came from the same barrier."""
+        answer, values = self._solve(write, [other], threads, with_paths=True)
+        candidate = Candidate(write, other, values)
+        if answer == "yes" and "atomic" in (write.kind, other.kind):
+            outcome.weak.append(candidate)
+        elif answer == "yes":
+            outcome.candidates.append(candidate)
+        elif answer == "late":
+            outcome.open.append((write, other))
+
+    def _solve(
+        self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
+    ) -> tuple[Answer, dict[str, int]]:
+        z3 = self.questions.z3
+        if self.budget.left() <= 0:
+            return "late", {}
+        solver = z3.SolverFor("QF_BV")
+        solver.set("timeout", max(1, int(self.budget.left() * 1000)))
+        same_warp = threads == "same warp"
+        first = Thread(self.questions, "1", write.reached.iterations, same_warp)
+        solver.add(*self.pair_of_threads(threads))
+        held = self._performs(first, write)
+        meetings = []
+        for other in others:
+            second = Thread(self.questions, "2", other.reached.iterations, same_warp)
+            parts = [self._meet(first, write, second, other), *self._performs(second, other)]
+            parts += loads_agree(self.questions, first, second)
+            meetings.append(z3.And(*parts, *second.facts))
+        solver.add(*held, *first.facts, z3.Or(*meetings))
+        if with_paths:
+            for touch, name in ((write, "1"), (others[0], "2")):
+                paths = Paths(self.questions, touch.interval, name, same_warp)
+                solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
+        answer = solver.check()
+        if answer == z3.sat:
+            return "yes", readable(solver.model())
+        return ("no" if answer == z3.unsat else "late"), {}
+
+    def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
+        """The conditions under which a thread performs an access, and that it stays inside its variable."""
+        z3 = self.questions.z3
+        offset = thread.formula(touch.footprint.offset)
+        found = [thread.formula(each) for each in self._relevant(touch)]
+        return [*found, *self._inside(thread, touch.footprint, offset)]
+
+    def _inside(self, thread: Thread, footprint: Footprint, offset: Formula) -> list[Formula]:
+        """The access stays inside its variable, and its index does not wrap around."""
+        z3, values = self.questions.z3, self.evaluator.values
+        size = self.evaluator.sizes.get(footprint.variable)
+        last = (DYNAMIC_BYTES if size is None else size) - footprint.size
+        constant, factors = sum_parts(footprint.offset)
+        parts = {atom: signed(c, 32) for atom, c in factors.items()}
+        most = abs(signed(constant, 32)) + sum(abs(c) * values.upper(a) for a, c in parts.items())
+        if most < 1 << 31:
+            return [z3.ULE(offset, last)]
+        total = z3.BitVecVal(signed(constant, 32), WIDE)
+        found = []
+        for atom, factor in parts.items():
+            part = thread.formula(atom)
+            small = values.upper(atom) < 1 << 31
+            part = z3.ZeroExt(WIDE - 32, part) if small else z3.SignExt(WIDE - 32, part)
+            total = total + part * factor
+            if atom.operation == "mul" and not small:
+                left, right = (thread.formula(each) for each in atom.arguments)
+                found += [z3.BVMulNoOverflow(left, right, True), z3.BVMulNoUnderflow(left, right)]
+        return [*found, z3.BitVecVal(0, WIDE) <= total, total <= last]
+
+    def _relevant(self, touch: Touch) -> list[Expression]:
+        """Conditions without those on data of this thread alone that its address does not depend on."""
+        inside = leaves(touch.footprint.offset)
+        found = []
+        for condition in touch.conditions:
+            own = [
+                leaf
+                for leaf in leaves(condition)
+                if leaf.leaf.kind in ("opaque", "carried") and self.questions.uniformity.varies(leaf)
+            ]
+            if all(leaf in inside for leaf in own):
+                found.append(condition)
+        return found
+
+    def _meet(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula:
+        """The bytes overlap and, for two plain writes, the values differ."""
+        z3 = self.questions.z3
+        left, right = first.formula(write.footprint.offset), second.formula(other.footprint.offset)
+        if write.footprint.size == other.footprint.size:
+            # Accesses are aligned to their size, so that equal sizes overlap only as a whole.
+            overlap = left == right
+        else:
+            overlap = z3.Or(
+                z3.ULT(left - right, other.footprint.size), z3.ULT(right - left, write.footprint.size)
+            )
+        if write.kind == "write" and other.kind == "write":
+            differ = self._values_differ(first, write, second, other)
+            if differ is not None:
+                return z3.And(overlap, differ)
+        return overlap
+
+    def _values_differ(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula | None:
+        z3 = self.questions.z3
+        stored = write.reached.access.values
+        if not stored or len(stored) != len(other.reached.access.values):
+            return None
+        if write.footprint.size != other.footprint.size or write.reached.access.rows:
+            return None
+        width = 8 * write.footprint.size // len(stored)
+        found = []
+        for left, right in zip(stored, other.reached.access.values, strict=True):
+            values = []
+            for operand, touch in ((left, write), (right, other)):
+                place = touch.reached.place
+                value = self.forms.closed(
+                    self.evaluator.operand(operand, place.block, place.index, max(width, 16))
+                )
+                values.append(value)
+            found.append(first.formula(values[0]) != second.formula(values[1]))
+        return z3.Or(*found)
+
+    def pair_of_threads(self, threads: Threads) -> list[Formula]:
+        """Two different threads of one block."""
+        z3, launch = self.questions.z3, self.evaluator.launch
+        sizes = [self._size(axis) for axis in range(3)]
+        found = []
+        for name in ("1", "2"):
+            for axis, size in zip("xyz", sizes, strict=True):
+                found.append(z3.ULT(z3.BitVec(f"tid.{axis}!{name}", 32), size))
+        if launch.block is None:
+            most = max(launch.largest)
+            found += [z3.ULE(size, most) for size in sizes] + [z3.ULE(1, size) for size in sizes]
+            if launch.largest[1:] != (1, 1):
+                found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
+        found.append(
+            z3.Or(*[z3.BitVec(f"tid.{axis}!1", 32) != z3.BitVec(f"tid.{axis}!2", 32) for axis in "xyz"])
+        )
+        if threads != "any":
+            warps = [z3.LShR(self._linear(name, sizes), 5) for name in ("1", "2")]
+            found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+        return found
+
+    def _size(self, axis: int) -> Formula:
+        z3, launch = self.questions.z3, self.evaluator.launch
+        if launch.block is not None:
+            return z3.BitVecVal(launch.block[axis], 32)
+        if launch.largest[axis] == 1:
+            return z3.BitVecVal(1, 32)
+        return z3.BitVec(f"ntid.{'xyz'[axis]}", 32)
+
+    def _linear(self, name: str, sizes: Sequence[Any]) -> Formula:
+        x, y, z = (self.questions.z3.BitVec(f"tid.{axis}!{name}", 32) for axis in "xyz")
+        return x + sizes[0] * (y + sizes[1] * z)
+
+
+def readable(model: Any) -> dict[str, int]:
+    """The numbers of a solver's model."""
+    return {
+        str(each): model[each].as_long() for each in model.decls() if hasattr(model[each], "as_long")
+    }
+
+
+__all__ = ["Budget", "Candidate", "NotJudged", "Outcome", "Races", "Touch"]
