@@ -1,6 +1,6 @@
 // The last block that ends sums up what all blocks have stored; a flag in shared memory tells which it is.
 // block: 128
-// args: f32[2048] f32[16] f32[1] i32[1]
+// args: f32[2048] f32[16] f32[1] i32[1]:zero
 // grid: 16
 // race NO_FLAG_BARRIER: the flag is read before thread 0 has stored it
 // race NO_SUM_BARRIER: sums are read before they are stored

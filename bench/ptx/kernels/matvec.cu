@@ -1,7 +1,7 @@
 // Matrix times vector; the vector goes through shared memory in pieces.
 // block: 256
-// args: f32[65536] f32[256] f32[256] i32=256
-// grid: 1
+// args: f32[262144] f32[512] f32[512] i32=512
+// grid: 2
 // race NO_LOAD_BARRIER: the piece is used before it is stored
 // race NO_REUSE_BARRIER: the next piece is stored while this one is still used
 extern "C" __global__ void matvec(const float *m, const float *x, float *y, int n) {

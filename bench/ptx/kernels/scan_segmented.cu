@@ -1,6 +1,6 @@
 // Segmented scan: values and flags move together.
 // block: 128
-// args: f32[2048] i32[2048] f32[2048]
+// args: f32[2048] i32[2048]:below2 f32[2048]
 // grid: 16
 // race NO_READ_BARRIER: a thread stores while its neighbour has yet to read
 // race FLAGS_LATE: the flags are stored behind the barrier

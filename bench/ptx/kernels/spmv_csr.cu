@@ -1,6 +1,6 @@
 // Sparse matrix times vector: a warp for each row, the products summed in shared memory.
 // block: 128
-// args: i32[129] i32[2048] f32[2048] f32[128] f32[128] i32=128
+// args: i32[129]:steps16 i32[2048]:below128 f32[2048] f32[128] f32[128] i32=128
 // grid: 32
 // warning NO_SYNCWARP: lanes of one warp are not ordered by themselves
 extern "C" __global__ void spmv_csr(const int *begin, const int *column, const float *value, const float *x, float *y,

@@ -1,6 +1,6 @@
 // Persistent blocks: thread 0 takes the next item, all threads work on it.
 // block: 128
-// args: i32[1] f32[8192] i32=64
+// args: i32[1]:zero f32[8192] i32=64
 // grid: 4
 // race NO_BARRIER: the item is read before it is stored
 // race NO_LOOP_BARRIER: the next item is stored while others have yet to read this one

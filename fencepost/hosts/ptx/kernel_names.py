@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 _ENTRY = re.compile(r"^[ \t]*(?:\.(?:visible|weak|extern)[ \t]+)*\.entry[ \t]+([\w$]+)", re.MULTILINE)
+_LOCAL = re.compile(r"\b_ZZ\w+")
 _TYPES = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
     "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long",
@@ -30,6 +31,20 @@ def plain_name(mangled: str) -> str:
         return _Reader(mangled, 2).name()
     except _UnreadError:
         return mangled
+
+
+def plain_text(text: str) -> str:
+    """A message with the names of variables as people write them: `_ZZ6reducePfE4sums` is `sums`."""
+    return _LOCAL.sub(lambda match: _local(match[0]), text)
+
+
+def _local(mangled: str) -> str:
+    """The variable of a function: what stands behind the function's own name."""
+    for match in re.finditer(r"E(\d+)", mangled):
+        name = mangled[match.end() :]
+        if len(name) == int(match[1]) or re.fullmatch(r"_\d+_?", name[int(match[1]) :]):
+            return name[: int(match[1])]
+    return mangled
 
 
 def matches(mangled: str, wanted: str) -> bool:
