@@ -91,9 +91,16 @@ class Interval:
 class Walk:
     """Goes forward from a start, stopping at barriers."""
 
-    def __init__(self, flow: Flow, stops: Callable[[Place, Instruction], bool]) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        stops: Callable[[Place, Instruction], bool],
+        dead: frozenset[tuple[int, int]] = frozenset(),
+    ) -> None:
         self.flow = flow
         self.stops = stops
+        self.dead = dead
+        """Edges that no thread can take."""
 
     def interval(self, start: Place | None) -> Interval:
         """Everything that is reached from one start."""
@@ -108,6 +115,8 @@ class Walk:
             number, index, iterations = here
             if self._run(number, index, iterations, found):
                 for following in self.flow.successors[number]:
+                    if (number, following) in self.dead:
+                        continue
                     state = (following, 0, self._crossed(number, following, dict(iterations)))
                     if state not in seen:
                         seen[state] = []
