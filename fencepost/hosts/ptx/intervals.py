@@ -60,6 +60,8 @@ class Reached:
     place: Place
     access: Access
     iterations: Iterations
+    known: tuple[tuple[int, int], ...] = ()
+    """Iterations that the barrier must be in, by header: for copies that were issued before the loop."""
 
     def iteration(self, header: int) -> Iteration | None:
         """The iteration of a loop; None if it was left before the barrier."""
@@ -78,6 +80,10 @@ class Interval:
     reached: tuple[Reached, ...]
     sources: Mapping[State, Sequence[State]]
     """For each state, those it is reached from."""
+
+    def with_copies(self, copies: Sequence[Reached]) -> Interval:
+        """The interval with copies that are in flight when it begins."""
+        return Interval(self.start, (*self.reached, *copies), self.sources) if copies else self
 
     def state_of(self, reached: Reached) -> State:
         """The state in which an access is met."""

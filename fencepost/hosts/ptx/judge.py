@@ -18,7 +18,6 @@ from .verdicts import Finding, KernelVerdict, Reason, Site, Thread
 USUAL_BLOCKS = ((256, 1, 1), (128, 1, 1), (64, 1, 1), (512, 1, 1), (32, 1, 1))
 """Blocks that a kernel is tried with if none is given; the proof is for all of them."""
 USUAL_ROWS = ((16, 16, 1), (32, 8, 1), (32, 32, 1))
-SECONDS_PER_RUN = 2.0
 
 
 @dataclass(frozen=True)
@@ -107,15 +106,19 @@ class Runs:
         launch = self.case.launch
         if launch.block is not None:
             count = launch.block[0] * launch.block[1] * launch.block[2]
-            for number in (count, 4 * count, 1000):
+            for setup in (
+                Setup(launch.block, launch.parameters, count),
+                Setup(launch.block, {**_last_block(launch.block, 1000), **launch.parameters}, 1000),
+                Setup(launch.block, launch.parameters, 4 * count),
+            ):
                 if self.faithful and not self.errors:
-                    self._run(Setup(launch.block, launch.parameters, number, seconds=SECONDS_PER_RUN), True)
+                    self._run(setup, True)
             self.clean.clear()
             return
         for block in USUAL_ROWS if launch.largest[1] > 1 else USUAL_BLOCKS:
             count = block[0] * block[1] * block[2]
             if self.faithful and count <= max(launch.largest):
-                self._run(Setup(block, launch.parameters, count, seconds=SECONDS_PER_RUN), True)
+                self._run(Setup(block, launch.parameters, count), True)
 
     def suggested(self, proof: Proof) -> None:
         """Runs the kernel with the values that the solver found."""
@@ -125,7 +128,7 @@ class Runs:
             if block is None or not self.faithful or self.errors:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
-            self._run(Setup(block, parameters, seconds=SECONDS_PER_RUN), parameters == launch.parameters)
+            self._run(Setup(block, parameters), parameters == launch.parameters)
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case
@@ -162,6 +165,11 @@ class Runs:
             said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
             found.append(Reason(f"there is a race if {said}: give the parameters if that cannot be"))
         return found
+
+
+def _last_block(block: tuple[int, int, int], number: int) -> dict[str, int]:
+    """The last block of a launch over so many elements, some of whose threads have nothing to do."""
+    return {"ctaid.x": number // block[0], "ctaid.y": number // max(block) if block[1] > 1 else 0}
 
 
 def _models(proof: Proof) -> list[dict[str, int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .closed_forms import ClosedForms
+from .copies import Copies
 from .divergence import Divergence, Doubt
 from .effects import effect
 from .evaluate import Evaluator
@@ -88,8 +89,10 @@ class Prover:
         outcome = Outcome()
         dead = self._dead_edges({place.block for place in block})
         walk = Walk(self.flow, lambda place, _: place in block, dead)
+        copies = Copies(self.flow, block).in_flight()
         for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
-            self.races.interval(walk.interval(start), "other warps" if warp else "any", outcome)
+            interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+            self.races.interval(interval, "other warps" if warp else "any", outcome)
             if len(outcome.candidates) > ENOUGH:
                 break
         proof.open += outcome.open
@@ -98,8 +101,10 @@ class Prover:
         if warp and not proof.candidates:
             within = Outcome()
             walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
+            copies = Copies(self.flow, block | warp).in_flight()
             for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
-                self.races.interval(walk.interval(start), "same warp", within)
+                interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+                self.races.interval(interval, "same warp", within)
                 if len(within.candidates) > ENOUGH:
                     break
             proof.open += within.open

@@ -46,6 +46,7 @@ class Questions:
         self.forms = forms
         self.uniformity = uniformity
         self._again: dict[int, Expression | None] = {}
+        self._left: dict[int, Expression | None] = {}
 
     def bounded(self, name: str, width: int, most: int | None = None) -> Formula:
         """A variable of some width whose value is at most `most`."""
@@ -59,6 +60,33 @@ class Questions:
         if loop.header not in self._again:
             self._again[loop.header] = self._back_edge_fact(loop)
         return self._again[loop.header]
+
+    def left_then(self, loop: Loop) -> Expression | None:
+        """What the last iteration of a loop tells: if the loop was entered, one of its exits was taken then."""
+        if loop.header not in self._left:
+            self._left[loop.header] = self._exit_fact(loop)
+        return self._left[loop.header]
+
+    def _exit_fact(self, loop: Loop) -> Expression | None:
+        values, evaluator = self.forms.values, self.evaluator
+        taken = values.constant(0, 1)
+        for block in loop.blocks:
+            for following in evaluator.flow.successors[block]:
+                if following not in loop:
+                    way = values.binary(
+                        "and", evaluator.relative(block, loop.header), evaluator.edge(block, following)
+                    )
+                    taken = values.binary("or", taken, way)
+        entered = evaluator.true()
+        for condition in evaluator.conditions(loop.header):
+            entered = values.binary("and", entered, condition)
+        fact = self.forms.closed(values.binary("or", values.invert(entered), taken))
+        count = self.forms.iteration(loop)
+        varying = any(
+            leaf is not count and leaf.leaf.block is not None and leaf.leaf.block in loop.blocks
+            for leaf in leaves(fact)
+        )
+        return None if varying else fact
 
     def _back_edge_fact(self, loop: Loop) -> Expression | None:
         values, evaluator = self.forms.values, self.evaluator
@@ -90,8 +118,11 @@ class Thread:
         iterations: Iterations,
         same_warp: bool,
         coarse: bool = False,
+        block: int | None = None,
     ) -> None:
         self.questions = questions
+        self.block = block
+        """Where the thread is, if that is known: it has then left the loops that this block is not in."""
         self.z3 = questions.z3
         self.coarse = coarse
         """Whether hard operations on values that both threads share become variables: more is then possible."""
@@ -297,27 +328,31 @@ class Thread:
         mode = self.iterations.get(header)
         if mode is None:
             shared = self.questions.uniformity.loop_is_uniform(loop)
-            number = self._count(f"k{header}:left" + ("" if shared else f"!{self.name}"))
+            number = self.count(f"k{header}:left" + ("" if shared else f"!{self.name}"))
         elif mode.kind == "number":
             number = z3.BitVecVal(mode.number, 32)
         elif mode.kind == "start":
-            number = self._count(f"k{header}")
+            number = self.count(f"k{header}")
+            if mode.number < 0:
+                self.facts.append(z3.ULE(-mode.number, number))
             number = number + mode.number if mode.number else number
         elif mode.kind == "after":
-            more = self._count(f"k{header}:more!{self.name}")
-            number = self._count(f"k{header}") + more
+            more = self.count(f"k{header}:more!{self.name}")
+            number = self.count(f"k{header}") + more
             self.facts.append(z3.ULE(1, more))
         else:
-            number = self._count(f"k{header}:any!{self.name}")
+            number = self.count(f"k{header}:any!{self.name}")
         if header not in self._counted:
             self._counted.add(header)
             self._done[value] = number
-            fact = self.questions.taken_again(loop)
-            if fact is not None:
-                self.facts.append(self.formula(fact))
+            facts = [self.questions.taken_again(loop)]
+            if self.block is not None and self.block not in loop:
+                facts.append(self.questions.left_then(loop))
+            self.facts += [self.formula(fact) for fact in facts if fact is not None]
         return number
 
-    def _count(self, name: str) -> Formula:
+    def count(self, name: str) -> Formula:
+        """A variable for a number of iterations."""
         return self.questions.bounded(name, 32, (1 << 30) - 1)
 
     def _carried(self, value: Expression) -> Formula | None:

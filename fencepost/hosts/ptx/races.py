@@ -13,6 +13,7 @@ from .closed_forms import ClosedForms
 from .evaluate import Evaluator
 from .flow import NotJudged
 from .intervals import Interval, Iteration, Reached
+from .listing import Listed, Listings
 from .memory import DYNAMIC_BYTES
 from .paths import Paths
 from .questions import Formula, Questions, Thread, common, loads_agree
@@ -47,7 +48,7 @@ class Touch:
         """Touches with equal keys answer every question alike."""
         about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
         values = self.reached.place if self.kind in ("write", "copy") else None
-        return (self.kind, about, self.reached.iterations, values)
+        return (self.kind, about, self.reached.iterations, self.reached.known, values)
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,9 @@ class Races:
         self.addresses = Addresses(evaluator, forms)
         self.budget = budget
         self.enough = ENOUGH
+        block = evaluator.launch.block
+        self.listings = Listings(questions, block) if block is not None else None
+        self._lists: dict[object, Listed | None] = {}
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 
@@ -151,7 +155,29 @@ class Races:
         return self._conditions[block]
 
     def _apart(self, first: Touch, second: Touch) -> bool:
-        """A quick test: each thread has bytes of its own, at a stride that is a multiple of the size."""
+        """A quick test: the bytes of both, listed thread by thread, or a stride that keeps threads apart."""
+        left, right = self._listed(first), self._listed(second)
+        if left is not None and right is not None and left.shared == right.shared:
+            return left.apart_from(right)
+        return self._strided(first, second)
+
+    def _listed(self, touch: Touch) -> Listed | None:
+        if self.listings is None:
+            return None
+        key = (touch.footprint, touch.conditions, touch.reached.iterations, touch.reached.place.block)
+        if key not in self._lists:
+            size = self.evaluator.sizes.get(touch.footprint.variable)
+            self._lists[key] = self.listings.listed(
+                touch.footprint.offset,
+                touch.footprint.size,
+                size,
+                touch.conditions,
+                touch.reached,
+            )
+        return self._lists[key]
+
+    def _strided(self, first: Touch, second: Touch) -> bool:
+        """Each thread has bytes of its own, at a stride of at least the size."""
         left, right = first.footprint, second.footprint
         if left.offset is not right.offset or first.reached.iterations != second.reached.iterations:
             return False
@@ -229,13 +255,13 @@ class Races:
         solver = z3.SolverFor("QF_BV")
         same_warp = question.threads == "same warp"
         write = question.write
-        first = Thread(self.questions, "1", write.reached.iterations, same_warp, coarse)
+        first = self._thread("1", write, same_warp, coarse)
         solver.add(*self.pair_of_threads(question.threads))
         held = self._performs(first, write)
         meetings = []
         shifts, coarsened = first.shifts, False
         for other in question.others:
-            second = Thread(self.questions, "2", other.reached.iterations, same_warp, coarse)
+            second = self._thread("2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
             meetings.append(z3.And(*parts, *second.facts))
@@ -272,11 +298,17 @@ class Races:
             return "yes"
         return "no" if answer == z3.unsat else "late"
 
+    def _thread(self, name: str, touch: Touch, same_warp: bool, coarse: bool) -> Thread:
+        block = touch.reached.place.block
+        return Thread(self.questions, name, touch.reached.iterations, same_warp, coarse, block)
+
     def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
         """The conditions under which a thread performs an access, and that it stays inside its variable."""
         z3 = self.questions.z3
         offset = thread.formula(touch.footprint.offset)
         found = [thread.formula(each) for each in self._relevant(touch)]
+        for header, number in touch.reached.known:
+            found.append(thread.count(f"k{header}") == number)
         return [*found, *self._inside(thread, touch.footprint, offset)]
 
     def _inside(self, thread: Thread, footprint: Footprint, offset: Formula) -> list[Formula]:
