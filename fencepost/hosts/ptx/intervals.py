@@ -60,6 +60,8 @@ class Reached:
     place: Place
     access: Access
     iterations: Iterations
+    known: tuple[tuple[int, int], ...] = ()
+    """Iterations that the barrier must be in, by header: for copies that were issued before the loop."""
 
     def iteration(self, header: int) -> Iteration | None:
         """The iteration of a loop; None if it was left before the barrier."""
@@ -79,6 +81,10 @@ class Interval:
     sources: Mapping[State, Sequence[State]]
     """For each state, those it is reached from."""
 
+    def with_copies(self, copies: Sequence[Reached]) -> Interval:
+        """The interval with copies that are in flight when it begins."""
+        return Interval(self.start, (*self.reached, *copies), self.sources) if copies else self
+
     def state_of(self, reached: Reached) -> State:
         """The state in which an access is met."""
         block, index, iterations = self.start
@@ -91,9 +97,16 @@ class Interval:
 class Walk:
     """Goes forward from a start, stopping at barriers."""
 
-    def __init__(self, flow: Flow, stops: Callable[[Place, Instruction], bool]) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        stops: Callable[[Place, Instruction], bool],
+        dead: frozenset[tuple[int, int]] = frozenset(),
+    ) -> None:
         self.flow = flow
         self.stops = stops
+        self.dead = dead
+        """Edges that no thread can take."""
 
     def interval(self, start: Place | None) -> Interval:
         """Everything that is reached from one start."""
@@ -108,6 +121,8 @@ class Walk:
             number, index, iterations = here
             if self._run(number, index, iterations, found):
                 for following in self.flow.successors[number]:
+                    if (number, following) in self.dead:
+                        continue
                     state = (following, 0, self._crossed(number, following, dict(iterations)))
                     if state not in seen:
                         seen[state] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .effects import effect
@@ -13,12 +13,11 @@ from .module import Module, Operand, Routine, Special
 from .observed import Conflict
 from .prove import Proof, Prover, places
 from .simulate import Missed, Seen, Setup, Unfaithful, simulate
-from .verdicts import Finding, KernelVerdict, Reason, Site, Thread, Verdict
+from .verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
 USUAL_BLOCKS = ((256, 1, 1), (128, 1, 1), (64, 1, 1), (512, 1, 1), (32, 1, 1))
 """Blocks that a kernel is tried with if none is given; the proof is for all of them."""
 USUAL_ROWS = ((16, 16, 1), (32, 8, 1), (32, 32, 1))
-SECONDS_PER_RUN = 4.0
 
 
 @dataclass(frozen=True)
@@ -66,81 +65,115 @@ def judge(module: Module, routine: Routine, block: tuple[int, int, int] | None, 
     ]
     if refused:
         return _undecided(routine, launch, _first_of_each(refused), (barriers, accesses))
+    counts = (barriers, accesses)
+    runs = Runs(case)
+    runs.usual()
+    if runs.show_a_race:
+        return runs.race(counts)
     proof = Prover(module, routine, flow, launch).prove()
-    if proof.complete and not proof.weak:
-        return KernelVerdict(
-            routine.name, "proven", (), (), launch.describe(len(routine.parameters)), barriers, accesses
-        )
-    return _explain(case, proof, (barriers, accesses))
+    if proof.complete:
+        weak = bool(proof.weak or runs.findings)
+        holds = launch.describe(len(routine.parameters)) + ("; if the threads of a warp run in step" if weak else "")
+        return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, barriers, accesses)
+    runs.suggested(proof)
+    if runs.show_a_race:
+        return runs.race(counts)
+    reasons = [*runs.reasons(), *_reasons(case, proof)]
+    return _undecided(routine, launch, reasons, counts)
 
 
-def _explain(case: Case, proof: Proof, counts: tuple[int, int]) -> KernelVerdict:
-    """Runs the kernel to see whether what the proof met is real."""
-    findings, where = _seen(case, proof)
-    errors = [each for each in findings if each.severity == "error"]
-    holds = case.launch.describe(len(case.routine.parameters))
-    verdict: Verdict = "undecided"
-    reasons: list[Reason] = []
-    if errors and where is None:
-        verdict = "race"
-    elif proof.complete and not errors:
-        verdict = "proven"
-        holds += "; if the threads of a warp run in step" if findings else ""
-    else:
-        reasons = _reasons(case, proof)
-        if where is not None and errors:
-            reasons.insert(0, Reason(f"there is a race with {where}, not with every block: give the block"))
-            findings = []
-    return KernelVerdict(
-        case.routine.name, verdict, tuple(findings), tuple(reasons), holds, counts[0], counts[1]
-    )
+class Runs:
+    """Simulated launches of one kernel and what they showed."""
 
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.findings: list[Finding] = []
+        """Of the first run that showed an error, or else of the first that showed anything."""
+        self.errors = False
+        self.racy: set[tuple[int, int, int]] = set()
+        self.clean: set[tuple[int, int, int]] = set()
+        self.unusual: Setup | None = None
+        """A launch that shows a race, with parameters that only a solver came up with."""
+        self.faithful = True
 
-def _seen(case: Case, proof: Proof) -> tuple[list[Finding], str | None]:
-    """What runs show; and, if no block is given and only some show it, the block that does."""
-    best: list[Finding] = []
-    clean: tuple[int, int, int] | None = None
-    racy: tuple[int, int, int] | None = None
-    for setup in _setups(case, proof):
-        if case.launch.block is None and setup.block in (clean, racy):
-            continue
+    @property
+    def show_a_race(self) -> bool:
+        """Whether there is a race with the block that is given, or with every block that was tried."""
+        return bool(self.racy) and not self.clean
+
+    def usual(self) -> None:
+        """Runs the kernel with its block, or with blocks that are usual, and with usual sizes."""
+        launch = self.case.launch
+        if launch.block is not None:
+            count = launch.block[0] * launch.block[1] * launch.block[2]
+            for setup in (
+                Setup(launch.block, launch.parameters, count),
+                Setup(launch.block, {**_last_block(launch.block, 1000), **launch.parameters}, 1000),
+                Setup(launch.block, launch.parameters, 4 * count),
+            ):
+                if self.faithful and not self.errors:
+                    self._run(setup, True)
+            self.clean.clear()
+            return
+        for block in USUAL_ROWS if launch.largest[1] > 1 else USUAL_BLOCKS:
+            count = block[0] * block[1] * block[2]
+            if self.faithful and count <= max(launch.largest):
+                self._run(Setup(block, launch.parameters, count), True)
+
+    def suggested(self, proof: Proof) -> None:
+        """Runs the kernel with the values that the solver found."""
+        launch = self.case.launch
+        for values in _models(proof):
+            block = launch.block
+            if block is None or not self.faithful or self.errors:
+                return
+            parameters = {**_parameters(self.case.routine, values), **launch.parameters}
+            self._run(Setup(block, parameters), parameters == launch.parameters)
+
+    def _run(self, setup: Setup, usual: bool) -> None:
+        case = self.case
         try:
             seen = simulate(case.module, case.routine, case.flow, setup)
         except Unfaithful:
-            break
+            self.faithful = False
+            return
         findings = _findings(case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
-        if errors or (findings and not best):
-            best = findings
-        if errors and case.launch.block is not None:
-            break
+        if errors and not usual:
+            self.unusual = self.unusual or setup
+            return
+        if findings and (not self.findings or (errors and not self.errors)):
+            self.findings = findings
+        self.errors |= errors
         if errors:
-            racy = setup.block
+            self.racy.add(setup.block)
         elif seen.finished and not seen.outside and not findings:
-            clean = setup.block
-    if case.launch.block is None and racy is not None and clean is not None:
-        return best, "blocks of {}x{}x{} threads".format(*racy)
-    return best, None
+            self.clean.add(setup.block)
+
+    def race(self, counts: tuple[int, int]) -> KernelVerdict:
+        """The verdict after a race was seen."""
+        holds = self.case.launch.describe(len(self.case.routine.parameters))
+        return KernelVerdict(self.case.routine.name, "race", tuple(self.findings), (), holds, *counts)
+
+    def reasons(self) -> list[Reason]:
+        """Races that were seen, but not with every launch."""
+        found = []
+        if self.racy:
+            racy = ", ".join("x".join(map(str, block)) for block in sorted(self.racy))
+            found.append(Reason(f"there is a race with blocks of {racy} threads, not with others: give the block"))
+        if self.unusual is not None:
+            said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
+            found.append(Reason(f"there is a race if {said}: give the parameters if that cannot be"))
+        return found
 
 
-def _setups(case: Case, proof: Proof) -> Iterator[Setup]:
-    """Launches to try: those that the solver names, then usual ones."""
-    known = dict(case.launch.parameters)
-    if case.launch.block is not None:
-        for values in _models(proof):
-            yield Setup(case.launch.block, {**_parameters(case.routine, values), **known}, seconds=SECONDS_PER_RUN)
-    rows = case.launch.largest[1] > 1
-    blocks = [case.launch.block] if case.launch.block is not None else (USUAL_ROWS if rows else USUAL_BLOCKS)
-    for block in blocks:
-        if block is None or (case.launch.block is None and block[0] > max(case.launch.largest)):
-            continue
-        count = block[0] * block[1] * block[2]
-        for number in (count, 64, 3) if case.launch.block is not None else (count,):
-            yield Setup(block, known, number, seconds=SECONDS_PER_RUN)
+def _last_block(block: tuple[int, int, int], number: int) -> dict[str, int]:
+    """The last block of a launch over so many elements, some of whose threads have nothing to do."""
+    return {"ctaid.x": number // block[0], "ctaid.y": number // max(block) if block[1] > 1 else 0}
 
 
 def _models(proof: Proof) -> list[dict[str, int]]:
-    found = [each.values for each in (*proof.candidates, *proof.weak)][:2]
+    found = [each.values for each in proof.candidates][:2]
     found += [each.values for each in proof.doubts if each.values][:1]
     return [values for values in found if all(value < 1 << 16 for value in values.values())]
 

@@ -24,7 +24,8 @@ class Paths:
 
     def condition(self, state: State) -> Formula:
         """What holds if a thread gets to a state."""
-        if state == self.interval.start:
+        if state == self.interval.start or state not in self.interval.sources:
+            # The start itself, or a copy that was issued before it.
             return self.z3.BoolVal(True)
         found = self._done.get(state)
         if found is None:

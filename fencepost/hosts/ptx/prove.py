@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .closed_forms import ClosedForms
+from .copies import Copies
 from .divergence import Divergence, Doubt
 from .effects import effect
 from .evaluate import Evaluator
@@ -17,6 +18,7 @@ from .module import Immediate, Instruction, Module, Routine
 from .questions import Questions
 from .races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
 from .uniformity import Uniformity
+from .values import leaves
 
 SECONDS_PER_QUESTION = 4.0
 SECONDS = 40.0
@@ -85,9 +87,12 @@ class Prover:
         block = {place for place, kind in self.barriers.items() if kind == "block"}
         warp = {place for place, kind in self.barriers.items() if kind == "warp" and self._orders_warp(place)}
         outcome = Outcome()
-        walk = Walk(self.flow, lambda place, _: place in block)
+        dead = self._dead_edges({place.block for place in block})
+        walk = Walk(self.flow, lambda place, _: place in block, dead)
+        copies = Copies(self.flow, block).in_flight()
         for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
-            self.races.interval(walk.interval(start), "other warps" if warp else "any", outcome)
+            interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+            self.races.interval(interval, "other warps" if warp else "any", outcome)
             if len(outcome.candidates) > ENOUGH:
                 break
         proof.open += outcome.open
@@ -95,9 +100,11 @@ class Prover:
         proof.weak += outcome.weak
         if warp and not proof.candidates:
             within = Outcome()
-            walk = Walk(self.flow, lambda place, _: place in block or place in warp)
+            walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
+            copies = Copies(self.flow, block | warp).in_flight()
             for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
-                self.races.interval(walk.interval(start), "same warp", within)
+                interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+                self.races.interval(interval, "same warp", within)
                 if len(within.candidates) > ENOUGH:
                     break
             proof.open += within.open
@@ -105,6 +112,26 @@ class Prover:
                 together = candidate.first.reached.place == candidate.second.reached.place
                 atomic = "atomic" in (candidate.first.kind, candidate.second.kind)
                 (proof.candidates if together and not atomic else proof.weak).append(candidate)
+
+    def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
+        """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""
+        found = set()
+        for loop in self.flow.loops:
+            if not barriers & loop.blocks:
+                continue
+            for branch in loop.blocks:
+                following = self.flow.successors[branch]
+                if len(following) == 2 and any(each in loop for each in following):
+                    found |= {(branch, each) for each in following if self._never(branch, each)}
+        return frozenset(found)
+
+    def _never(self, branch: int, following: int) -> bool:
+        condition = self.forms.closed(self.evaluator.edge(branch, following))
+        if condition.known is not None:
+            return condition.known == 0
+        if any(leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(condition)):
+            return False
+        return self.races.impossible([condition, *self.races.conditions(branch)], branch)
 
     def _orders_warp(self, place: Place) -> bool:
         """Whether a `bar.warp.sync` is passed by all lanes of a warp together."""

@@ -5,7 +5,7 @@ iteration to iteration is a variable for each iteration that matters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .closed_forms import ClosedForms
@@ -17,6 +17,22 @@ from .values import Expression, leaves, sum_parts
 
 Formula = Any
 """A formula of z3, which has no types."""
+COSTLY = frozenset({"mul", "shl", "lshr", "ashr", "udiv", "sdiv", "urem", "srem"})
+"""Operations on two variables that make a question hard."""
+
+
+def common(questions: Questions, value: Expression, iterations: Mapping[int, Iteration]) -> bool:
+    """Whether two threads have the same value if they are in the same iterations."""
+    for leaf in leaves(value):
+        if questions.uniformity.varies(leaf):
+            return False
+        for loop in questions.evaluator.flow.loops_around(leaf.leaf.block or 0):
+            mode = iterations.get(loop.header)
+            if mode is None and not questions.uniformity.loop_is_uniform(loop):
+                return False
+            if mode is not None and mode.kind in ("any", "after"):
+                return False
+    return True
 
 
 class Questions:
@@ -30,12 +46,47 @@ class Questions:
         self.forms = forms
         self.uniformity = uniformity
         self._again: dict[int, Expression | None] = {}
+        self._left: dict[int, Expression | None] = {}
+
+    def bounded(self, name: str, width: int, most: int | None = None) -> Formula:
+        """A variable of some width whose value is at most `most`."""
+        bits = width if most is None else max(1, most.bit_length())
+        if bits >= width:
+            return self.z3.BitVec(name, width)
+        return self.z3.ZeroExt(width - bits, self.z3.BitVec(name, bits))
 
     def taken_again(self, loop: Loop) -> Expression | None:
         """What iteration k tells: it is the first, or the back edge was taken at the end of the one before."""
         if loop.header not in self._again:
             self._again[loop.header] = self._back_edge_fact(loop)
         return self._again[loop.header]
+
+    def left_then(self, loop: Loop) -> Expression | None:
+        """What the last iteration of a loop tells: if the loop was entered, one of its exits was taken then."""
+        if loop.header not in self._left:
+            self._left[loop.header] = self._exit_fact(loop)
+        return self._left[loop.header]
+
+    def _exit_fact(self, loop: Loop) -> Expression | None:
+        values, evaluator = self.forms.values, self.evaluator
+        taken = values.constant(0, 1)
+        for block in loop.blocks:
+            for following in evaluator.flow.successors[block]:
+                if following not in loop:
+                    way = values.binary(
+                        "and", evaluator.relative(block, loop.header), evaluator.edge(block, following)
+                    )
+                    taken = values.binary("or", taken, way)
+        entered = evaluator.true()
+        for condition in evaluator.conditions(loop.header):
+            entered = values.binary("and", entered, condition)
+        fact = self.forms.closed(values.binary("or", values.invert(entered), taken))
+        count = self.forms.iteration(loop)
+        varying = any(
+            leaf is not count and leaf.leaf.block is not None and leaf.leaf.block in loop.blocks
+            for leaf in leaves(fact)
+        )
+        return None if varying else fact
 
     def _back_edge_fact(self, loop: Loop) -> Expression | None:
         values, evaluator = self.forms.values, self.evaluator
@@ -60,9 +111,24 @@ class Questions:
 class Thread:
     """One of the two threads, in some iterations: translates its expressions."""
 
-    def __init__(self, questions: Questions, name: str, iterations: Iterations, same_warp: bool) -> None:
+    def __init__(
+        self,
+        questions: Questions,
+        name: str,
+        iterations: Iterations,
+        same_warp: bool,
+        coarse: bool = False,
+        block: int | None = None,
+    ) -> None:
         self.questions = questions
+        self.block = block
+        """Where the thread is, if that is known: it has then left the loops that this block is not in."""
         self.z3 = questions.z3
+        self.coarse = coarse
+        """Whether hard operations on values that both threads share become variables: more is then possible."""
+        self.coarsened = False
+        self.shifts: list[Formula] = []
+        """Iterations that something is shifted by."""
         self.name = name
         self.iterations = dict(iterations)
         self.same_warp = same_warp
@@ -87,6 +153,8 @@ class Thread:
             return self._leaf(value)
         if value.operation == "sum":
             return self._sum(value)
+        if self.coarse and self._is_hard(value) and common(self.questions, value, self.iterations):
+            return self._coarse(value)
         arguments = [self.formula(each) for each in value.arguments]
         if value.width == 1 and value.arguments and value.arguments[0].width == 1:
             return self._boolean(value, arguments)
@@ -110,9 +178,39 @@ class Thread:
             leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1])
         ):
             # A stride that is doubled in a loop does not lose its bits.
+            self._note_shift(value.arguments[1])
             back = z3.LShR(arguments[0] << arguments[1], arguments[1])
             self.facts += [back == arguments[0], z3.ULT(arguments[1], value.width)]
+        if value.operation in ("lshr", "ashr"):
+            self._note_shift(value.arguments[1])
         return self._word(value.operation, arguments)
+
+    def _note_shift(self, amount: Expression) -> None:
+        for leaf in leaves(amount):
+            if leaf.leaf.kind == "iteration":
+                number = self.formula(leaf)
+                if not self.z3.is_bv_value(number) and all(not number.eq(each) for each in self.shifts):
+                    self.shifts.append(number)
+
+    @staticmethod
+    def _is_hard(value: Expression) -> bool:
+        return value.operation in COSTLY and all(each.known is None for each in value.arguments[1:])
+
+    def _coarse(self, value: Expression) -> Formula:
+        """A variable in the place of a value that both threads share; the same for the same iterations."""
+        self.coarsened = True
+        headers = {
+            loop.header
+            for leaf in leaves(value)
+            for loop in self.questions.evaluator.flow.loops_around(leaf.leaf.block or 0)
+        }
+        modes = [(header, self.iterations.get(header)) for header in sorted(headers)]
+        said = ",".join(f"{header}:{mode.kind}{mode.number}" for header, mode in modes if mode is not None)
+        most = self.questions.forms.values.upper(value)
+        found = self._variable(f"~{value.number}[{said}]", value.width, most)
+        if most < (1 << value.width) - 1:
+            self.facts.append(self.z3.ULE(found, most))
+        return found
 
     def _bits(self, formula: Formula, width: int) -> Formula:
         if width > 1:
@@ -158,8 +256,11 @@ class Thread:
         key = f"{value.operation}.{value.payload}({','.join(str(each.get_id()) for each in arguments)})"
         return self._variable(key, value.width)
 
-    def _variable(self, name: str, width: int) -> Formula:
-        return self.z3.Bool(name) if width == 1 else self.z3.BitVec(name, width)
+    def _variable(self, name: str, width: int, most: int | None = None) -> Formula:
+        """A variable; one with a bound has only the bits that it needs, which makes questions much easier."""
+        if width == 1:
+            return self.z3.Bool(name)
+        return self.questions.bounded(name, width, most)
 
     def _sum(self, value: Expression) -> Formula:
         z3 = self.z3
@@ -205,10 +306,11 @@ class Thread:
 
     def _leaf(self, value: Expression) -> Formula:
         leaf = value.leaf
+        most = self.questions.forms.values.upper(value)
         if leaf.kind in ("uniform", "base"):
-            return self._variable(leaf.name, value.width)
+            return self._variable(leaf.name, value.width, most)
         if leaf.kind == "thread":
-            return self._variable(f"{leaf.name}!{self.name}", value.width)
+            return self._variable(f"{leaf.name}!{self.name}", value.width, most)
         if leaf.kind == "iteration":
             return self._iteration(value)
         if leaf.kind == "carried":
@@ -226,26 +328,32 @@ class Thread:
         mode = self.iterations.get(header)
         if mode is None:
             shared = self.questions.uniformity.loop_is_uniform(loop)
-            number = z3.BitVec(f"k{header}:left" + ("" if shared else f"!{self.name}"), 32)
+            number = self.count(f"k{header}:left" + ("" if shared else f"!{self.name}"))
         elif mode.kind == "number":
             number = z3.BitVecVal(mode.number, 32)
         elif mode.kind == "start":
-            number = z3.BitVec(f"k{header}", 32) + mode.number
-            self.facts.append(z3.ULT(z3.BitVec(f"k{header}", 32), 1 << 30))
+            number = self.count(f"k{header}")
+            if mode.number < 0:
+                self.facts.append(z3.ULE(-mode.number, number))
+            number = number + mode.number if mode.number else number
         elif mode.kind == "after":
-            more = z3.BitVec(f"k{header}:more!{self.name}", 32)
-            number = z3.BitVec(f"k{header}", 32) + more
-            self.facts += [z3.ULE(1, more), z3.ULT(more, 1 << 30), z3.ULT(z3.BitVec(f"k{header}", 32), 1 << 30)]
+            more = self.count(f"k{header}:more!{self.name}")
+            number = self.count(f"k{header}") + more
+            self.facts.append(z3.ULE(1, more))
         else:
-            number = z3.BitVec(f"k{header}:any!{self.name}", 32)
-            self.facts.append(z3.ULT(number, 1 << 30))
+            number = self.count(f"k{header}:any!{self.name}")
         if header not in self._counted:
             self._counted.add(header)
             self._done[value] = number
-            fact = self.questions.taken_again(loop)
-            if fact is not None:
-                self.facts.append(self.formula(fact))
+            facts = [self.questions.taken_again(loop)]
+            if self.block is not None and self.block not in loop:
+                facts.append(self.questions.left_then(loop))
+            self.facts += [self.formula(fact) for fact in facts if fact is not None]
         return number
+
+    def count(self, name: str) -> Formula:
+        """A variable for a number of iterations."""
+        return self.questions.bounded(name, 32, (1 << 30) - 1)
 
     def _carried(self, value: Expression) -> Formula | None:
         """A register without a formula: in the first iteration its entry value, in the next one its step."""

@@ -12,10 +12,11 @@ from .arithmetic import signed
 from .closed_forms import ClosedForms
 from .evaluate import Evaluator
 from .flow import NotJudged
-from .intervals import Interval, Reached
+from .intervals import Interval, Iteration, Reached
+from .listing import Listed, Listings
 from .memory import DYNAMIC_BYTES
 from .paths import Paths
-from .questions import Formula, Questions, Thread, loads_agree
+from .questions import Formula, Questions, Thread, common, loads_agree
 from .values import Expression, leaves, sum_parts
 
 Answer = Literal["yes", "no", "late"]
@@ -47,7 +48,7 @@ class Touch:
         """Touches with equal keys answer every question alike."""
         about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
         values = self.reached.place if self.kind in ("write", "copy") else None
-        return (self.kind, about, self.reached.iterations, values)
+        return (self.kind, about, self.reached.iterations, self.reached.known, values)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,16 @@ class Budget:
         return min(self.question, self.end - time.monotonic())
 
 
+@dataclass(frozen=True)
+class Question:
+    """Whether a write can meet one of some accesses by another thread."""
+
+    write: Touch
+    others: tuple[Touch, ...]
+    threads: Threads
+    with_paths: bool
+
+
 class Races:
     """Asks about every pair of accesses in every interval of a kernel."""
 
@@ -91,6 +102,9 @@ class Races:
         self.addresses = Addresses(evaluator, forms)
         self.budget = budget
         self.enough = ENOUGH
+        block = evaluator.launch.block
+        self.listings = Listings(questions, block) if block is not None else None
+        self._lists: dict[object, Listed | None] = {}
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 
@@ -141,12 +155,34 @@ class Races:
         return self._conditions[block]
 
     def _apart(self, first: Touch, second: Touch) -> bool:
-        """A quick test: each thread has bytes of its own, at a stride that is a multiple of the size."""
+        """A quick test: the bytes of both, listed thread by thread, or a stride that keeps threads apart."""
+        left, right = self._listed(first), self._listed(second)
+        if left is not None and right is not None and left.shared == right.shared:
+            return left.apart_from(right)
+        return self._strided(first, second)
+
+    def _listed(self, touch: Touch) -> Listed | None:
+        if self.listings is None:
+            return None
+        key = (touch.footprint, touch.conditions, touch.reached.iterations, touch.reached.place.block)
+        if key not in self._lists:
+            size = self.evaluator.sizes.get(touch.footprint.variable)
+            self._lists[key] = self.listings.listed(
+                touch.footprint.offset,
+                touch.footprint.size,
+                size,
+                touch.conditions,
+                touch.reached,
+            )
+        return self._lists[key]
+
+    def _strided(self, first: Touch, second: Touch) -> bool:
+        """Each thread has bytes of its own, at a stride of at least the size."""
         left, right = first.footprint, second.footprint
         if left.offset is not right.offset or first.reached.iterations != second.reached.iterations:
             return False
         _, factors = sum_parts(left.offset)
-        moving = {a: c for a, c in factors.items() if not self._is_common(a, first)}
+        moving = {a: c for a, c in factors.items() if not common(self.questions, a, dict(first.reached.iterations))}
         if len(moving) != 1:
             return False
         atom, factor = next(iter(moving.items()))
@@ -155,22 +191,6 @@ class Races:
         size = max(left.size, right.size)
         own = atom.operation == "leaf" and atom.leaf.name == "tid.x"
         return own and one_row and size <= factor <= (1 << 31) // 1024
-
-    def _is_common(self, value: Expression, touch: Touch) -> bool:
-        """Whether both threads have the same value if they are in the same iterations."""
-        for leaf in leaves(value):
-            if self.questions.uniformity.varies(leaf):
-                return False
-            home = leaf.leaf.block
-            if home is None:
-                continue
-            for loop in self.evaluator.flow.loops_around(home):
-                mode = touch.reached.iteration(loop.header)
-                if mode is None and not self.questions.uniformity.loop_is_uniform(loop):
-                    return False
-                if mode is not None and mode.kind in ("any", "after"):
-                    return False
-        return True
 
     # ---- the solver
 
@@ -183,8 +203,8 @@ class Races:
             return
         if threads == "any" and all(each.reached.place != write.reached.place for each in others):
             apart, _ = self._solve(write, others, "other warps")
-            if apart == "no" and answer == "yes":
-                outcome.weak.append(Candidate(write, others[0], values))
+            if apart == "no":
+                self._within_warps(write, others, outcome)
                 return
         if len(others) > 1:
             for part in (others[: len(others) // 2], others[len(others) // 2 :]):
@@ -193,6 +213,17 @@ class Races:
             self._with_paths(write, others[0], threads, outcome)
         else:
             outcome.open.append((write, others[0]))
+
+    def _within_warps(self, write: Touch, others: Sequence[Touch], outcome: Outcome) -> None:
+        """Accesses that meet within a warp at most: the first few that do."""
+        for other in others:
+            if len(outcome.weak) > self.enough:
+                return
+            answer, values = self._solve(write, [other], "any")
+            if answer != "no":
+                answer, values = self._solve(write, [other], "any", with_paths=True)
+            if answer != "no":
+                outcome.weak.append(Candidate(write, other, values))
 
     def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""
@@ -208,36 +239,76 @@ class Races:
     def _solve(
         self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
     ) -> tuple[Answer, dict[str, int]]:
+        """First with hard values that both threads share left open; then exactly."""
+        question = Question(write, tuple(others), threads, with_paths)
+        if not with_paths:
+            answer, values, coarsened = self._try(question, coarse=True)
+            if answer == "no" or not coarsened:
+                return answer, values
+        answer, values, _ = self._try(question, coarse=False)
+        return answer, values
+
+    def _try(self, question: Question, coarse: bool) -> tuple[Answer, dict[str, int], bool]:
         z3 = self.questions.z3
         if self.budget.left() <= 0:
-            return "late", {}
+            return "late", {}, True
         solver = z3.SolverFor("QF_BV")
-        solver.set("timeout", max(1, int(self.budget.left() * 1000)))
-        same_warp = threads == "same warp"
-        first = Thread(self.questions, "1", write.reached.iterations, same_warp)
-        solver.add(*self.pair_of_threads(threads))
+        same_warp = question.threads == "same warp"
+        write = question.write
+        first = self._thread("1", write, same_warp, coarse)
+        solver.add(*self.pair_of_threads(question.threads))
         held = self._performs(first, write)
         meetings = []
-        for other in others:
-            second = Thread(self.questions, "2", other.reached.iterations, same_warp)
+        shifts, coarsened = first.shifts, False
+        for other in question.others:
+            second = self._thread("2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
             meetings.append(z3.And(*parts, *second.facts))
+            shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
+            coarsened = coarsened or second.coarsened
         solver.add(*held, *first.facts, z3.Or(*meetings))
-        if with_paths:
-            for touch, name in ((write, "1"), (others[0], "2")):
+        if question.with_paths:
+            for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
                 solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
+        answer = self._check(solver, shifts)
+        values = readable(solver.model()) if answer == "yes" else {}
+        return answer, values, coarsened or first.coarsened
+
+    def _check(self, solver: Any, shifts: Sequence[Formula]) -> Answer:
+        """Asks; a question that takes long is split by how far its values are shifted."""
+        z3 = self.questions.z3
+        solver.set("timeout", max(1, int(1000 * (min(1.0, self.budget.left()) if shifts else self.budget.left()))))
         answer = solver.check()
+        if answer == z3.unknown and shifts and self.budget.left() > 0:
+            late = False
+            for amount in range(33):
+                solver.push()
+                solver.add(shifts[0] == amount if amount < 32 else z3.ULT(31, shifts[0]))
+                part = self._check(solver, shifts[1:])
+                if part == "yes":
+                    return "yes"
+                solver.pop()
+                late = late or part == "late"
+                if late:
+                    break
+            return "late" if late else "no"
         if answer == z3.sat:
-            return "yes", readable(solver.model())
-        return ("no" if answer == z3.unsat else "late"), {}
+            return "yes"
+        return "no" if answer == z3.unsat else "late"
+
+    def _thread(self, name: str, touch: Touch, same_warp: bool, coarse: bool) -> Thread:
+        block = touch.reached.place.block
+        return Thread(self.questions, name, touch.reached.iterations, same_warp, coarse, block)
 
     def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
         """The conditions under which a thread performs an access, and that it stays inside its variable."""
         z3 = self.questions.z3
         offset = thread.formula(touch.footprint.offset)
         found = [thread.formula(each) for each in self._relevant(touch)]
+        for header, number in touch.reached.known:
+            found.append(thread.count(f"k{header}") == number)
         return [*found, *self._inside(thread, touch.footprint, offset)]
 
     def _inside(self, thread: Thread, footprint: Footprint, offset: Formula) -> list[Formula]:
@@ -313,24 +384,33 @@ class Races:
             found.append(first.formula(values[0]) != second.formula(values[1]))
         return z3.Or(*found)
 
+    def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
+        """Whether no thread at a block can be under all the conditions."""
+        z3 = self.questions.z3
+        modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
+        thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
+        solver = z3.SolverFor("QF_BV")
+        solver.set("timeout", 300)
+        solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
+        solver.add(*self.pair_of_threads("any"))
+        return bool(solver.check() == z3.unsat)
+
     def pair_of_threads(self, threads: Threads) -> list[Formula]:
         """Two different threads of one block."""
         z3, launch = self.questions.z3, self.evaluator.launch
         sizes = [self._size(axis) for axis in range(3)]
+        threads_ = {name: [self._tid(name, axis) for axis in range(3)] for name in ("1", "2")}
         found = []
-        for name in ("1", "2"):
-            for axis, size in zip("xyz", sizes, strict=True):
-                found.append(z3.ULT(z3.BitVec(f"tid.{axis}!{name}", 32), size))
+        for tid in threads_.values():
+            found += [z3.ULT(each, size) for each, size in zip(tid, sizes, strict=True)]
         if launch.block is None:
             most = max(launch.largest)
             found += [z3.ULE(size, most) for size in sizes] + [z3.ULE(1, size) for size in sizes]
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
-        found.append(
-            z3.Or(*[z3.BitVec(f"tid.{axis}!1", 32) != z3.BitVec(f"tid.{axis}!2", 32) for axis in "xyz"])
-        )
+        found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
         if threads != "any":
-            warps = [z3.LShR(self._linear(name, sizes), 5) for name in ("1", "2")]
+            warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
             found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
         return found
 
@@ -340,11 +420,14 @@ class Races:
             return z3.BitVecVal(launch.block[axis], 32)
         if launch.largest[axis] == 1:
             return z3.BitVecVal(1, 32)
-        return z3.BitVec(f"ntid.{'xyz'[axis]}", 32)
+        return self.questions.bounded(f"ntid.{'xyz'[axis]}", 32, launch.largest[axis])
 
-    def _linear(self, name: str, sizes: Sequence[Any]) -> Formula:
-        x, y, z = (self.questions.z3.BitVec(f"tid.{axis}!{name}", 32) for axis in "xyz")
-        return x + sizes[0] * (y + sizes[1] * z)
+    def _tid(self, name: str, axis: int) -> Formula:
+        launch = self.evaluator.launch
+        most = (launch.block or launch.largest)[axis] - 1
+        if most == 0:
+            return self.questions.z3.BitVecVal(0, 32)
+        return self.questions.bounded(f"tid.{'xyz'[axis]}!{name}", 32, most)
 
 
 def readable(model: Any) -> dict[str, int]:

@@ -52,7 +52,7 @@ class Setup:
     """What integer parameters are that nothing is said about."""
     seed: int = 1
     blocks: int = 4
-    seconds: float = 5.0
+    seconds: float = 2.0
 
 
 @dataclass(frozen=True)
