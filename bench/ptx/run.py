@@ -2,8 +2,8 @@
 
     python bench/ptx/run.py [--only NAME] [--delete] [--json FILE]
 
-Times are processor time of the judge alone, without the compiler. With --delete, each `bar.sync` of a proven kernel is deleted in turn: what is left has to be reported, unless
-`prune` calls that barrier redundant.
+Times are processor time of the judge alone, without the compiler. With --delete, each `bar.sync` of a proven kernel
+is deleted in turn: what is left has to be reported, unless `prune` calls that barrier redundant.
 """
 
 from __future__ import annotations
@@ -162,10 +162,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--delete", action="store_true", help="delete each barrier of the right kernels")
     parser.add_argument("--json", help="write the rows there as well")
+    parser.add_argument("--right", action="store_true", help="the kernels as they stand, not their variants")
     options = parser.parse_args(argv)
     rows: list[Row] = []
     for entry in corpus(options.only):
-        for row in deletions(entry) if options.delete else (judge(entry, each) for each in entry.variants):
+        variants = entry.variants[:1] if options.right else entry.variants
+        for row in deletions(entry) if options.delete else (judge(entry, each) for each in variants):
             rows.append(row)
             print_row(row)
     if not rows:

@@ -55,11 +55,11 @@ class TextOutput:
 
     def add_ptx(self, found: JudgedPtx) -> None:
         """Print what was found in a kernel that is judged thread by thread."""
-        from fencepost.hosts.ptx.shown_findings import conclusion, reason_lines
+        from fencepost.hosts.ptx.shown_findings import conclusion, distinct, reason_lines
 
         self.judged += 1
         self.unproven += not found.errors and not found.proven
-        for each in found.errors:
+        for each in (each for each in distinct(found) if each.severity == "error"):
             name = "race" if each.code == "FP001" else "divergent barrier"
             self.counts[name] = self.counts.get(name, 0) + 1
         self.show_ptx(found)
@@ -71,20 +71,20 @@ class TextOutput:
 
     def show_ptx(self, found: JudgedPtx) -> None:
         """Print each finding with both of its lines."""
-        from fencepost.hosts.ptx.shown_findings import finding_diagnostics, grouped
+        from fencepost.hosts.ptx.shown_findings import finding_diagnostics
         from fencepost.report.diagnostics import render
         from fencepost.report.findings import MOST_SHOWN
 
-        every = finding_diagnostics(found)
-        most = MOST_SHOWN if self.options.max_findings is None else self.options.max_findings
-        shown, left = (every, 0) if self.options.all else grouped(every, most)
+        options = self.options
+        every = finding_diagnostics(found, every=options.all)
+        most = MOST_SHOWN if options.max_findings is None else options.max_findings or len(every)
+        shown = every if options.all else every[:most]
         for diagnostic in shown:
             print_styled(render(diagnostic))
             sys.stdout.write("\n")
-        if left:
-            sys.stdout.write(
-                f"{found.file}: {found.name}: {left} more not shown (--max-findings 0 shows all)\n"
-            )
+        if left := len(every) - len(shown):
+            more = f"{left} more not shown (--max-findings 0 shows all)"
+            sys.stdout.write(f"{found.file}: {found.name}: {more}\n")
 
     def show(self, found: Judged) -> bool:
         """Print it; whether there was anything to print."""
@@ -231,7 +231,7 @@ class SarifOutput:
         """Keep what was found, and what is not decided."""
         from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
 
-        self.found += located_findings(found)
+        self.found += located_findings(found, every=self.options.all)
         if found.verdict.verdict == "undecided":
             self.unproven.append(located_undecided(found))
 
@@ -278,7 +278,7 @@ class GithubOutput(TextOutput):
         from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
         from fencepost.report.github_annotations import annotation
 
-        for each in located_findings(found):
+        for each in located_findings(found, every=self.options.all):
             sys.stdout.write(f"{annotation(each, each.level)}\n")
         if found.verdict.verdict == "undecided":
             level = "error" if self.options.require_proof else "warning"

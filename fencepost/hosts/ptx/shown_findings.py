@@ -6,7 +6,7 @@ A place is a line of the CUDA file wherever line tables name one; otherwise a li
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,8 @@ from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.located import Located, Place
 from fencepost.report.words import plural
 
+BLOCK = ("block.x", "block.y", "block.z")
+"""What the sizes of a block are called among the values of a finding."""
 _VERBS = (
     ("ld", "reads"),
     ("ldmatrix", "reads"),
@@ -36,9 +38,19 @@ _VERBS = (
 # ---------------------------------------------------------------- diagnostics
 
 
-def finding_diagnostics(judged: JudgedPtx) -> list[Diagnostic]:
-    """Every finding, with the two places that it is about."""
-    return [_diagnostic(judged, each) for each in judged.verdict.findings]
+def finding_diagnostics(judged: JudgedPtx, *, every: bool = False) -> list[Diagnostic]:
+    """What was found, with the two places that it is about; each pair of lines once, unless `every` one is wanted."""
+    found = judged.verdict.findings if every else distinct(judged)
+    return [_diagnostic(judged, each) for each in found]
+
+
+def distinct(judged: JudgedPtx) -> list[Finding]:
+    """One finding for each pair of lines, the worst: compilers unroll loops, and of copies all say the same."""
+    worst: dict[tuple[Any, ...], Finding] = {}
+    for each in sorted(judged.verdict.findings, key=lambda finding: finding.severity == "warning"):
+        places = sorted(_span(judged, site).line for site in (each.first, each.second))
+        worst.setdefault((each.code, *places), each)
+    return list(worst.values())
 
 
 def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
@@ -50,10 +62,10 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
     ]
     notes = []
     if finding.values:
-        seen = ", ".join(f"{_called(judged, name)} = {value}" for name, value in finding.values.items())
-        notes.append(("seen with", seen))
+        notes.append(("seen with", _seen_with(judged, finding.values)))
     if source is not judged.ptx:
-        notes.append(("ptx", f"`{finding.first.instruction}` and `{finding.second.instruction}`"))
+        both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
+        notes.append(("ptx", " and ".join(both)))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
     if finding.fix:
@@ -67,13 +79,27 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
 
 def _worded(judged: JudgedPtx, text: str) -> str:
     """A message with the names and lines of the file that is quoted."""
-    files = {site.source_file for each in judged.verdict.findings for site in (each.first, each.second)}
-    files |= {each.site.source_file for each in judged.verdict.reasons if each.site is not None}
-    for name in (name for name in files if name and Path(name).name == Path(judged.quoted.name).name):
-        text = text.replace(f"{name}:", "line ")
+    for site in _sites(judged.verdict):
+        line = line_of(judged, site) if judged.quoted is not judged.ptx else None
+        if line is not None:
+            text = re.sub(rf"{re.escape(str(site))}(?!\d)", f"line {line}", text)
     for number, name in enumerate(judged.parameters):
         text = re.sub(rf"\b{re.escape(judged.verdict.kernel)}_param_{number}\b", name, text)
     return plain_text(text)
+
+
+def _sites(verdict: KernelVerdict) -> list[Site]:
+    """Every place that a verdict names."""
+    found = [site for each in verdict.findings for site in (each.first, each.second)]
+    return found + [each.site for each in verdict.reasons if each.site is not None]
+
+
+def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
+    """The launch that a finding was seen with: the block, then parameters and the rest."""
+    block = [str(values[name]) for name in BLOCK if name in values]
+    shown = [f"blocks of {'x'.join(block)} threads"] if block else []
+    shown += [f"{_called(judged, name)} = {value}" for name, value in values.items() if name not in BLOCK]
+    return ", ".join(shown)
 
 
 def _called(judged: JudgedPtx, name: str) -> str:
@@ -130,14 +156,15 @@ def conclusion(judged: JudgedPtx) -> str:
     barriers = plural(verdict.barriers, "barrier")
     accesses = plural(verdict.shared_accesses, "shared access", "shared accesses")
     known = [_worded(judged, verdict.holds_for)] if verdict.holds_for else []
-    return f"{_found(verdict)} ({'; '.join([*known, f'{barriers}, {accesses}'])})"
+    return f"{_found(judged)} ({'; '.join([*known, f'{barriers}, {accesses}'])})"
 
 
-def _found(verdict: KernelVerdict) -> str:
-    errors = [each for each in verdict.findings if each.severity == "error"]
+def _found(judged: JudgedPtx) -> str:
+    verdict, found = judged.verdict, distinct(judged)
+    errors = [each for each in found if each.severity == "error"]
     races = sum(each.code == "FP001" for each in errors)
     divergences = len(errors) - races
-    warnings = len(verdict.findings) - len(errors)
+    warnings = len(found) - len(errors)
     parts = [plural(races, "race")] if races else []
     parts += [plural(divergences, "divergent barrier")] if divergences else []
     parts += [plural(warnings, "warning")] if warnings else []
@@ -162,9 +189,9 @@ def _reason(judged: JudgedPtx, reason: Reason) -> str:
 # ---------------------------------------------------------------- places
 
 
-def located_findings(judged: JudgedPtx) -> list[Located]:
-    """Findings with their places in files, for SARIF and annotations."""
-    return [_located(judged, each) for each in judged.verdict.findings]
+def located_findings(judged: JudgedPtx, *, every: bool = False) -> list[Located]:
+    """Findings with their places in files, for SARIF and annotations; each pair of lines once, unless `every` one."""
+    return [_located(judged, each) for each in (judged.verdict.findings if every else distinct(judged))]
 
 
 def _located(judged: JudgedPtx, finding: Finding) -> Located:
@@ -251,13 +278,3 @@ def _reason_json(judged: JudgedPtx, reason: Reason) -> dict[str, Any]:
         "message": _worded(judged, reason.message),
         "site": _site_json(reason.site) if reason.site else None,
     }
-
-
-def grouped(diagnostics: Sequence[Diagnostic], most: int) -> tuple[list[Diagnostic], int]:
-    """The first of them, each place once, and how many are left out: copies of one line by unrolling say the same."""
-    by_place: dict[tuple[Any, ...], Diagnostic] = {}
-    for each in diagnostics:
-        by_place.setdefault((each.code, each.severity, *(mark.span for mark in each.marks)), each)
-    found = list(by_place.values())
-    shown = found[:most] if most else found
-    return shown, len(found) - len(shown)
