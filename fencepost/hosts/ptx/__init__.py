@@ -1,12 +1,13 @@
 """Kernels in PTX, whoever compiled them: judged thread by thread.
 
-`check` gives one of three verdicts for each kernel. *Proven*: for every launch that `holds_for` names, no two threads of a
-block touch the same bytes of shared memory, one of them writing, without a barrier between, and no barrier is missed by some
-threads. *Race*: a run of one block showed it, and the finding names two threads. *Undecided*: neither; the reasons say what
-stands in the way.
+`check` gives one of three verdicts for each kernel. *Proven*: for every launch that `holds_for` names, no two
+threads of a block touch the same bytes of shared memory, one of them writing, without a barrier between, and no
+barrier is missed by some threads. *Race*: a run of one block showed it, and the finding names two threads.
+*Undecided*: neither; the reasons say what stands in the way.
 
-A proof takes for granted that accesses stay inside of their shared variables, that index arithmetic does not wrap around, that
-loops end, and that global memory has no races of its own."""
+A proof takes for granted that accesses stay inside of their shared variables, that index arithmetic does not wrap
+around, that loops end, and that global memory has no races of its own.
+"""
 
 from __future__ import annotations
 

@@ -66,7 +66,9 @@ class Addresses:
                 found.append(Footprint(variable, offset, access.size, condition))
             elif not access.generic:
                 raise NotJudged("a shared address that is not known", instruction)
-            elif self.shared_pointers and any(leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(case)):
+            elif self.shared_pointers and any(
+                leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(case)
+            ):
                 raise NotJudged("a generic address that may be shared or not", instruction)
         return tuple(found)
 
@@ -102,5 +104,3 @@ class Addresses:
                     found += self._cases(whole, both, depth + 1)
                 return found
         return [(condition, address)]
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from .judge import judge
 from .launch import MOST_THREADS, parameter_key
@@ -31,7 +32,7 @@ def check_text(
         _check_launch(chosen, block, params)
     except PtxError as error:
         raise PtxError(f"{file}: {error}") from None
-    return [with_deep_stack(lambda routine=routine: judge(module, routine, block, params)) for routine in chosen]  # type: ignore[misc]
+    return [with_deep_stack(partial(judge, module, routine, block, params)) for routine in chosen]
 
 
 def _chosen(module: Module, name: str | None) -> list[Routine]:

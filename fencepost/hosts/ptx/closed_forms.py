@@ -1,6 +1,9 @@
-"""Registers that loops carry, as formulas in the iteration: counters, halved and doubled strides, toggles, rings, rotations."""
+"""Registers that loops carry, as formulas in the iteration: counters, halved and doubled strides, toggles,
+rings, rotations."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from .evaluate import Evaluator
 from .flow import Loop
@@ -104,7 +107,9 @@ class ClosedForms:
                 return found
         return leaf
 
-    def _counted(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _counted(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """i += step, and i = c - i."""
         constant, factors = sum_parts(after)
         factor = factors.pop(leaf, 0)
@@ -117,7 +122,9 @@ class ClosedForms:
         if factor == (1 << leaf.width) - 1:
             return self._by_turns(loop, [entry, self.values.binary("sub", step, entry)])
         if step.known == 0 and factor and factor & (factor - 1) == 0:
-            amount = self.values.binary("mul", count, self.values.constant(trailing_zeros(factor), leaf.width))
+            amount = self.values.binary(
+                "mul", count, self.values.constant(trailing_zeros(factor), leaf.width)
+            )
             return self.values.binary("shl", entry, amount)
         return None
 
@@ -126,10 +133,7 @@ class ClosedForms:
         count = self.iteration(loop)
         turn = self.values.binary("urem", count, self.values.constant(len(turns), 32))
         step = self.values.binary("sub", turns[1], turns[0])
-        if all(
-            self.values.binary("sub", after, before) is step
-            for before, after in zip(turns[:-1], turns[1:], strict=True)
-        ):
+        if all(self.values.binary("sub", after, before) is step for before, after in pairwise(turns)):
             wide = self.values.extend(turn, step.width, False) if step.width > 32 else turn
             if step.width >= 32:
                 return self.values.binary("add", turns[0], self.values.binary("mul", wide, step))
@@ -166,7 +170,9 @@ class ClosedForms:
             value = self.values.choose(here, turns[number], value)
         return value
 
-    def _shifted(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _shifted(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """s >>= 1. Halving a signed number is a shift too if the number was not negative at first."""
         if after.operation not in ("lshr", "ashr") or after.arguments[0] is not leaf:
             return self._halved(leaf, loop, entry, after)
@@ -176,7 +182,9 @@ class ClosedForms:
         total = self.values.binary("mul", self.iteration(loop, leaf.width), amount)
         return self.values.binary(after.operation, entry, total)
 
-    def _halved(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _halved(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """s / 2 for signed s: (s + (s >>> 31)) >> 1, which is s >> 1 if s is not negative."""
         if after.operation not in ("lshr", "ashr") or after.arguments[1].known != 1:
             return None
@@ -186,7 +194,9 @@ class ClosedForms:
             return None
         return self.values.binary("lshr", entry, self.iteration(loop, leaf.width))
 
-    def _toggled(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _toggled(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """b ^= mask, and a predicate that is negated."""
         if after.operation == "not" and after.arguments[0] is leaf:
             return self._by_turns(loop, [entry, self.values.invert(entry)])
@@ -197,7 +207,9 @@ class ClosedForms:
             return None
         return self._by_turns(loop, [entry, self.values.binary("xor", entry, mask)])
 
-    def _masked(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _masked(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """(i + step) & mask, and (i + step) % n, which never leave a range that holds the first value."""
         if after.operation not in ("and", "urem"):
             return None
@@ -218,7 +230,9 @@ class ClosedForms:
         start = self.values.binary("eq", self.iteration(loop), self.values.constant(0, 32))
         return self.values.choose(start, entry, value)
 
-    def _delayed(self, leaf: Expression, loop: Loop, entry: Expression, after: Expression) -> Expression | None:
+    def _delayed(
+        self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
+    ) -> Expression | None:
         """A register that holds what another had in the iteration before."""
         found = leaves(after)
         if leaf in found or any(

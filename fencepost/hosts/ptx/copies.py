@@ -1,4 +1,5 @@
-"""Copies in flight: a `cp.async` writes some time until its thread has waited for its commit group, barriers or not."""
+"""Copies in flight: a `cp.async` writes some time until its thread has waited for its commit group, barriers
+or not."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ MOST_GROUPS = 9
 MOST_TRIPS = 9
 MOST_STATES = 20_000
 Trips = tuple[tuple[int, int], ...]
-"""For loops, by header, how often the back edge was taken since the copy was issued, or since the loop was entered."""
+"""For loops, by header, how often the back edge was taken since the copy was issued, or since the loop was
+entered."""
 State = tuple[int, int, Trips, int]
 """Block, position, trips, and commit groups closed since the copy was issued."""
 

@@ -92,7 +92,7 @@ class Divergence:
             for name in ("1", "2")
         ]
         solver = z3.SolverFor("QF_BV")
-        solver.set("timeout", max(1, int(self.races.budget.left() * 1000)))
+        self.races.limit(solver, self.races.budget.left())
         solver.add(*self.races.pair_of_threads(threads))
         for thread in pair:
             solver.add(*[thread.formula(each) for each in self.races.conditions(branch)])

@@ -1,6 +1,8 @@
-"""What each instruction does besides computing: memory it touches, threads it waits for, or that it is not judged.
+"""What each instruction does besides computing: memory it touches, threads it waits for, or that it is not
+judged.
 
-An opcode that is not named here and does not compute is *not judged*: the kernel is then undecided, by that name."""
+An opcode that is not named here and does not compute is *not judged*: the kernel is then undecided, by that name.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,72 @@ Barrier = Literal["block", "warp"]
 
 HARMLESS = frozenset(
     {
-        *("membar", "fence", "shfl", "vote", "match", "activemask", "redux", "elect", "prefetch", "prefetchu"),
-        *("nanosleep", "pmevent", "mma", "bra", "brx", "ret", "exit", "trap", "brkpt", "setmaxnreg", "discard"),
-        *("griddepcontrol", "createpolicy", "applypriority", "istypep", "alloca", "stacksave", "stackrestore"),
+        *(
+            "membar",
+            "fence",
+            "shfl",
+            "vote",
+            "match",
+            "activemask",
+            "redux",
+            "elect",
+            "prefetch",
+            "prefetchu",
+        ),
+        *(
+            "nanosleep",
+            "pmevent",
+            "mma",
+            "bra",
+            "brx",
+            "ret",
+            "exit",
+            "trap",
+            "brkpt",
+            "setmaxnreg",
+            "discard",
+        ),
+        *(
+            "griddepcontrol",
+            "createpolicy",
+            "applypriority",
+            "istypep",
+            "alloca",
+            "stacksave",
+            "stackrestore",
+        ),
         *("tex", "tld4", "suld", "sust", "sured", "suq", "txq", "addc", "subc", "madc"),
-        *("vadd", "vsub", "vmin", "vmax", "vset", "vadd2", "vadd4", "vabsdiff", "vabsdiff4", "clusterlaunchcontrol"),
+        *(
+            "vadd",
+            "vsub",
+            "vmin",
+            "vmax",
+            "vset",
+            "vadd2",
+            "vadd4",
+            "vabsdiff",
+            "vabsdiff4",
+            "clusterlaunchcontrol",
+        ),
     }
 )
 """Instructions that neither touch shared memory nor make threads wait for each other."""
 NO_RESULT = frozenset(
     {
-        *("st", "red", "membar", "fence", "bra", "brx", "ret", "exit", "trap", "prefetch", "prefetchu", "nanosleep"),
+        *(
+            "st",
+            "red",
+            "membar",
+            "fence",
+            "bra",
+            "brx",
+            "ret",
+            "exit",
+            "trap",
+            "prefetch",
+            "prefetchu",
+            "nanosleep",
+        ),
         *("cp", "stmatrix", "brkpt", "pmevent", "setmaxnreg", "discard", "griddepcontrol", "applypriority"),
         *("sust", "sured", "wgmma", "tcgen05"),
     }
@@ -214,4 +271,6 @@ def waits_for_copies(instruction: Instruction) -> int | None:
 
 def commits_copies(instruction: Instruction) -> bool:
     """Whether it is `cp.async.commit_group`."""
-    return instruction.name == "cp" and "commit_group" in instruction.parts and "bulk" not in instruction.parts
+    return (
+        instruction.name == "cp" and "commit_group" in instruction.parts and "bulk" not in instruction.parts
+    )

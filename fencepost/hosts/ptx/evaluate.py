@@ -1,7 +1,8 @@
 """What registers hold, as expressions: follows definitions back to threads, parameters and loop iterations.
 
-Joins become if-then-else over the conditions under which each side is reached; a register at the head of a loop is a
-`carried` leaf, which `closed_forms.py` replaces by a formula in the iteration where it can."""
+Joins become if-then-else over the conditions under which each side is reached; a register at the head of a loop
+is a `carried` leaf, which `closed_forms.py` replaces by a formula in the iteration where it can.
+"""
 
 from __future__ import annotations
 
@@ -152,9 +153,7 @@ class Evaluator:
     def carried(self, phi: Phi) -> Expression:
         """The leaf of a register at the head of a loop."""
         name = f"{phi.register.name}@{phi.block}"
-        return self.values.leaf(
-            Leaf("carried", name, phi.block, "thread", phi), width_of(phi.register.type)
-        )
+        return self.values.leaf(Leaf("carried", name, phi.block, "thread", phi), width_of(phi.register.type))
 
     def join(self, phi: Phi, predecessors: Sequence[int]) -> Expression:
         """If-then-else over where control comes from."""
@@ -199,7 +198,9 @@ class Evaluator:
         if not computes(instruction):
             return self._unfollowed(instruction, definition, width)
         if instruction.name == "mov" and many:
-            whole = self.operand(instruction.operands[1], definition.block, definition.index, 0 or self._whole(target))
+            whole = self.operand(
+                instruction.operands[1], definition.block, definition.index, 0 or self._whole(target)
+            )
             return self.values.extract(whole, definition.slot * width, width)
         arguments = [
             self.operand(each, definition.block, definition.index, source_width(instruction, at))
@@ -216,9 +217,9 @@ class Evaluator:
     @staticmethod
     def _whole(target: Operand) -> int:
         assert isinstance(target, Group)
-        return sum(width_of(each.type) if isinstance(each, Register) else 32 for each in target.items[:1]) * len(
-            target.items
-        )
+        return sum(
+            width_of(each.type) if isinstance(each, Register) else 32 for each in target.items[:1]
+        ) * len(target.items)
 
     def _unfollowed(self, instruction: Instruction, definition: Assigned, width: int) -> Expression:
         """The result of a load, shuffle, atomic or unknown instruction."""
@@ -335,7 +336,7 @@ def source_width(instruction: Instruction, at: int) -> int:
         return 32
     if name == "bfi" and at >= 2:
         return 32
-    if name in ("shf", "lop3", "prmt") or name not in INTEGER and name in ("fns", "bmsk"):
+    if name in ("shf", "lop3", "prmt") or (name not in INTEGER and name in ("fns", "bmsk")):
         return 32
     if name == "cvt" and width < 16:
         return 16

@@ -1,7 +1,9 @@
-"""What each PTX instruction computes: one table, opcode → result, written in the operations of `arithmetic.py`.
+"""What each PTX instruction computes: one table, opcode → result, written in the operations of
+`arithmetic.py`.
 
-An opcode that is not in `INTEGER` nor known to `effects.py` has results that nobody knows; `effects.py` decides whether the
-kernel can be judged at all with such an instruction in it."""
+An opcode that is not in `INTEGER` nor known to `effects.py` has results that nobody knows; `effects.py` decides
+whether the kernel can be judged at all with such an instruction in it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from typing import Any
 from .arithmetic import Arithmetic
 from .module import Instruction, width_of
 
-TYPE = re.compile(r"pred|[bfsu](?:8|16|32|64|128)|f16x2|bf16x2|bf16|tf32|[su]16x2|e4m3x2|e5m2x2|f32x2|[bu]128")
+TYPE = re.compile(
+    r"pred|[bfsu](?:8|16|32|64|128)|f16x2|bf16x2|bf16|tf32|[su]16x2|e4m3x2|e5m2x2|f32x2|[bu]128"
+)
 INTEGER_TYPE = re.compile(r"pred|[bsu](?:8|16|32|64)")
 Numbers = Arithmetic[Any]
 Semantics = Callable[[Numbers, Instruction, Sequence[Any]], Any]

@@ -1,7 +1,10 @@
-"""What can happen between two barriers: the accesses that a thread gets to from a barrier without passing another one.
+"""What can happen between two barriers: the accesses that a thread gets to from a barrier without passing
+another one.
 
-A barrier that all threads pass together starts an interval; so does the kernel's entry. Two threads in one interval left the
-same barrier in the same iterations of the loops around it. For each access we keep how its iterations relate to these."""
+A barrier that all threads pass together starts an interval; so does the kernel's entry. Two threads in one
+interval left the same barrier in the same iterations of the loops around it. For each access we keep how its
+iterations relate to these.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ MOST_STATES = 20_000
 class Iteration:
     """Which iteration of a loop a thread is in.
 
-    `start`: that of the barrier it left, plus `number`. `after`: any later one. `number`: exactly that one, counted from 0.
-    `any`: any iteration. A loop that is not mentioned was left before the barrier."""
+    `start`: that of the barrier it left, plus `number`. `after`: any later one. `number`: exactly that one,
+    counted from 0. `any`: any iteration. A loop that is not mentioned was left before the barrier.
+    """
 
     kind: Literal["start", "after", "number", "any"]
     number: int = 0
@@ -166,7 +170,8 @@ def without_covered(found: list[Reached]) -> tuple[Reached, ...]:
     for group in groups.values():
         for each in group:
             if not any(
-                other is not each and _covers(dict(other.iterations), dict(each.iterations)) for other in group
+                other is not each and _covers(dict(other.iterations), dict(each.iterations))
+                for other in group
             ):
                 kept.append(each)
     return tuple(kept)

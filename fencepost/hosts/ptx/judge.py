@@ -1,4 +1,5 @@
-"""The verdict on a kernel: proven if every question has its answer, a race if a run shows one, otherwise undecided."""
+"""The verdict on a kernel: proven if every question has its answer, a race if a run shows one, otherwise
+undecided."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def _axes(operand: Operand) -> set[str]:
     return set()
 
 
-def judge(module: Module, routine: Routine, block: tuple[int, int, int] | None, params: Mapping[str, int]) -> KernelVerdict:
+def judge(
+    module: Module, routine: Routine, block: tuple[int, int, int] | None, params: Mapping[str, int]
+) -> KernelVerdict:
     """The verdict on one kernel."""
     launch = launch_of(routine, block, params, axes_of(routine))
     try:
@@ -61,7 +64,9 @@ def judge(module: Module, routine: Routine, block: tuple[int, int, int] | None, 
     barriers = sum(found.barrier == "block" for _, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     refused = [
-        Reason(f"{found.refused} is not judged", instruction.site) for instruction, found in effects if found.refused
+        Reason(f"{found.refused} is not judged", instruction.site)
+        for instruction, found in effects
+        if found.refused
     ]
     if refused:
         return _undecided(routine, launch, _first_of_each(refused), (barriers, accesses))
@@ -73,7 +78,9 @@ def judge(module: Module, routine: Routine, block: tuple[int, int, int] | None, 
     proof = Prover(module, routine, flow, launch).prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
-        holds = launch.describe(len(routine.parameters)) + ("; if the threads of a warp run in step" if weak else "")
+        holds = launch.describe(len(routine.parameters)) + (
+            "; if the threads of a warp run in step" if weak else ""
+        )
         return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, barriers, accesses)
     runs.suggested(proof)
     if runs.show_a_race:
@@ -160,7 +167,9 @@ class Runs:
         found = []
         if self.racy:
             racy = ", ".join("x".join(map(str, block)) for block in sorted(self.racy))
-            found.append(Reason(f"there is a race with blocks of {racy} threads, not with others: give the block"))
+            found.append(
+                Reason(f"there is a race with blocks of {racy} threads, not with others: give the block")
+            )
         if self.unusual is not None:
             said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
             found.append(Reason(f"there is a race if {said}: give the parameters if that cannot be"))
@@ -224,9 +233,19 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
         message += f" ({why})"
     sync = "__syncwarp()" if conflict.severity == "warning" and not conflict.atomic else "__syncthreads()"
     same = places_[0] == places_[1]
-    fix = "let one thread store, or use an atomic" if same else f"put {sync} between {sites[0]} and {sites[1]}"
+    fix = (
+        "let one thread store, or use an atomic" if same else f"put {sync} between {sites[0]} and {sites[1]}"
+    )
     return Finding(
-        "FP001", conflict.severity, message, sites[0], sites[1], (first, second), (offset, conflict.size), values, fix
+        "FP001",
+        conflict.severity,
+        message,
+        sites[0],
+        sites[1],
+        (first, second),
+        (offset, conflict.size),
+        values,
+        fix,
     )
 
 
@@ -254,9 +273,7 @@ def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, i
         f"thread {threads[1]} at {sites[1]}"
     )
     fix = "move the barrier out of the condition, so that all threads of the block reach it"
-    return Finding(
-        "FP002", "error", message, sites[0], sites[1], (threads[0], threads[1]), None, values, fix
-    )
+    return Finding("FP002", "error", message, sites[0], sites[1], (threads[0], threads[1]), None, values, fix)
 
 
 def _reason(refusal: NotJudged) -> Reason:

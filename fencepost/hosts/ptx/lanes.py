@@ -1,4 +1,5 @@
-"""Bit-vector arithmetic on numbers, one for each thread: what `simulate.py` computes with. Implements `Arithmetic`."""
+"""Bit-vector arithmetic on numbers, one for each thread: what `simulate.py` computes with. Implements
+`Arithmetic`."""
 
 from __future__ import annotations
 
@@ -216,7 +217,7 @@ def computable(name: str) -> bool:
     if parts[0] == "setp":
         return parts[1] in COMPARE and parts[-1] in FLOATS
     if parts[0] == "cvt":
-        kinds = [part for part in parts[1:] if part in FLOATS or part[0] in "su" and part[1:].isdigit()]
+        kinds = [part for part in parts[1:] if part in FLOATS or (part[0] in "su" and part[1:].isdigit())]
         return len(kinds) == 2
     return parts[0] in ARITHMETIC and parts[-1] in FLOATS
 
@@ -231,7 +232,9 @@ def compute(name: str, arguments: Sequence[Lane]) -> Bits | None:
         if not computable(name):
             return None
         if parts[0] == "setp":
-            found: Bits = COMPARE[parts[1]](*(as_floats(each, kind) for each in arguments[:2])).astype(np.uint64)
+            found: Bits = COMPARE[parts[1]](*(as_floats(each, kind) for each in arguments[:2])).astype(
+                np.uint64
+            )
             return found
         if parts[0] == "cvt":
             return _convert(parts, arguments[0])
@@ -239,7 +242,7 @@ def compute(name: str, arguments: Sequence[Lane]) -> Bits | None:
 
 
 def _convert(parts: Sequence[str], value: Lane) -> Bits:
-    to, source = [part for part in parts[1:] if part in FLOATS or part[0] in "su" and part[1:].isdigit()]
+    to, source = [part for part in parts[1:] if part in FLOATS or (part[0] in "su" and part[1:].isdigit())]
     if source in FLOATS:
         numbers = as_floats(value, source)
     else:
@@ -259,13 +262,17 @@ def _bit_twiddling(name: str, arguments: Sequence[Lane]) -> Bits:
     value = arguments[0]
     bits = (value.bits[:, None] >> np.arange(value.width, dtype=np.uint64)) & np.uint64(1)
     if name == "popc":
-        return bits.sum(axis=1).astype(np.uint64)
+        count: Bits = bits.sum(axis=1).astype(np.uint64)
+        return count
     if name == "clz":
-        top = np.where(bits.any(axis=1), np.argmax(bits[:, ::-1], axis=1), value.width)
-        return top.astype(np.uint64)
+        top: Bits = np.where(bits.any(axis=1), np.argmax(bits[:, ::-1], axis=1), value.width).astype(
+            np.uint64
+        )
+        return top
     if name == "brev":
         weights = np.uint64(1) << np.arange(value.width, dtype=np.uint64)[::-1]
-        return (bits * weights).sum(axis=1).astype(np.uint64)
+        turned: Bits = (bits * weights).sum(axis=1).astype(np.uint64)
+        return turned
     whole = value.bits | (arguments[1].bits << np.uint64(32))
     result = np.zeros_like(whole)
     for at in range(4):

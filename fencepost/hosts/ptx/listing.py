@@ -1,5 +1,5 @@
-"""Bytes that an access touches, listed thread by thread: exact and quick where the block is known and the address depends on
-nothing but the thread, iterations of short loops, and something that both threads share."""
+"""Bytes that an access touches, listed thread by thread: exact and quick where the block is known and the
+address depends on nothing but the thread, iterations of short loops, and something that both threads share."""
 
 from __future__ import annotations
 
@@ -54,8 +54,12 @@ class Points:
         grid = np.indices(sizes).reshape(len(sizes), -1)
         self.threads = grid[0]
         tids = (self.threads % x, self.threads // x % y, self.threads // (x * y))
-        self.leaves = {f"tid.{axis}": tid.astype(np.uint64) for axis, tid in zip("xyz", tids, strict=True)}
-        self.iterations = {header: at.astype(np.uint64) for header, at in zip(loops, grid[1:], strict=True)}
+        self.leaves: dict[str, Bits] = {
+            f"tid.{axis}": tid.astype(np.uint64) for axis, tid in zip("xyz", tids, strict=True)
+        }
+        self.iterations: dict[int, Bits] = {
+            header: at.astype(np.uint64) for header, at in zip(loops, grid[1:], strict=True)
+        }
         self.lanes = Lanes(self.count)
         self._done: dict[Expression, Lane] = {}
 
@@ -208,10 +212,10 @@ class Listings:
             if leaf.leaf.kind != "iteration" or header is None:
                 continue
             mode = iterations.get(header)
-            if mode is not None and mode.kind == "any":
+            if mode is None or mode.kind == "any":
                 for each, trips in self._with_inner(header).items():
                     found[each] = trips
-            elif mode is None or mode.kind != "number":
+            elif mode.kind != "number":
                 raise CannotList
         return found
 
@@ -235,7 +239,8 @@ class Listings:
         return sorted({header, *others})
 
     def trips(self, header: int) -> int | None:
-        """How many iterations a loop has at most, if its back edge depends on threads and other such loops alone."""
+        """How many iterations a loop has at most, if its back edge depends on threads and other such loops
+        alone."""
         if header not in self._trips:
             self._trips[header] = None
             self._trips[header] = self._count_trips(header)
@@ -254,11 +259,12 @@ class Listings:
                 others[each] = trips
         try:
             points = Points(self.block, {**others, header: MOST_ITERATIONS})
-            held = points.numbers(fact, {}).bits != 0
+            held: NDArray[np.bool_] = points.numbers(fact, {}).bits != 0
             for known in self._facts(others, header):
                 held &= points.numbers(known, {}).bits != 0
         except CannotList:
             return None
         # An iteration is reached if the back edge was taken at the end of each one before.
-        reached = np.logical_and.accumulate(held.reshape(-1, MOST_ITERATIONS), axis=1).any(axis=0)
-        return None if reached[-1] else max(1, int(reached.sum()))
+        table: NDArray[np.bool_] = np.logical_and.accumulate(held.reshape(-1, MOST_ITERATIONS), axis=1)
+        reached = [bool(table[:, at].any()) for at in range(MOST_ITERATIONS)]
+        return None if reached[-1] else max(1, sum(reached))

@@ -1,7 +1,8 @@
 """Memory for a simulated block: shared bytes, and global and local memory whose first contents are made up.
 
-A kernel must be free of races whatever its input is, so that any contents will do, as long as the same address keeps giving
-the same bytes until something is stored there."""
+A kernel must be free of races whatever its input is, so that any contents will do, as long as the same address
+keeps giving the same bytes until something is stored there.
+"""
 
 from __future__ import annotations
 
@@ -99,9 +100,7 @@ class Memory:
                     found[at] = kept & ((1 << (8 * size)) - 1)
         return found
 
-    def store_other(
-        self, addresses: Bits, values: Bits, owners: NDArray[np.int64] | None = None
-    ) -> None:
+    def store_other(self, addresses: Bits, values: Bits, owners: NDArray[np.int64] | None = None) -> None:
         """Stores to global or local memory."""
         for at, address in enumerate(addresses):
             owner = -1 if owners is None else int(owners[at])

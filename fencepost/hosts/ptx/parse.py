@@ -142,7 +142,9 @@ class Parser:
             else:
                 raise PtxError(f"line {statement.line}: `{statement.text}` stands outside of a routine")
         if self.body is not None:
-            raise PtxError(f"line {self.body.routine.line}: the body of {self.body.routine.name} is not closed")
+            raise PtxError(
+                f"line {self.body.routine.line}: the body of {self.body.routine.name} is not closed"
+            )
         if not self.target:
             raise PtxError("line 1: this is not PTX: there is no `.target`")
         return Module(self.target, self.routines, tuple(self.variables))
@@ -179,9 +181,7 @@ class Parser:
 
     def _label(self, body: Body, name: str) -> str:
         # Labels of inline assembly may repeat, each in its own scope.
-        if len(body.scopes) > 1 and any(
-            isinstance(item, Label) and item.name == name for item in body.items
-        ):
+        if len(body.scopes) > 1 and any(isinstance(item, Label) and item.name == name for item in body.items):
             return f"{name}@{body.scopes[-1].number}"
         return name
 

@@ -1,7 +1,8 @@
 """What must have held on the way from a barrier to an access: the conditions of the branches taken since.
 
-`Evaluator.conditions` knows what dominates an access. This adds what is known because the thread came from one particular
-barrier without passing another, such as that a loop with a barrier in it was skipped."""
+`Evaluator.conditions` knows what dominates an access. This adds what is known because the thread came from one
+particular barrier without passing another, such as that a loop with a barrier in it was skipped.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,10 @@ class Prover:
         self.uniformity = Uniformity(self.evaluator, self.forms)
         self.questions = Questions(self.evaluator, self.forms, self.uniformity)
         self.races = Races(
-            self.evaluator, self.forms, self.questions, Budget(SECONDS_PER_QUESTION, time.monotonic() + SECONDS)
+            self.evaluator,
+            self.forms,
+            self.questions,
+            Budget(SECONDS_PER_QUESTION, time.thread_time() + SECONDS),
         )
         self.divergence = Divergence(self.evaluator, self.races, self.questions)
         self.barriers: dict[Place, str] = {}
@@ -103,7 +106,9 @@ class Prover:
             walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
             copies = Copies(self.flow, block | warp).in_flight()
             for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
-                interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+                interval = walk.interval(start).with_copies(
+                    copies.get(start, ()) if start is not None else ()
+                )
                 self.races.interval(interval, "same warp", within)
                 if len(within.candidates) > ENOUGH:
                     break

@@ -1,13 +1,15 @@
 """Expressions of two threads as bit vectors of a solver (z3), and what is known about the two.
 
-Leaves that are the same for both threads become one variable; the others one for each thread. A value that changes from
-iteration to iteration is a variable for each iteration that matters."""
+Leaves that are the same for both threads become one variable; the others one for each thread. A value that
+changes from iteration to iteration is a variable for each iteration that matters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .arithmetic import signed
 from .closed_forms import ClosedForms
 from .evaluate import Evaluator
 from .flow import Loop
@@ -105,7 +107,36 @@ class Questions:
             return None
         before = values.binary("sub", count, values.constant(1, 32))
         earlier = values.substitute(taken, lambda each: before if each is count else None)
-        return values.binary("or", values.binary("eq", count, values.constant(0, 32)), earlier)
+        fact = values.binary("or", values.binary("eq", count, values.constant(0, 32)), earlier)
+        for part in conjuncts(taken):
+            last = self._until_equal(part, count)
+            if last is not None:
+                fact = values.binary("and", fact, values.binary("ule", count, last))
+        return fact
+
+    def _until_equal(self, condition: Expression, count: Expression) -> Expression | None:
+        """A loop that goes on while a counter is not equal to its end has no more iterations than steps to
+        there."""
+        values = self.forms.values
+        if condition.operation != "not" or condition.arguments[0].operation != "eq":
+            return None
+        difference = values.binary("sub", *condition.arguments[0].arguments)
+        constant, factors = sum_parts(difference)
+        wide = values.extend(count, difference.width, False)
+        step = signed(factors.pop(wide, 0), difference.width)
+        rest = values.total(constant, factors, difference.width)
+        if step == 0 or count in leaves(rest):
+            return None
+        distance = values.binary("sub", values.constant(0, rest.width), rest) if step > 0 else rest
+        steps = values.binary("udiv", distance, values.constant(abs(step), rest.width))
+        return values.extract(steps, 0, 32)
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts of a condition that all have to hold."""
+    if condition.operation == "and" and condition.width == 1:
+        return [part for each in condition.arguments for part in conjuncts(each)]
+    return [condition]
 
 
 class Thread:
@@ -148,7 +179,9 @@ class Thread:
     def _translate(self, value: Expression) -> Formula:
         z3 = self.z3
         if value.operation == "constant":
-            return z3.BoolVal(bool(value.known)) if value.width == 1 else z3.BitVecVal(value.known, value.width)
+            return (
+                z3.BoolVal(bool(value.known)) if value.width == 1 else z3.BitVecVal(value.known, value.width)
+            )
         if value.operation == "leaf":
             return self._leaf(value)
         if value.operation == "sum":
@@ -272,9 +305,7 @@ class Thread:
             size = factor if factor < half else (1 << value.width) - factor
             if size > 1:
                 if self._loops_freely(atom):
-                    self.facts.append(
-                        z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False)
-                    )
+                    self.facts.append(z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False))
                 part = part * z3.BitVecVal(size, value.width)
             if factor < half:
                 total = part if total is None else total + part
@@ -296,7 +327,9 @@ class Thread:
         if not any(self._loops_freely(each) for each in values):
             return
         z3, limit = self.z3, 1 << (values[0].width - 1)
-        if all(self.questions.forms.values.upper(each) < limit or self._loops_freely(each) for each in values):
+        if all(
+            self.questions.forms.values.upper(each) < limit or self._loops_freely(each) for each in values
+        ):
             self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], False))
         else:
             self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], True))
@@ -367,9 +400,7 @@ class Thread:
             loop = self.questions.evaluator.flow.loop_of[header]
             before = {each: at for each, at in self.iterations.items() if each not in loop.blocks}
             before[header] = Iteration("start", 0)
-            earlier = Thread(
-                self.questions, f"{self.name}", tuple(sorted(before.items())), self.same_warp
-            )
+            earlier = Thread(self.questions, f"{self.name}", tuple(sorted(before.items())), self.same_warp)
             found = earlier.formula(forms.closed(forms.following(value)))
             self.facts += earlier.facts
             self.opaque.update(earlier.opaque)
@@ -396,7 +427,7 @@ class Thread:
 
 def loads_agree(questions: Questions, first: Thread, second: Thread) -> list[Formula]:
     """The same load in the same iterations gives two threads the same value if they read the same address."""
-    found = []
+    found: list[Formula] = []
     done: set[Expression] = set()
     while True:
         both = [each for each in first.opaque if each in second.opaque and each not in done]

@@ -22,6 +22,8 @@ from .values import Expression, leaves, sum_parts
 Answer = Literal["yes", "no", "late"]
 Threads = Literal["any", "other warps", "same warp"]
 """Which pairs of threads a question is about."""
+STEPS_PER_SECOND = 1_200_000
+"""What z3 counts as its resources, about a second's worth."""
 WIDE = 48
 """Bits in which an offset is computed if it may not fit 32."""
 ENOUGH = 6
@@ -72,14 +74,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds: for one question, and the time at which the last one must be asked."""
+    """Seconds of this thread's own time: for one question, and when the last one must be asked."""
 
     question: float
     end: float
 
     def left(self) -> float:
         """Seconds for the next question."""
-        return min(self.question, self.end - time.monotonic())
+        return min(self.question, self.end - time.thread_time())
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ class Question:
 class Races:
     """Asks about every pair of accesses in every interval of a kernel."""
 
-    def __init__(self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget) -> None:
+    def __init__(
+        self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget
+    ) -> None:
         self.evaluator = evaluator
         self.forms = forms
         self.questions = questions
@@ -182,7 +186,9 @@ class Races:
         if left.offset is not right.offset or first.reached.iterations != second.reached.iterations:
             return False
         _, factors = sum_parts(left.offset)
-        moving = {a: c for a, c in factors.items() if not common(self.questions, a, dict(first.reached.iterations))}
+        moving = {
+            a: c for a, c in factors.items() if not common(self.questions, a, dict(first.reached.iterations))
+        }
         if len(moving) != 1:
             return False
         atom, factor = next(iter(moving.items()))
@@ -198,7 +204,7 @@ class Races:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
         if not others or len(outcome.candidates) > self.enough:
             return
-        answer, values = self._solve(write, others, threads)
+        answer, _ = self._solve(write, others, threads)
         if answer == "no":
             return
         if threads == "any" and all(each.reached.place != write.reached.place for each in others):
@@ -276,10 +282,16 @@ class Races:
         values = readable(solver.model()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
 
+    @staticmethod
+    def limit(solver: Any, seconds: float) -> None:
+        """Bounds the work of a solver, so that the answer does not depend on what else the machine does."""
+        solver.set("rlimit", max(1, int(seconds * STEPS_PER_SECOND)))
+        solver.set("timeout", max(1, int(seconds * 20_000)))
+
     def _check(self, solver: Any, shifts: Sequence[Formula]) -> Answer:
         """Asks; a question that takes long is split by how far its values are shifted."""
         z3 = self.questions.z3
-        solver.set("timeout", max(1, int(1000 * (min(1.0, self.budget.left()) if shifts else self.budget.left()))))
+        self.limit(solver, min(1.0, self.budget.left()) if shifts else self.budget.left())
         answer = solver.check()
         if answer == z3.unknown and shifts and self.budget.left() > 0:
             late = False
@@ -304,7 +316,6 @@ class Races:
 
     def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
         """The conditions under which a thread performs an access, and that it stays inside its variable."""
-        z3 = self.questions.z3
         offset = thread.formula(touch.footprint.offset)
         found = [thread.formula(each) for each in self._relevant(touch)]
         for header, number in touch.reached.known:
@@ -390,7 +401,7 @@ class Races:
         modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
         thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
         solver = z3.SolverFor("QF_BV")
-        solver.set("timeout", 300)
+        self.limit(solver, 0.3)
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
         solver.add(*self.pair_of_threads("any"))
         return bool(solver.check() == z3.unsat)
@@ -432,9 +443,7 @@ class Races:
 
 def readable(model: Any) -> dict[str, int]:
     """The numbers of a solver's model."""
-    return {
-        str(each): model[each].as_long() for each in model.decls() if hasattr(model[each], "as_long")
-    }
+    return {str(each): model[each].as_long() for each in model.decls() if hasattr(model[each], "as_long")}
 
 
 __all__ = ["Budget", "Candidate", "NotJudged", "Outcome", "Races", "Touch"]

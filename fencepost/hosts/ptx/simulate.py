@@ -1,8 +1,9 @@
 """Runs one block of a kernel, all its threads at once, and watches for races and barriers that threads miss.
 
-What is found is real: the accesses happened, between the same two barriers, with inputs that a launch may have. What is not
-found proves nothing. Threads run in groups that are at the same instruction; a group stops at barriers and, for shuffles and
-votes, until the other threads of its warp are there."""
+What is found is real: the accesses happened, between the same two barriers, with inputs that a launch may have.
+What is not found proves nothing. Threads run in groups that are at the same instruction; a group stops at
+barriers and, for shuffles and votes, until the other threads of its warp are there.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ Threads = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setup:
-    """A launch to simulate: the block, parameters by name, the number of this block and what global memory holds."""
+    """A launch to simulate: the block, parameters by name, the number of this block and what global memory
+    holds."""
 
     block: tuple[int, int, int]
     parameters: Mapping[str, int] = field(default_factory=dict)
@@ -88,7 +90,9 @@ def tainted_registers(flow: Flow) -> set[str]:
         changed = False
         for each in instructions:
             names = {d.name for d in destinations(each) if isinstance(d, Register)}
-            if not names <= found and (not _simulated(each) or _sources(each) & found or _reads(each) & memory):
+            if not names <= found and (
+                not _simulated(each) or _sources(each) & found or _reads(each) & memory
+            ):
                 found |= names
                 changed = True
             if each.name in ("st", "atom", "red") and _sources(each) & found and space_of(each) not in memory:
@@ -124,7 +128,11 @@ def _simulated(instruction: Instruction) -> bool:
     if computes(instruction):
         if is_integer(instruction) and name != "cvt":
             kind = operand_type(instruction)
-            return name != "setp" or not kind.startswith("f") or computable(f"setp.{instruction.parts[1]}.{kind}")
+            return (
+                name != "setp"
+                or not kind.startswith("f")
+                or computable(f"setp.{instruction.parts[1]}.{kind}")
+            )
         if name == "cvt":
             return all(each not in ("f16", "bf16", "f16x2", "bf16x2") for each in types_of(instruction))
         return computable(instruction.opcode)
@@ -132,7 +140,9 @@ def _simulated(instruction: Instruction) -> bool:
         return True
     if name in ("bar", "barrier"):
         return "red" not in instruction.parts
-    return name == "shfl" or (name == "vote" and "ballot" in instruction.parts) or not destinations(instruction)
+    return (
+        name == "shfl" or (name == "vote" and "ballot" in instruction.parts) or not destinations(instruction)
+    )
 
 
 class Simulation:
@@ -225,7 +235,8 @@ class Simulation:
         if instruction.guard is None:
             return who
         held = self.read(instruction.guard, who, 1).bits != 0
-        return who[held != instruction.guard_negated]
+        found: Threads = who[held != instruction.guard_negated]
+        return found
 
     def _leave(self, number: int, who: Threads) -> None:
         block = self.flow.blocks[number]
@@ -352,7 +363,9 @@ class Simulation:
         values = {
             "ntid": self.setup.block[at],
             "ctaid": self.setup.parameters.get(name, 0),
-            "nctaid": max(self.setup.blocks, self.setup.parameters.get(f"ctaid.{axis}", 0) + 1) if at == 0 else 1,
+            "nctaid": max(self.setup.blocks, self.setup.parameters.get(f"ctaid.{axis}", 0) + 1)
+            if at == 0
+            else 1,
             "nwarpid": 32,
         }
         if family in values:
@@ -413,7 +426,11 @@ class Simulation:
         bits = found.bits
         targets = target.items if isinstance(target, Group) else (target,)
         register = targets[0]
-        if instruction.name == "cvt" and operand_type(instruction).startswith("s") and isinstance(register, Register):
+        if (
+            instruction.name == "cvt"
+            and operand_type(instruction).startswith("s")
+            and isinstance(register, Register)
+        ):
             bits = Lanes(len(who)).extend(found, max(width_of(register.type), found.width), True).bits
         self.write(register, who, bits)
         if len(targets) > 1:
@@ -433,7 +450,9 @@ class Simulation:
         for at, target in enumerate(targets):
             if space == "param" and isinstance(address.base, Symbol):
                 offset = address.offset + at * size
-                bits = np.full(who.shape, np.uint64(self.parameter(address.base.name, offset, kind)), dtype=np.uint64)
+                bits = np.full(
+                    who.shape, np.uint64(self.parameter(address.base.name, offset, kind)), dtype=np.uint64
+                )
             else:
                 addresses = self._address(instruction, who) + np.uint64(at * size)
                 bits = self._loaded(space, addresses, size, who)
@@ -448,7 +467,9 @@ class Simulation:
             return self.memory.load_shared(addresses, size)
         low = addresses < np.uint64(self.memory.shared.size)
         if space is None and low.any():
-            return np.where(low, self.memory.load_shared(addresses, size), self.memory.load_other(addresses, size))
+            return np.where(
+                low, self.memory.load_shared(addresses, size), self.memory.load_other(addresses, size)
+            )
         if space == "local" or (space is None and bool((addresses >> np.uint64(36) == 1).all())):
             return self.memory.load_other(addresses, size, who)
         return self.memory.load_other(addresses, size)
@@ -498,7 +519,9 @@ class Simulation:
                 self.memory.store_shared(where, size, new)
             else:
                 old[at] = self.memory.load_other(where, size)[0]
-                self.memory.store_other(where, self._combined(instruction, old[at : at + 1], value[at : at + 1], 64))
+                self.memory.store_other(
+                    where, self._combined(instruction, old[at : at + 1], value[at : at + 1], 64)
+                )
         if target is not None:
             self.write(target, who, old)
 
@@ -568,12 +591,24 @@ class Simulation:
             done = groups < limit[event.threads]
             if done.any():
                 self.log.events.append(
-                    Event(event.place, WRITE, event.size, event.threads[done], event.addresses[done], event.epochs[done])
+                    Event(
+                        event.place,
+                        WRITE,
+                        event.size,
+                        event.threads[done],
+                        event.addresses[done],
+                        event.epochs[done],
+                    )
                 )
                 if done.all():
                     continue
                 event = Event(
-                    event.place, WRITE, event.size, event.threads[~done], event.addresses[~done], event.epochs[~done]
+                    event.place,
+                    WRITE,
+                    event.size,
+                    event.threads[~done],
+                    event.addresses[~done],
+                    event.epochs[~done],
                 )
                 groups = groups[~done]
             kept.append((event, groups))
@@ -595,14 +630,18 @@ class Simulation:
         if instruction.name == "vote" and "ballot" in instruction.parts:
             predicate = self.read(instruction.operands[1], held, 1).bits != 0
             votes = np.zeros(self.count // 32 + 1, dtype=np.uint64)
-            np.bitwise_or.at(votes, held // 32, np.where(predicate, np.uint64(1) << (held % 32).astype(np.uint64), 0))
+            np.bitwise_or.at(
+                votes, held // 32, np.where(predicate, np.uint64(1) << (held % 32).astype(np.uint64), 0)
+            )
             self.write(targets[0], held, votes[held // 32])
             return
         for target in targets:
             self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
 
     def _shuffle(self, instruction: Instruction, who: Threads, targets: Sequence[Operand]) -> None:
-        value, step, clamp = (self.read(each, who, 32).bits.astype(np.int64) for each in instruction.operands[1:4])
+        value, step, clamp = (
+            self.read(each, who, 32).bits.astype(np.int64) for each in instruction.operands[1:4]
+        )
         lane = who % 32
         segment = clamp >> 8 & 31
         last = (lane & segment) | (clamp & 31 & ~segment)

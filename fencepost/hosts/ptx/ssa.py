@@ -1,5 +1,6 @@
-"""Which assignment a register's value comes from. PTX assigns registers many times; where several assignments meet, a phi
-stands at the head of the block (Cytron et al.: at the iterated dominance frontier), found when someone asks."""
+"""Which assignment a register's value comes from. PTX assigns registers many times; where several assignments
+meet, a phi stands at the head of the block (Cytron et al.: at the iterated dominance frontier), found when
+someone asks."""
 
 from __future__ import annotations
 

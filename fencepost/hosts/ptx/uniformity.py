@@ -1,4 +1,5 @@
-"""Which values are the same in every thread of a block, when the threads are at the same place in the same iterations."""
+"""Which values are the same in every thread of a block, when the threads are at the same place in the same
+iterations."""
 
 from __future__ import annotations
 

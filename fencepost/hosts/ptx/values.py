@@ -1,8 +1,9 @@
 """Exact expressions for what registers hold, as functions of the thread, loop iterations and parameters.
 
-Equal expressions are one object. Sums are kept flat, as a constant and multiples of *atoms*, so that addresses that differ by
-a constant are seen to; everything else is kept as written, except where bounds show that a mask, an extension or a comparison
-changes nothing."""
+Equal expressions are one object. Sums are kept flat, as a constant and multiples of *atoms*, so that addresses
+that differ by a constant are seen to; everything else is kept as written, except where bounds show that a mask,
+an extension or a comparison changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ Scope = Literal["block", "warp", "thread"]
 class Leaf:
     """A value that is not computed from others.
 
-    `thread`: a special register such as tid.x. `uniform`: a parameter, a block number. `base`: the address of a shared
-    variable. `iteration`: how often the loop with the header `block` has taken its back edge. `carried`: a register at the
-    head of that loop, whose value comes from the iteration before. `opaque`: what an instruction or join gave, not followed."""
+    `thread`: a special register such as tid.x. `uniform`: a parameter, a block number. `base`: the address of a
+    shared variable. `iteration`: how often the loop with the header `block` has taken its back edge. `carried`: a
+    register at the head of that loop, whose value comes from the iteration before. `opaque`: what an instruction
+    or join gave, not followed.
+    """
 
     kind: Literal["thread", "uniform", "base", "iteration", "carried", "opaque"]
     name: str
@@ -35,7 +38,8 @@ class Leaf:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Expression:
-    """One node. `payload` is a constant, a leaf, the constant and coefficients of a sum, or the low bit of an extract."""
+    """One node. `payload` is a constant, a leaf, the constant and coefficients of a sum, or the low bit of an
+    extract."""
 
     operation: str
     width: int
@@ -78,8 +82,8 @@ def sum_parts(value: Expression) -> tuple[int, dict[Expression, int]]:
         assert isinstance(value.payload, int)
         return value.payload, {}
     if value.operation == "sum":
-        constant, coefficients = value.payload  # type: ignore[misc]
-        return constant, dict(zip(value.arguments, coefficients, strict=True))
+        payload: tuple[int, tuple[int, ...]] = value.payload  # type: ignore[assignment]
+        return payload[0], dict(zip(value.arguments, payload[1], strict=True))
     return 0, {value: 1}
 
 
@@ -127,7 +131,9 @@ class Values:
     def total(self, constant: int, factors: Mapping[Expression, int], width: int) -> Expression:
         """A sum of multiples."""
         mask = (1 << width) - 1
-        kept = sorted(((a, c & mask) for a, c in factors.items() if c & mask), key=lambda each: each[0].number)
+        kept = sorted(
+            ((a, c & mask) for a, c in factors.items() if c & mask), key=lambda each: each[0].number
+        )
         constant &= mask
         if not kept:
             return self.constant(constant, width)
@@ -242,7 +248,11 @@ class Values:
 
     def _shl(self, left: Expression, right: Expression) -> Expression | None:
         if right.known is not None:
-            return self._scaled(left, 1 << right.known) if right.known < left.width else self.constant(0, left.width)
+            return (
+                self._scaled(left, 1 << right.known)
+                if right.known < left.width
+                else self.constant(0, left.width)
+            )
         return left if left.known == 0 else None
 
     def _lshr(self, left: Expression, right: Expression) -> Expression | None:
@@ -493,7 +503,6 @@ class Values:
             return found
 
         return visit(value)
-
 
 
 def leaves(value: Expression) -> frozenset[Expression]:
