@@ -61,6 +61,8 @@ class Located:
     """What would settle it, in words and as changes to the text, where these are known."""
     allow: Allow | None = None
     """The comment that silences it."""
+    level: str = "error"
+    """How bad it is: an error, or a warning."""
 
 
 def located(
