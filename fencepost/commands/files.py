@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +18,11 @@ from fencepost.phases import begin_phase
 STDIN = "-"
 BOM = "\ufeff"
 """The byte order mark: in UTF-8 it says nothing, and stays where it was."""
+KERNEL = re.compile(r"^[ \t]*kernel[ \t]+(@[\w.]+)", flags=re.MULTILINE)
+MOST_NAMES = 8
+FIRST_BYTES = 8_192
+"""Where a binary file shows that it is one."""
+READ = [("help", "kernels in text form (.fp) and Triton modules (.ttgir, .ttir, .mlir) are read")]
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 
 
@@ -29,7 +36,25 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
     text = _decoded(_bytes(name), shown)
     if is_triton(name, text):
         return _not_empty(read_triton(Source(shown, text), compiled=compiled), shown)
-    return _not_empty(Kernels(parse_all(text, shown)), shown)
+    try:
+        return _not_empty(Kernels(parse_all(text, shown)), shown)
+    except FencepostError as error:
+        error.notes = (*error.notes, *_others_not_read(text, error))
+        raise
+
+
+def _others_not_read(text: str, error: FencepostError) -> list[tuple[str, str]]:
+    """That a mistake in one kernel of a file keeps the others from being read as well."""
+    wrong = next((mark.span.line for mark in error.marks if mark.span is not None), 0)
+    lines = {text.count("\n", 0, found.start()) + 1: found[1] for found in KERNEL.finditer(text)}
+    inside = max((line for line in lines if line <= wrong), default=0)
+    others = [name for line, name in lines.items() if line != inside]
+    if not wrong or not others:
+        return []
+    names = ", ".join(others[:MOST_NAMES])
+    return [
+        ("note", f"{names} in the same file {'was' if len(others) == 1 else 'were'} not looked at either")
+    ]
 
 
 def _not_empty(kernels: Kernels, shown: str) -> Kernels:
@@ -47,10 +72,7 @@ def _bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except FileNotFoundError as error:
-        notes = [
-            ("help", f"did you mean `{Path(name).parent / each}`?")
-            for each in close(Path(name).name, _beside(name))
-        ]
+        notes = [("help", f"did you mean `{Path(name).parent / each}`?") for each in _meant(Path(name))]
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except IsADirectoryError as error:
         notes = [("help", "this takes a file; check, explain, fix and audit take folders")]
@@ -59,6 +81,14 @@ def _bytes(name: str) -> bytes:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
     except ValueError as error:
         raise FencepostError(f"cannot read {name!r}: {error}", code="FP112") from None
+
+
+def _meant(path: Path) -> list[str]:
+    """The file beside one that is not there with nearly its name: a common ending makes no names alike."""
+    beside = _beside(str(path))
+    same = {Path(each).stem: each for each in beside if Path(each).suffix == path.suffix}
+    stems = [same[stem] for stem in close(path.stem, same)]
+    return stems or close(path.name, [each for each in beside if Path(each).suffix != path.suffix])
 
 
 def _beside(name: str) -> list[str]:
@@ -74,6 +104,8 @@ def _decoded(raw: bytes, shown: str) -> str:
         # Some editors put a byte order mark in front; it says nothing.
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0" in raw[:FIRST_BYTES] and not raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise FencepostError(f"{shown} is a binary file, not text", code="FP112", notes=READ) from None
         before = raw[: error.start].decode("utf-8", "replace").removeprefix("\ufeff")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise FencepostError(
