@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 LETTERS = 3
 """One letter in so many may be wrong, and one in any case: what is further off is another word, and no suggestion."""
@@ -12,10 +13,15 @@ def close(word: str, known: Iterable[str]) -> list[str]:
     """The known word that one is nearest to, in upper or lower case; nothing if none is near."""
     names = {name.casefold(): name for name in known}
     meant = word.casefold()
-    most = max(1, len(meant) // LETTERS)
-    found = [(mistakes(meant, name), name) for name in names if abs(len(name) - len(meant)) <= most]
-    near = [(count, name) for count, name in found if count <= most]
+    near = [(mistakes(meant, name), name) for name in names if _is_near(meant, name)]
     return [names[min(near)[1]]] if near else []
+
+
+def _is_near(word: str, name: str) -> bool:
+    """Whether few letters are wrong, or most of the word is how the name begins."""
+    begins = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False)))
+    most = max(1, len(word) // LETTERS)
+    return LETTERS * begins > (LETTERS - 1) * len(word) or mistakes(word, name) <= most
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> list[tuple[str, str]]:

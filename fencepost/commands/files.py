@@ -18,7 +18,8 @@ from fencepost.phases import begin_phase
 STDIN = "-"
 BOM = "\ufeff"
 """The byte order mark: in UTF-8 it says nothing, and stays where it was."""
-KERNEL = re.compile(r"^[ \t]*kernel[ \t]+(@[\w.]+)", flags=re.MULTILINE)
+BODY = re.compile(r"^[ \t]*(kernel|func)[ \t]+(@[\w.]+)", flags=re.MULTILINE)
+"""How kernels and functions begin."""
 MOST_NAMES = 8
 FIRST_BYTES = 8_192
 """Where a binary file shows that it is one."""
@@ -46,9 +47,10 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
 def _others_not_read(text: str, error: FencepostError) -> list[tuple[str, str]]:
     """That a mistake in one kernel of a file keeps the others from being read as well."""
     wrong = next((mark.span.line for mark in error.marks if mark.span is not None), 0)
-    lines = {text.count("\n", 0, found.start()) + 1: found[1] for found in KERNEL.finditer(text)}
-    inside = max((line for line in lines if line <= wrong), default=0)
-    others = [name for line, name in lines.items() if line != inside]
+    begins = [(text.count("\n", 0, body.start()) + 1, body[1], body[2]) for body in BODY.finditer(text)]
+    inside = max((begin for begin in begins if begin[0] <= wrong), default=None)
+    known = dict.fromkeys(name for _, kind, name in begins if kind == "kernel")
+    others = [name for name in known if inside is None or name != inside[2]]
     if not wrong or not others:
         return []
     names = ", ".join(others[:MOST_NAMES])

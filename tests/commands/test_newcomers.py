@@ -65,6 +65,13 @@ def test_a_file_with_one_kernel_has_no_others(fencepost: CommandLine) -> None:
     assert "not looked at" not in fencepost("check", "-", stdin=TWO.partition("\n\n")[2]).err
 
 
+def test_a_mistake_in_a_function_is_in_no_kernel(fencepost: CommandLine) -> None:
+    text = "kernel @above waves=4 {\n}\nfunc @f {\n  wirte %a\n}\nkernel @below waves=4 {\n}\n"
+    assert (
+        "@above, @below in the same file were not looked at either" in fencepost("check", "-", stdin=text).err
+    )
+
+
 def test_a_binary_file_is_called_that(fencepost: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "k.cubin"
     file.write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\xbe\x00\xd0")
