@@ -6,6 +6,7 @@ import re
 from importlib.resources import files
 
 from fencepost.codes.page import CodePage, read_page
+from fencepost.did_you_mean import mistakes
 from fencepost.ir.source import FencepostError
 
 _LIKE_A_CODE = re.compile(r"fp\w{1,4}", flags=re.IGNORECASE)
@@ -31,24 +32,18 @@ def page_of(code: str) -> CodePage:
             f"there is no code {code}",
             code="FP115",
             notes=[
-                ("help", f"did you mean {nearest(name)}?"),
+                *(("help", f"did you mean {meant}?") for meant in nearest(name)),
                 ("help", "`fencepost explain --codes` lists all codes"),
             ],
         )
     return read_page((files("fencepost.codes") / "pages" / f"{name}.md").read_text(encoding="utf-8"))
 
 
-def nearest(code: str) -> str:
-    """The known code that is most like one that is not: alike in most places, and near in number."""
+def nearest(code: str) -> list[str]:
+    """The known code that one mistake makes of one that is not, the nearest in number; nothing if there is none."""
     number = _number(code)
-    return min(
-        known_codes(),
-        key=lambda known: (
-            -sum(a == b for a, b in zip(known, code, strict=False)),
-            abs(_number(known) - number),
-            known,
-        ),
-    )
+    near = [known for known in known_codes() if mistakes(code, known) <= 1]
+    return sorted(near, key=lambda known: abs(_number(known) - number))[:1]
 
 
 def _number(code: str) -> int:

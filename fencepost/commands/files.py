@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +18,12 @@ from fencepost.phases import begin_phase
 STDIN = "-"
 BOM = "\ufeff"
 """The byte order mark: in UTF-8 it says nothing, and stays where it was."""
+BODY = re.compile(r"^[ \t]*(kernel|func)[ \t]+(@[\w.]+)", flags=re.MULTILINE)
+"""How kernels and functions begin."""
+MOST_NAMES = 8
+FIRST_BYTES = 8_192
+"""Where a binary file shows that it is one."""
+READ = [("help", "kernels in text form (.fp) and Triton modules (.ttgir, .ttir, .mlir) are read")]
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 
 
@@ -45,7 +53,26 @@ def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
             source=source,
             notes=[("help", "`fencepost check` judges CUDA and PTX")],
         )
-    return _not_empty(Kernels(parse_all(source.text, source.name)), source.name)
+    try:
+        return _not_empty(Kernels(parse_all(source.text, source.name)), source.name)
+    except FencepostError as error:
+        error.notes = (*error.notes, *_others_not_read(source.text, error))
+        raise
+
+
+def _others_not_read(text: str, error: FencepostError) -> list[tuple[str, str]]:
+    """That a mistake in one kernel of a file keeps the others from being read as well."""
+    wrong = next((mark.span.line for mark in error.marks if mark.span is not None), 0)
+    begins = [(text.count("\n", 0, body.start()) + 1, body[1], body[2]) for body in BODY.finditer(text)]
+    inside = max((begin for begin in begins if begin[0] <= wrong), default=None)
+    known = dict.fromkeys(name for _, kind, name in begins if kind == "kernel")
+    others = [name for name in known if inside is None or name != inside[2]]
+    if not wrong or not others:
+        return []
+    names = ", ".join(others[:MOST_NAMES])
+    return [
+        ("note", f"{names} in the same file {'was' if len(others) == 1 else 'were'} not looked at either")
+    ]
 
 
 def _not_empty(kernels: Kernels, shown: str) -> Kernels:
@@ -63,10 +90,7 @@ def _bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except FileNotFoundError as error:
-        notes = [
-            ("help", f"did you mean `{Path(name).parent / each}`?")
-            for each in close(Path(name).name, _beside(name))
-        ]
+        notes = [("help", f"did you mean `{Path(name).parent / each}`?") for each in _meant(Path(name))]
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except IsADirectoryError as error:
         notes = [("help", "this takes a file; check, explain, fix and audit take folders")]
@@ -75,6 +99,14 @@ def _bytes(name: str) -> bytes:
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
     except ValueError as error:
         raise FencepostError(f"cannot read {name!r}: {error}", code="FP112") from None
+
+
+def _meant(path: Path) -> list[str]:
+    """The file beside one that is not there with nearly its name: a common ending makes no names alike."""
+    beside = _beside(str(path))
+    same = {Path(each).stem: each for each in beside if Path(each).suffix == path.suffix}
+    stems = [same[stem] for stem in close(path.stem, same)]
+    return stems or close(path.name, [each for each in beside if Path(each).suffix != path.suffix])
 
 
 def _beside(name: str) -> list[str]:
@@ -90,6 +122,8 @@ def _decoded(raw: bytes, shown: str) -> str:
         # Some editors put a byte order mark in front; it says nothing.
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0" in raw[:FIRST_BYTES] and not raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise FencepostError(f"{shown} is a binary file, not text", code="FP112", notes=READ) from None
         before = raw[: error.start].decode("utf-8", "replace").removeprefix("\ufeff")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise FencepostError(

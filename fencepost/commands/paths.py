@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from fencepost.commands.output import say
 from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON
 from fencepost.ir.source import FencepostError
 
@@ -17,6 +19,8 @@ CHECKED_HELP = (
     "kernels (.fp), Triton modules (.ttgir, .ttir, .mlir), CUDA (.cu), PTX (.ptx), folders of these, or - for "
     "standard input"
 )
+FOREIGN = {".cu": "CUDA C++", ".cuh": "CUDA C++", ".ptx": "PTX", ".hip": "HIP"}
+"""How kernels in languages are called that not every command reads."""
 PATHS_HELP = "kernels (.fp), Triton modules (.ttgir, .ttir, .mlir), folders of these, or - for standard input"
 
 
@@ -33,20 +37,33 @@ def kernel_files(
         if not Path(name).is_dir():
             found.setdefault(name, None)
             continue
-        below = _below(name, suffixes)
+        below, foreign = _below(name, suffixes)
         if not below:
             message = f"there is no kernel below {name}: no file ends in {', '.join(suffixes)}"
-            found.setdefault(name, FencepostError(message, code="FP112"))
+            notes = [("note", foreign_words(foreign))] if foreign else []
+            found.setdefault(name, FencepostError(message, code="FP112", notes=notes))
+        elif foreign:
+            say(f"{name}: {foreign_words(foreign)}")
         for each in below:
             found.setdefault(each, None)
     return list(found.items())
 
 
-def _below(folder: str, suffixes: tuple[str, ...]) -> list[str]:
+def foreign_words(files: Iterable[str]) -> str:
+    """That kernels of other languages are not read, and how many there are of each."""
+    counts = Counter(FOREIGN[Path(file).suffix] for file in files)
+    many = sum(counts.values())
+    what = ", ".join(f"{count} of {language}" for language, count in sorted(counts.items()))
+    return f"{many} file{'s' if many > 1 else ''} not read: {what}"
+
+
+def _below(folder: str, suffixes: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The files with kernels below a folder, and those in languages that are not read."""
     found: list[str] = []
+    foreign: list[str] = []
     for here, inside, files in os.walk(folder):
         inside[:] = [each for each in inside if not each.startswith(".")]
-        found += [
-            str(Path(here, each)) for each in files if each.endswith(suffixes) and not each.startswith(".")
-        ]
-    return sorted(found)
+        seen = [str(Path(here, each)) for each in files if not each.startswith(".")]
+        found += [each for each in seen if each.endswith(suffixes)]
+        foreign += [each for each in seen if Path(each).suffix in FOREIGN and not each.endswith(suffixes)]
+    return sorted(found), foreign

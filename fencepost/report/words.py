@@ -55,8 +55,14 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+RARE = 0.1
+"""What runs less often than that in one run is counted by the runs that it takes."""
+
+
 def times(value: float) -> str:
     """How often something runs."""
+    if 0 < value < RARE:
+        return f"about once in {1 / value:,.0f} runs"
     return "once" if value == 1 else "0 times" if value == 0 else f"about {number(value)} times"
 
 

@@ -130,11 +130,17 @@ PRODUCTS = {
 """What GPUs are sold as: no names of targets, but what somebody may have meant by one."""
 
 
+def _written_otherwise(name: str) -> str | None:
+    """The target that `sm90` or `sm_90a` means: without the underline, or with the letter of its own features."""
+    digits = name.casefold().removeprefix("sm").lstrip("_").rstrip("a")
+    return f"sm_{digits}" if name.casefold().startswith("sm") and f"sm_{digits}" in TARGETS else None
+
+
 def target_named(name: str) -> TargetConfig:
     """The target called `name`; the empty name is the default."""
     config = TARGETS.get(name or DEFAULT_TARGET)
     if config is None:
-        sold_as = PRODUCTS.get(name.casefold())
+        sold_as = PRODUCTS.get(name.casefold()) or _written_otherwise(name)
         meant = [("help", f"did you mean `{sold_as}`?")] if sold_as else did_you_mean(name, TARGETS)
         raise FencepostError(
             f"unknown target {name!r}", code="FP110", notes=[*meant, ("known targets", ", ".join(TARGETS))]

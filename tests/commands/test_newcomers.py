@@ -47,3 +47,56 @@ def test_an_empty_file_a_folder_and_a_file_without_a_command(fencepost: CommandL
     assert "help: a kernel is `kernel @name waves=4 {`" in fencepost("check", str(empty)).err
     assert "check, explain, fix and audit take folders" in fencepost("insert", str(tmp_path)).err
     assert f"did you mean `fencepost check {empty}`?" in fencepost(str(empty)).err
+
+
+TWO = "kernel @good waves=4 {\n}\n\nkernel @bad waves=4 {\n  wirte %a\n}\n"
+
+
+@pytest.mark.parametrize("command", ["check", "fix", "insert", "view"])
+def test_a_mistake_in_one_kernel_says_that_the_others_were_not_looked_at(
+    command: str, fencepost: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "two.fp"
+    file.write_text(TWO)
+    assert "= note: @good in the same file was not looked at either\n" in fencepost(command, str(file)).err
+
+
+def test_a_file_with_one_kernel_has_no_others(fencepost: CommandLine) -> None:
+    assert "not looked at" not in fencepost("check", "-", stdin=TWO.partition("\n\n")[2]).err
+
+
+def test_a_mistake_in_a_function_is_in_no_kernel(fencepost: CommandLine) -> None:
+    text = "kernel @above waves=4 {\n}\nfunc @f {\n  wirte %a\n}\nkernel @below waves=4 {\n}\n"
+    assert (
+        "@above, @below in the same file were not looked at either" in fencepost("check", "-", stdin=text).err
+    )
+
+
+def test_a_binary_file_is_called_that(fencepost: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "k.cubin"
+    file.write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\xbe\x00\xd0")
+    ran = fencepost("check", str(file))
+    assert ran.code == 2 and f"error[FP112]: {file} is a binary file, not text\n" in ran.err
+    assert "kernels in text form (.fp)" in ran.err and "ELF" not in ran.err
+
+
+def test_kernels_of_other_languages_in_a_folder_are_named(fencepost: CommandLine, tmp_path: Path) -> None:
+    for name in ("gemm.cu", "scan.cu", "scan.ptx", "notes.txt"):
+        (tmp_path / name).write_text("")
+    ran = fencepost("check", str(tmp_path))
+    assert ran.code == 2 and "= note: 3 files not read: 2 of CUDA C++, 1 of PTX\n" in ran.err
+    (tmp_path / "k.fp").write_text("kernel @k waves=4 {\n}\n")
+    ran = fencepost("check", str(tmp_path))
+    assert ran.code == 0 and ran.err == f"{tmp_path}: 3 files not read: 2 of CUDA C++, 1 of PTX\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "-t", "sm_75", "FILE"], ["check", "nothere.fp"], ["explain", "FP999"]]
+)
+def test_a_far_guess_is_worse_than_none(
+    arguments: list[str], fencepost: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("nothing.fp").write_text("kernel @k waves=4 {\n}\n")
+    ran = fencepost(*("nothing.fp" if argument == "FILE" else argument for argument in arguments))
+    assert ran.code == 2 and "did you mean" not in ran.err

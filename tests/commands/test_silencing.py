@@ -343,7 +343,7 @@ def test_view_shows_it_as_allowed(fencepost: CommandLine) -> None:
     assert [window["covered"] for window in kernel["windows"]] == ["a comment that allows it"]
     both = json.loads(fencepost("view", "--json", "-", stdin=BOTH).out)["kernels"]
     assert [each["allowed"] for each in both[0]["findings"]] == ["", REASON]
-    assert [each["allowed"] for each in both[1]["findings"]] == [REASON], "with the barriers of insert"
+    assert [each["allowed"] for each in both[1]["findings"]] == [REASON], "mended"
 
 
 # ---------------------------------------------------------------- what is warned of

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fencepost.check import check
 from fencepost.ir.parser import parse
+from fencepost.report.words import times
 
 RING = """\
 kernel @gemm waves=4 {
@@ -186,3 +189,18 @@ kernel @given waves=2 {
     found = report(text)
     assert "wave 0 writes bytes 0..1024, for example with %n = 1\n" in found
     assert "wave 1 reads bytes 0..1024, %i = 0\n" in found
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "0 times"),
+        (1, "once"),
+        (0.01, "about once in 100 runs"),
+        (1e-5, "about once in 100,000 runs"),
+        (0.5, "about 0.5 times"),
+        (128, "about 128 times"),
+    ],
+)
+def test_how_often_is_never_rounded_to_nothing(value: float, words: str) -> None:
+    assert times(value) == words
