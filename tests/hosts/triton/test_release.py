@@ -121,7 +121,8 @@ def test_every_mode(kernel: str, gpu: str, build: Compile, capfd: pytest.Capture
             made = build(kernel, gpu)
         assert (made.metadata.fencepost["left"], made.metadata.fencepost["judged"]) == ("", "proven")
         assert len(BARRIER.findall(assembly(made))) <= len(BARRIER.findall(stock))
-    if kernel == "matmul":
+    if kernel == "matmul" and (gpu == "sm_80" or not installed_release().membar_is_a_pass):
+        # On gfx942, membar of 3.9 puts in as few.
         assert len(BARRIER.findall(assembly(made))) < len(BARRIER.findall(stock))
     # What goes wrong on purpose is not reported.
     assert "error" not in capfd.readouterr().err
