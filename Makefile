@@ -6,7 +6,7 @@ N ?= 10000
 
 QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
-.PHONY: demo quick test full lint types unit docs fuzz bench golden codes chromium clean
+.PHONY: demo quick test full releases older-releases lint types unit docs fuzz bench golden codes chromium clean
 
 demo: $(VENV)/.ready
 	$(BIN)/fencepost demo
@@ -19,7 +19,7 @@ quick: lint types
 test: lint types unit
 
 # Whole corpora, all seeds, a campaign and what the benches assert.
-full: lint types chromium
+full: lint types chromium older-releases
 	$(BIN)/pytest
 	$(MAKE) fuzz bench
 
@@ -31,7 +31,15 @@ types: $(VENV)/.ready-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-dev chromium
+	$(BIN)/python scripts/triton_environment.py 3.6
 	$(BIN)/pytest -m "not full"
+
+# The tests of a release, on every older release of Triton that is accepted.
+releases: older-releases
+	$(BIN)/pytest tests/hosts/triton/test_older_releases.py
+
+older-releases: $(VENV)/.ready-dev
+	$(BIN)/python scripts/triton_environment.py --all
 
 # The docs as a site, in out/site.
 docs: $(VENV)/.ready-dev

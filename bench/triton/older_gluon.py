@@ -61,13 +61,11 @@ def missing_names_allowed() -> Iterator[None]:
     sys.meta_path.append(finder)
     __import__(f"{GLUON}.language.amd")
     __import__(f"{GLUON}.language.nvidia")
-    before = set(sys.modules)
     try:
         _open_modules()
         yield
     finally:
         sys.meta_path.remove(finder)
-        del before
 
 
 def _open_modules() -> None:

@@ -18,8 +18,10 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -57,7 +59,7 @@ class Found:
     stock: str = "no shared memory"
     """The verdict with Triton's own barriers."""
     same: bool = True
-    """Whether Triton's own barriers, handed back, give the same code."""
+    """Whether an audit, and Triton's own barriers handed back, give the same code."""
     handed: str = ""
     """How what `replace` hands on was judged; why it was left to Triton, if it was."""
     left: bool = False
@@ -74,6 +76,24 @@ class Found:
         return clean and self.same and not self.left and self.after <= self.before and not self.problem
 
 
+@contextmanager
+def without_assembler() -> Iterator[None]:
+    """Within it, compilation ends with assembly: nothing here needs a binary."""
+
+    def last(*arguments: Any) -> tuple[str, str] | None:
+        if not arguments:
+            return "", ""
+        for stage in ("cubin", "hsaco"):
+            if stage in arguments[1]:
+                arguments[1][stage] = lambda source, metadata: b""
+        return None
+
+    runtime = import_module("triton.knobs").runtime
+    with runtime.scope():
+        runtime.add_stages_inspection_hook = last
+        yield
+
+
 def judge(entry: Entry, target: str) -> Found:
     """One build."""
     found = Found(entry.name, target)
@@ -86,6 +106,7 @@ def judge(entry: Entry, target: str) -> Found:
     with installed("audit", show=lambda _: None) as audits:
         kernel = compile_plain(entry, target)
     assert audits is not None
+    found.same = _assembly(kernel) == stock
     left = getattr(kernel.metadata, NOTED)["left"]
     if left:
         found.stock = f"not audited: {left.splitlines()[0]}"
@@ -96,7 +117,7 @@ def judge(entry: Entry, target: str) -> Found:
             found.stock = "clean" if not audit.races else f"{len(audit.races)} races: {audit.races[0].title}"
     with installed("replace", decide=triton_barriers):
         handed_back = _assembly(compile_plain(entry, target))
-    found.same = handed_back == stock
+    found.same &= handed_back == stock
 
     def decide(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
         edits = fewer_or_membars(before, after)
@@ -139,7 +160,8 @@ def judge_apart(entry: Entry, target: str) -> Found:
 def _answer(pipe: Connection, entry: Entry, target: str) -> None:
     warnings.simplefilter("ignore")
     try:
-        found = judge(entry, target)
+        with without_assembler():
+            found = judge(entry, target)
     except Exception as error:
         found = Found(entry.name, target, compiled=True, problem=repr(error)[:300])
     pipe.send(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ Judge = Callable[[Module], None]
 
 
 @dataclass
-class Membar:
+class Membar(ABC):
     """Membar, for one module that was stopped right in front of it."""
 
     stopped: AtMembar
@@ -41,18 +42,18 @@ class Membar:
         """The module as it was stopped."""
         return read_module(self.text, trusted=True)
 
-    @cached_property
+    @property
+    @abstractmethod
     def after(self) -> Module:
         """The module with the barriers that membar puts in."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passed_on(self) -> Any:
         """The module with membar's barriers, to go on with behind it; None if Triton is to go on by itself."""
-        raise NotImplementedError
 
+    @abstractmethod
     def exchanged(self, edits: list[Edit], judge: Judge) -> Any:
         """The module with other barriers, once they are judged, to go on with behind membar."""
-        raise NotImplementedError
 
 
 class MembarPass(Membar):
