@@ -13,7 +13,8 @@ Without a mode, the environment variable FENCEPOST_TRITON says which, `audit` if
 everything off. Kernels compiled with fencepost have keys of their own in Triton's cache. What goes there is first
 judged by `check` (`verification`). If anything goes wrong, the kernel is compiled as Triton alone would, with a
 warning. Nothing happens silently: what was found or left is noted with the kernel in the cache, and said again when
-it comes from there; a kernel that was compiled past fencepost is named.
+it comes from there; a kernel that was compiled past fencepost is named. Kernels of `torch.compile` are compiled in
+worker processes; they are served as well (`inductor`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, parse_live, touches_shared
+from fencepost.hosts.triton.inductor import Inductor
+from fencepost.hosts.triton.inductor_worker import Job
 from fencepost.hosts.triton.kept_audits import read, written
+from fencepost.hosts.triton.kernel_warning import KernelWarning
 from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
@@ -85,12 +89,13 @@ class Installation:
     """The hook that was there before,"""
     listener: Any = None
     """and the listener."""
+    inductor: Inductor | None = None
+    """What is changed in inductor."""
 
     def hook(self, *arguments: Any) -> Any:
         """What Triton calls: for a cache key, or with the stages of a compilation."""
         if not arguments:
-            mode = f"{self.mode}-thorough" if self.thorough else self.mode
-            key = f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
+            key = self.key
             other = self.before() if self.before is not None else ("", "")
             return key + other[0], key + other[1]
         backend, stages, *rest = arguments
@@ -103,6 +108,12 @@ class Installation:
         stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata)
         del rest
         return None
+
+    @property
+    def key(self) -> str:
+        """Sets kernels that are compiled with this installation apart in caches."""
+        mode = f"{self.mode}-thorough" if self.thorough else self.mode
+        return f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
 
     def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
         """The stage that membar is part of."""
@@ -220,7 +231,7 @@ class Installation:
     @staticmethod
     def warn(text: str) -> None:
         """Say what did not happen that the user asked for."""
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        warnings.warn(text, KernelWarning, stacklevel=3)
 
 
 class NotMet(Exception):
@@ -261,8 +272,15 @@ def install(
     )
     knobs.runtime.add_stages_inspection_hook = made.hook
     knobs.compilation.listener = made.compiled
+    made.inductor = Inductor(Job(mode, decide, thorough, audited=show is not None), made.key)
+    made.inductor.follow()
     _installations.put(made)
     return made
+
+
+def current_installation() -> Installation | None:
+    """What is installed in this process."""
+    return _installations.current[-1] if _installations.current else None
 
 
 def uninstall() -> None:
@@ -280,6 +298,8 @@ def installed(mode: str | None = None, **options: Any) -> AbstractContextManager
 
 def _take_out(made: Installation) -> None:
     made.active = False
+    if made.inductor is not None:
+        made.inductor.leave()
     knobs = import_module("triton.knobs")
     if knobs.runtime.add_stages_inspection_hook == made.hook:
         knobs.runtime.add_stages_inspection_hook = made.before
