@@ -1,12 +1,14 @@
 """`install` and `torch.compile`: inductor's worker processes install fencepost, too, and its caches hide nothing.
 
-A stand-in for torch has the few names that are changed.
+A stand-in for torch has the few names that are changed; the last tests have the real one compile without a GPU.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -21,7 +23,10 @@ from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.inductor import JOB, MODULE, AfterLoading
 from fencepost.hosts.triton.inductor_worker import Job, WorkerResult, compile_with_fencepost
 from fencepost.hosts.triton.kernel_warning import KernelWarning
+from tests.tiers import FULL, sweep
 
+ROOT = Path(__file__).parents[3]
+BENCH = ROOT / "bench" / "triton"
 AUDIT = Audit("softmax", "sm_90", 2, 2.0, (), ())
 
 
@@ -172,3 +177,82 @@ def test_nothing_waits_for_inductor_once_nothing_is_installed(monkeypatch: pytes
     with installed("replace"):
         assert isinstance(sys.meta_path[0], AfterLoading)
     assert sys.meta_path == before
+
+
+# ---------------------------------------------------------------- the real one, without a GPU
+
+
+def run(cache: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
+    return subprocess.run(
+        [sys.executable, str(BENCH / script), *arguments], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.mark.parametrize("workers", sweep(("1", "2"), first=1))
+def test_the_script_of_the_page_prints_what_the_page_says(workers: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "torch-compile.md").read_text(encoding="utf-8")
+    (script, printed) = re.findall(
+        r"^```python\n(.*?)^```\n.*?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )[0]
+    (tmp_path / "model.py").write_text(script)
+    ran = run(tmp_path / "cache", "without_gpu.py", "--workers", workers, str(tmp_path / "model.py"))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == printed
+
+
+HANDFUL = ("gelu", "softmax_rows", "add_transposed", "cumsum_1024", "mm_f16_0", "layer_norm_training")
+
+
+@pytest.mark.parametrize("target", sweep(("gfx942", "sm_90"), first=1))
+def test_generated_kernels_are_clean_and_get_no_more_barriers(target: str, tmp_path: Path) -> None:
+    ran = run(tmp_path / "cache", "inductor_kernels.py", "--target", target, "--only", *HANDFUL)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.search(r"no shared memory +[1-9]", ran.stdout)
+    assert re.search(r"clean +[4-9]", ran.stdout)
+    assert re.search(r"more barriers run in +0\n", ran.stdout)
+
+
+@FULL
+def test_a_graph_from_inductors_cache_is_audited_and_replaced_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text(TWICE)
+    ran = run(tmp_path / "cache", "without_gpu.py", str(tmp_path / "twice.py"))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        *(
+            "stock: compiled 1",
+            "stock: compiled 0",
+            "audit: compiled 1, audits 1",
+            "audit: compiled 1, audits 1",
+        ),
+        *("replace: compiled 1, audits 0", "replace: compiled 0, audits 0", "stock: compiled 0"),
+    ]
+
+
+TWICE = """
+import torch
+import triton
+
+import fencepost.hosts.triton as host
+from torch._inductor.utils import clear_caches
+
+calls = []
+compile_kernel = triton.compile
+triton.compile = lambda *arguments, **options: (calls.append(1), compile_kernel(*arguments, **options))[1]
+
+
+def compiled():
+    torch._dynamo.reset()
+    clear_caches()
+    calls.clear()
+    torch.compile(lambda x: torch.softmax(x, -1))(torch.empty(512, 1024, device="cuda"))
+    return f"compiled {len(calls)}"
+
+
+for _ in range(2):
+    print(f"stock: {compiled()}")
+for mode in ("audit", "audit", "replace", "replace"):
+    with host.installed(mode, show=(lambda audit: None) if mode == "audit" else None) as made:
+        print(f"{mode}: {compiled()}, audits {len(made.audits)}")
+print(f"stock: {compiled()}")
+"""
