@@ -13,7 +13,8 @@ Without a mode, the environment variable FENCEPOST_TRITON says which, `audit` if
 everything off. Kernels compiled with fencepost have keys of their own in Triton's cache. What goes there is first
 judged by `check` (`verification`). If anything goes wrong, the kernel is compiled as Triton alone would, with a
 warning. Nothing happens silently: what was found or left is noted with the kernel in the cache, and said again when
-it comes from there; a kernel that was compiled past fencepost is named.
+it comes from there; a kernel that was compiled past fencepost is named. Kernels of `torch.compile` are compiled in
+worker processes; they are served as well (`inductor`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ from fencepost.hosts.triton.cache_keys import AddedKey, add_key
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, touches_shared
+from fencepost.hosts.triton.inductor import Inductor
+from fencepost.hosts.triton.inductor_worker import Job
 from fencepost.hosts.triton.kept_audits import read, written
+from fencepost.hosts.triton.kernel_warning import KernelWarning
 from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
@@ -77,6 +81,8 @@ class Installation:
     """and the listener."""
     keys: tuple[AddedKey, ...] = ()
     """The functions that make keys, where Triton does not ask for one."""
+    inductor: Inductor | None = None
+    """What is changed in inductor."""
 
     @property
     def key(self) -> str:
@@ -190,7 +196,7 @@ class Installation:
     @staticmethod
     def warn(text: str) -> None:
         """Say what did not happen that the user asked for."""
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        warnings.warn(text, KernelWarning, stacklevel=3)
 
 
 class NotMet(Exception):
@@ -233,8 +239,15 @@ def install(
     knobs.compilation.listener = made.compiled
     if not installed_release().asks_for_key:
         made.keys = add_key(made.key)
+    made.inductor = Inductor(Job(mode, decide, thorough, audited=show is not None), made.key)
+    made.inductor.follow()
     _installations.put(made)
     return made
+
+
+def current_installation() -> Installation | None:
+    """What is installed in this process."""
+    return _installations.current[-1] if _installations.current else None
 
 
 def uninstall() -> None:
@@ -252,6 +265,8 @@ def installed(mode: str | None = None, **options: Any) -> AbstractContextManager
 
 def _take_out(made: Installation) -> None:
     made.active = False
+    if made.inductor is not None:
+        made.inductor.leave()
     knobs = import_module("triton.knobs")
     if knobs.runtime.add_stages_inspection_hook == made.hook:
         knobs.runtime.add_stages_inspection_hook = made.before
