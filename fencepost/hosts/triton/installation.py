@@ -31,6 +31,8 @@ from fencepost.gc_pause import collection_paused
 from fencepost.hosts.common.audits import print_audit
 from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
+from fencepost.hosts.triton.assembly.verify import Verdict, refuse_wrong_assembly
+from fencepost.hosts.triton.assembly.watch import ASSEMBLY, AssemblyWatch
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
@@ -75,6 +77,12 @@ class Installation:
     thorough: bool = False
     """Whether what is passed on is simulated as well where it has mbarriers."""
     audits: list[Audit] = field(default_factory=list)
+    assembly: bool = False
+    """Whether the assembly of kernels for AMD is compared with what was asked for."""
+    verdicts: list[Verdict] = field(default_factory=list)
+    """What was found there,"""
+    watched: AssemblyWatch | None = None
+    """and the compilation that this was found in, the last one."""
     active: bool = True
     """Whether it still is installed: others may keep the hook and call it."""
     seconds: list[float] = field(default_factory=list)
@@ -90,6 +98,7 @@ class Installation:
         """What Triton calls: for a cache key, or with the stages of a compilation."""
         if not arguments:
             mode = f"{self.mode}-thorough" if self.thorough else self.mode
+            mode += "-assembly" * self.assembly
             key = f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
             other = self.before() if self.before is not None else ("", "")
             return key + other[0], key + other[1]
@@ -100,11 +109,22 @@ class Installation:
             return None
         lower = stages["llir"]
         vendor = "amd" if backend.target.backend == "hip" else "nvidia"
-        stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata)
+        watch = AssemblyWatch(self.tell_assembly) if self.assembly and ASSEMBLY in stages else None
+        if watch is not None:
+            self.watched = watch
+            watch.put_into(stages)
+        stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata, watch)
         del rest
         return None
 
-    def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
+    def lowered(
+        self,
+        lower: Callable[..., Any],
+        vendor: str,
+        source: Any,
+        metadata: Any,
+        watch: AssemblyWatch | None = None,
+    ) -> Any:
         """The stage that membar is part of."""
         note: dict[str, Any] = {"mode": self.mode, "left": "", "judged": "", "audits": []}
         metadata[NOTED] = note
@@ -132,8 +152,13 @@ class Installation:
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
-        part = PassRange(with_membar=changed is None, skipped=ran)
-        with running(vendor, part):
+        left = changed is None
+        if watch is not None:
+            # What is asked for has its barriers in it.
+            if changed is None:
+                membar(module)
+            left, changed = False, watch.numbered(module if changed is None else changed)
+        with running(vendor, PassRange(with_membar=left, skipped=ran)):
             return lower(module if changed is None else changed, metadata)
 
     def changed(self, module: Any, membar: Membar, note: dict[str, Any]) -> Any:
@@ -188,6 +213,18 @@ class Installation:
         if self.show is not None:
             self.show(found)
 
+    def tell_assembly(self, verdict: Verdict, metadata: Any) -> None:
+        """What the assembly is like, noted with the kernel; a warning if it is not what was asked for."""
+        self.verdicts.append(verdict)
+        metadata[NOTED]["assembly"] = str(verdict)
+        try:
+            refuse_wrong_assembly(verdict)
+        except FencepostError as error:
+            metadata[NOTED]["wrong_assembly"] = str(error)
+            self.warn(str(error))
+        if verdict.not_compared:
+            self.warn(str(verdict))
+
     def compiled(self, *, src: Any, metadata: Any, cache_hit: bool, **rest: Any) -> None:
         """What Triton calls when it has a kernel, compiled or from its cache."""
         if self.listener is not None:
@@ -211,6 +248,8 @@ class Installation:
                 self.tell(audit_then)
             if left:
                 self.warn(f"@{name}, from Triton's cache, is as Triton compiles it: {left}")
+            if "wrong_assembly" in note:
+                self.warn(f"@{name}, from Triton's cache: {note['wrong_assembly']}")
 
     def leave(self, note: dict[str, Any], error: Exception) -> None:
         """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
@@ -236,12 +275,14 @@ def install(
     show: Callable[[Audit], None] | None = None,
     decide: Decide = fewer_or_membars,
     thorough: bool = False,
+    assembly: bool = False,
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers where fewer of them run.
 
     `show` is called with what was found about each kernel; by default it is printed to standard error in audit
     mode. With `thorough`, what `replace` passes on is judged in full also where it has mbarriers: that takes from a
-    tenth of the compilation to several times as long.
+    tenth of the compilation to several times as long. With `assembly`, the assembly of kernels for AMD is compared
+    with the module that it was made from (docs/triton-amd.md).
     """
     mode = mode_of(mode, "triton", VARIABLE, "FP411")
     if mode is None:
@@ -256,6 +297,7 @@ def install(
         show,
         decide,
         thorough,
+        assembly=assembly,
         before=knobs.runtime.add_stages_inspection_hook,
         listener=knobs.compilation.listener,
     )
@@ -274,7 +316,9 @@ def installed(mode: str | None = None, **options: Any) -> AbstractContextManager
     """`install` for the body of a `with` statement."""
     return _installations.nested(
         lambda: install(mode, **options),
-        lambda outer: install(outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough),
+        lambda outer: install(
+            outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough, assembly=outer.assembly
+        ),
     )
 
 
