@@ -25,12 +25,13 @@ from build import compile_plain
 from corpus import AMD, CORPUS, Entry
 
 from fencepost.hosts.amdgcn.instructions import steps_of
-from fencepost.hosts.amdgcn.outstanding import outstanding
+from fencepost.hosts.amdgcn.meetings import Meetings
+from fencepost.hosts.amdgcn.outstanding import Outstanding, outstanding, outstanding_with_weaker_wait
 from fencepost.hosts.amdgcn.reader import read_assembly
 from fencepost.hosts.amdgcn.steps import Meets, Step, Steps, Wait
 from fencepost.hosts.triton import installed
-from fencepost.hosts.triton.assembly.asked import asked_for
-from fencepost.hosts.triton.assembly.compare import compare
+from fencepost.hosts.triton.assembly.asked import Asked, asked_for
+from fencepost.hosts.triton.assembly.compare import compare, wait_findings, with_operations
 from fencepost.hosts.triton.assembly.verify import Verdict
 from fencepost.hosts.triton.assembly.watch import AssemblyWatch
 from fencepost.hosts.triton.translate import translations
@@ -61,12 +62,23 @@ class Build:
 
 
 @dataclass(frozen=True)
+class Original:
+    """A function of the assembly as it is."""
+
+    steps: Steps
+    asked: Asked
+    named: Steps
+    met: Meetings
+    pending: Outstanding
+
+
+@dataclass(frozen=True)
 class Change:
     """One line of the assembly changed."""
 
     what: str
-    step: Step
-    steps: Steps
+    line: int
+    becomes: Callable[[Step], list[Step]]
 
 
 def build(entry: Entry, target: str, changes: bool) -> Build:
@@ -94,60 +106,73 @@ def _change(made: Build, watch: AssemblyWatch) -> None:
     kernels = {each.function.string("sym_name"): each for each in translations(watch.module)}
     lines = watch.assembly.splitlines()
     for function in read_assembly(watch.assembly):
-        asked = asked_for(kernels[function.name])
-        steps = steps_of(function)
-        for change in single_changes(steps):
-            if compare(change.steps, asked):
+        original = followed(steps_of(function), asked_for(kernels[function.name]))
+        for change in single_changes(original.steps):
+            why = harmless(original, change)
+            if not why:
                 made.reported[change.what] += 1
                 continue
-            why = explained(steps, change)
             made.explained[f"{change.what}: {why}"] += 1
-            made.lines.append(
-                f"line {change.step.line}: {change.what}, {why}: {lines[change.step.line - 1].strip()}"
-            )
+            made.lines.append(f"line {change.line}: {change.what}, {why}: {lines[change.line - 1].strip()}")
+
+
+def followed(steps: Steps, asked: Asked) -> Original:
+    """What is known before anything is changed."""
+    named, met = with_operations(steps, asked)
+    return Original(steps, asked, named, met, outstanding(named))
 
 
 def single_changes(steps: Steps) -> Iterator[Change]:
     """Every wait and barrier taken out, and every count made weaker by one."""
     found = {step.line: step for block in steps.blocks for step in block}
     for step in found.values():
-        counts = [wait for wait in step.waits if wait.counter not in NOT_LOOKED_AT]
         if step.meets is not Meets.NOT:
-            yield Change(BARRIERS, step, changed(steps, step.line, lambda _: []))
-        for wait in counts:
-            yield Change(WAITS, step, changed(steps, step.line, _without(wait)))
-            yield Change(WEAKER, step, changed(steps, step.line, _weaker(wait)))
+            yield Change(BARRIERS, step.line, lambda _: [])
+        for wait in step.waits:
+            if wait.counter not in NOT_LOOKED_AT:
+                yield Change(WAITS, step.line, _with(wait, None))
+                yield Change(WEAKER, step.line, _with(wait, wait._replace(left=wait.left + 1)))
 
 
-def changed(steps: Steps, line: int, change: Callable[[Step], list[Step]]) -> Steps:
-    """The same with one line changed; it may stand in two blocks (`uniform_branches`)."""
-    blocks = [
-        [new for step in block for new in (change(step) if step.line == line else [step])]
-        for block in steps.blocks
+def _with(wait: Wait, new: Wait | None) -> Callable[[Step], list[Step]]:
+    """A step with another wait, or none, in the place of one."""
+
+    def becomes(step: Step) -> list[Step]:
+        kept = [new if each == wait else each for each in step.waits]
+        return [replace(step, waits=tuple(each for each in kept if each is not None))]
+
+    return becomes
+
+
+def changed(steps: Steps, change: Change) -> tuple[Steps, list[int]]:
+    """The same with one line changed, and the blocks where: there may be two of them (`uniform_branches`)."""
+    at = [
+        number for number, block in enumerate(steps.blocks) if any(step.line == change.line for step in block)
     ]
-    return Steps(steps.name, blocks, steps.successors)
+    blocks = list(steps.blocks)
+    for number in at:
+        blocks[number] = [
+            new
+            for step in blocks[number]
+            for new in (change.becomes(step) if step.line == change.line else [step])
+        ]
+    return Steps(steps.name, blocks, steps.successors), at
 
 
-def _without(wait: Wait) -> Callable[[Step], list[Step]]:
-    return lambda step: [replace(step, waits=tuple(each for each in step.waits if each != wait))]
-
-
-def _weaker(wait: Wait) -> Callable[[Step], list[Step]]:
-    weaker = wait._replace(left=wait.left + 1)
-    return lambda step: [replace(step, waits=tuple(weaker if each == wait else each for each in step.waits))]
-
-
-def explained(steps: Steps, change: Change) -> str:
-    """Why a change does no harm."""
-    if change.step.meets is not Meets.NOT:
-        return "no access to shared memory is on both sides"
-    before, after = outstanding(steps).completed, outstanding(change.steps).completed
-    line = change.step.line
-    lost = before.get(line, frozenset()) - after.get(line, frozenset())
+def harmless(original: Original, change: Change) -> str:
+    """Why a change is not reported; empty if it is."""
+    if change.what == BARRIERS:
+        found = compare(changed(original.steps, change)[0], original.asked)
+        return "" if found else "no accesses on both sides that could conflict"
+    steps, blocks = changed(original.named, change)
+    pending = outstanding_with_weaker_wait(steps, original.pending, blocks)
+    if wait_findings(pending, original.met, original.asked):
+        return ""
+    after = original.pending.completed | pending.completed
+    lost = original.pending.completed.get(change.line, frozenset()) - after.get(change.line, frozenset())
     if not lost:
         return "idle"
-    elsewhere = frozenset().union(*after.values()) if after else frozenset()
-    return "covered" if lost <= elsewhere else "unused"
+    return "covered" if lost <= frozenset().union(*after.values()) else "unused"
 
 
 def main() -> int:

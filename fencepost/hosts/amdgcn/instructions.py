@@ -39,6 +39,7 @@ SPLIT_COUNTERS, LEGACY_COUNTERS = ("load", "ds", "km"), ("vm", "lgkm")
 _LEGACY = re.compile(r"(vm|lgkm|exp|vs)cnt\((\d+)\)")
 _WAIT = re.compile(r"s_wait_(load|store|ds|km|sample|bvh|async|tensor|x|exp)cnt$")
 _RETURNS = re.compile(r"\b(?:sc0|glc)\b|TH_ATOMIC_RETURN")
+_OFFSET = re.compile(r"\boffset:(\w+)")
 _TO_LDS = re.compile(r"\blds\b")
 LEGACY_ENCODING = {"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 4),)}
 """Where the counts of gfx9 stand in a number that is written instead of names: (first bit, bits), low ones first."""
@@ -76,6 +77,7 @@ def step_of(instruction: Instruction, target: str) -> Step:
         instruction.line,
         number,
         Access(number, does) if does else None,
+        offset_of(operands),
         issues,
         waits_of(name, operands),
         meets=meets(name),
@@ -84,6 +86,12 @@ def step_of(instruction: Instruction, target: str) -> Step:
         mentions=mentioned(name, operands),
         result=next((issue.loads for issue in issues if issue.loads), 0),
     )
+
+
+def offset_of(operands: str) -> int:
+    """What an access adds to its address."""
+    found = _OFFSET.search(operands)
+    return int(found[1], 0) if found else 0
 
 
 def has_split_counters(target: str) -> bool:

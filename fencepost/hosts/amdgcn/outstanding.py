@@ -8,6 +8,7 @@ Copies are followed by age as well, so that the copy of the last iteration and t
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -80,6 +81,8 @@ class Outstanding:
     """At the rendezvous of each operation, where the wave arrives; and at `END`, where the program ends."""
     accesses: dict[Access, AtPoint] = field(default_factory=lambda: defaultdict(AtPoint))
     """Where an access is issued."""
+    starts: dict[int, State] = field(default_factory=dict)
+    """What may be outstanding where blocks begin."""
     completed: dict[int, frozenset[int]] = field(default_factory=dict)
     """For waits, by line: what that is looked at they may complete, by line."""
     returned: list[tuple[int, int]] = field(default_factory=list)
@@ -89,6 +92,14 @@ class Outstanding:
 def outstanding(steps: Steps) -> Outstanding:
     """Follow the counters through a program."""
     return _Flow(steps).run()
+
+
+def outstanding_with_weaker_wait(steps: Steps, before: Outstanding, changed: Collection[int]) -> Outstanding:
+    """The same for a program of which `before` is known, but for a weaker wait in the `changed` blocks.
+
+    More may be outstanding then, and only where that is so it is looked: the rest is as it was.
+    """
+    return _Flow(steps).run(before, changed)
 
 
 class _Flow:
@@ -116,29 +127,35 @@ class _Flow:
                 for key, issue in zip(keys, step.issues, strict=True):
                     self.info[key[:3]] = Info(issue.order, issue.loads, step.access, step.line)
 
-    def run(self) -> Outstanding:
+    def run(self, before: Outstanding | None = None, changed: Collection[int] = ()) -> Outstanding:
         """Find the states at the starts of blocks, and then what is to be said about each step."""
         order = self.steps.order()
         rank = {block: place for place, block in enumerate(order)}
-        starts: dict[int, State] = {0: {}}
-        todo = {0} if order else set()
+        starts: dict[int, State] = {0: {}} if before is None else dict(before.starts)
+        todo = {block for block in (changed if before is not None else (0,)) if block in rank}
+        new = set(order) if before is None else set(todo)
         while todo:
             block = min(todo, key=rank.__getitem__)
             todo.discard(block)
             state = dict(starts[block])
             for place, step in enumerate(self.steps.blocks[block]):
                 self.pass_step(state, step, (block, place))
-            for other in self.steps.successors[block]:
-                if _merge(starts, other, state):
-                    todo.add(other)
+            reached = [other for other in self.steps.successors[block] if _merge(starts, other, state)]
+            todo.update(reached)
+            new.update(reached)
         for block in order:
-            state = dict(starts[block])
-            self.loading = self.loaded_by(state)
-            for place, step in enumerate(self.steps.blocks[block]):
-                self.look(state, step, (block, place))
-            if not self.steps.successors[block]:
-                self.found.meetings[END].add(self.point(state))
+            if block in new:
+                self.look_at_block(block, dict(starts[block]))
+        self.found.starts = starts
         return self.found
+
+    def look_at_block(self, block: int, state: State) -> None:
+        """What there is to say about the steps of a block."""
+        self.loading = self.loaded_by(state)
+        for place, step in enumerate(self.steps.blocks[block]):
+            self.look(state, step, (block, place))
+        if not self.steps.successors[block]:
+            self.found.meetings[END].add(self.point(state))
 
     def pass_step(self, state: State, step: Step, at: tuple[int, int]) -> None:
         """What a step does to the state."""
@@ -290,9 +307,8 @@ def _merge(starts: dict[int, State], block: int, state: State) -> bool:
     if before is None:
         starts[block] = dict(state)
         return True
-    new = False
-    for key, count in state.items():
-        if count < before.get(key, MOST + 1):
-            before[key] = count
-            new = True
-    return new
+    fewer = {key: count for key, count in state.items() if count < before.get(key, MOST + 1)}
+    if fewer:
+        # Another one: who knows the old one keeps it.
+        starts[block] = before | fewer
+    return bool(fewer)

@@ -22,6 +22,8 @@ class Access(NamedTuple):
     number: int
     """The operation, by its number; 0 if it is not known."""
     does: str
+    part: int = 0
+    """Which part of the operation's memory, where that is told apart: how far from its beginning."""
 
 
 class Meets(Enum):
@@ -58,6 +60,8 @@ class Step:
     number: int = 0
     """The operation of the compiler's module that it belongs to."""
     access: Access | None = None
+    offset: int = 0
+    """What is added to the address of an access."""
     issues: tuple[Issue, ...] = ()
     waits: tuple[Wait, ...] = ()
     fence: bool = False

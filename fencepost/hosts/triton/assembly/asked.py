@@ -93,8 +93,12 @@ class Asked:
             return False
         if first.does == second.does or {first.does, second.does} <= {WRITE, *COPIES}:
             return True
-        op = self.operations[first.number]
-        return op.name == SIDE_BY_SIDE and len(op.operands) > 1 and first.does == READ
+        return self.side_by_side(first.number) and first.does == READ and first.part != second.part
+
+    def side_by_side(self, number: int) -> bool:
+        """Whether an operation hands on several values, each through memory of its own."""
+        op = self.operations.get(number)
+        return op is not None and op.name == SIDE_BY_SIDE and len(op.operands) > 1
 
     def repeats(self, number: int) -> bool:
         """Whether the barrier inside of an operation may come several times."""

@@ -41,31 +41,47 @@ class Finding:
 
 
 def compare(made: Steps, asked: Asked) -> list[Finding]:
-    """What the assembly lacks of what was asked for. A single wave meets nobody."""
-    made = _with_calls(made, asked)
+    """What the assembly lacks of what was asked for."""
+    named_steps, met = with_operations(made, asked)
+    return [*barrier_findings(met, asked), *wait_findings(outstanding(named_steps), met, asked)]
+
+
+def barrier_findings(met: Meetings, asked: Asked) -> list[Finding]:
+    """What is wrong with barriers. A single wave meets nobody."""
+    return [*_barriers(met, asked), *_not_kept_apart(met, asked)] if asked.waves > 1 else []
+
+
+def wait_findings(pending: Outstanding, met: Meetings, asked: Asked) -> list[Finding]:
+    """What may be outstanding and must not be."""
+    return [
+        *_early_uses(pending),
+        *_outstanding_at_meetings(pending, met, asked),
+        *_copies_at_accesses(pending, asked),
+    ]
+
+
+def with_operations(made: Steps, asked: Asked) -> tuple[Steps, Meetings]:
+    """The assembly with what is known of the operations that it was made from.
+
+    What a call does in the kernel stands in the place of the call (the callee is compared by itself), values that go
+    through memory side by side are told apart, and reads do not name an operation that they cannot be of.
+    """
+    blocks = [[each for step in block for each in _known(step, asked)] for block in made.blocks]
+    made = Steps(made.name, blocks, made.successors)
     met = meetings(made)
     wrong = _wrongly_named(made, met, asked)
-    if wrong:
-        made = _without_names(made, wrong)
-        met = meetings(made)
-    pending = outstanding(made)
-    found = list(_early_uses(pending))
-    if asked.waves > 1:
-        found += _barriers(met, asked)
-        found += _not_kept_apart(met, asked)
-    found += _outstanding_at_meetings(pending, met, asked)
-    found += _copies_at_accesses(pending, asked)
-    return found
+    if not wrong:
+        return made, met
+    made = _without_names(made, wrong)
+    return made, meetings(made)
 
 
-def _with_calls(made: Steps, asked: Asked) -> Steps:
-    """The assembly with what a call does in the kernel in the place of the call: the callee is compared by itself."""
-    blocks = [[each for step in block for each in _called(step, asked)] for block in made.blocks]
-    return Steps(made.name, blocks, made.successors)
-
-
-def _called(step: Step, asked: Asked) -> list[Step]:
-    return [step, *asked.calls.get(step.number, ())] if step.calls else [step]
+def _known(step: Step, asked: Asked) -> list[Step]:
+    if step.calls:
+        return [step, *asked.calls.get(step.number, ())]
+    if step.access is not None and asked.side_by_side(step.number):
+        return [replace(step, access=step.access._replace(part=step.offset))]
+    return [step]
 
 
 def _wrongly_named(made: Steps, met: Meetings, asked: Asked) -> set[int]:

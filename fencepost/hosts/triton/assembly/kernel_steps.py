@@ -80,7 +80,7 @@ def _step(op: ops.Operation, place: int) -> Step:
 
 
 def _accessing(step: Step, does: str, issue: Issue) -> Step:
-    return Step(step.line, step.number, Access(step.number, does), (issue,))
+    return Step(step.line, step.number, Access(step.number, does), issues=(issue,))
 
 
 def _waits(counts: dict[str, int]) -> tuple[Wait, ...]:
