@@ -168,7 +168,7 @@ def harmless(original: Original, change: Change) -> str:
     pending = outstanding_with_weaker_wait(steps, original.pending, blocks)
     if wait_findings(pending, original.met, original.asked):
         return ""
-    after = original.pending.completed | pending.completed
+    after = original.pending.completed | {change.line: frozenset()} | pending.completed
     lost = original.pending.completed.get(change.line, frozenset()) - after.get(change.line, frozenset())
     if not lost:
         return "idle"

@@ -18,6 +18,10 @@ GROUPS = {
         "Errors in Python; a host keeps the compiler's own barriers.",
     ),
     "FP42": ("Wave", "Errors in Python; a host keeps the compiler's own barriers."),
+    "FP44": (
+        "Assembly of AMD kernels",
+        "Errors in Python; a kernel is compiled all the same, with a warning.",
+    ),
     "FP5": ("What `schedule` refuses", "Exit code 1."),
 }
 """The codes that begin alike: what they have in common."""

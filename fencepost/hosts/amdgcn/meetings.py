@@ -6,6 +6,7 @@ different waves. A split barrier orders what comes before the signal with what c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ class Meetings:
     """The same without going round a loop,"""
     straight: dict[tuple[Access, Access], int] = field(default_factory=dict)
     """and within one block."""
+    stretches: list[Counter[Access]] = field(default_factory=list)
+    """How many instructions of each access there are from one rendezvous to the next, within a block."""
     follows: dict[tuple[int, int], int] = field(default_factory=dict)
     """Rendezvous by the numbers of their operations, with the one that was last before."""
     lines: dict[int, int] = field(default_factory=dict)
@@ -29,6 +32,17 @@ class Meetings:
     """For accesses, by line: the rendezvous that may be the last one before."""
     unpaired: dict[int, str] = field(default_factory=dict)
     """Signals and waits of split barriers that do not take turns, by line."""
+
+    def has_two_instances(self, first: Access, second: Access) -> bool:
+        """Whether two accesses are both twice in a stretch, judged by others: those of a loop that was unrolled."""
+        least = {
+            access: min((each[access] for each in self.stretches if each[access]), default=0)
+            for access in (first, second)
+        }
+        return any(
+            all(each[access] >= 2 * least[access] > 0 for access in (first, second))
+            for each in self.stretches
+        )
 
 
 @dataclass(slots=True)
@@ -57,7 +71,17 @@ class _State:
 
 def meetings(steps: Steps) -> Meetings:
     """Follow a program from rendezvous to rendezvous."""
-    return _Flow(steps).run()
+    found = _Flow(steps).run()
+    for block in steps.blocks:
+        here: Counter[Access] = Counter()
+        for step in block:
+            if step.access is not None:
+                here[step.access] += 1
+            if step.meets in (Meets.WHOLE, Meets.LEAVES):
+                found.stretches.append(here)
+                here = Counter()
+        found.stretches.append(here)
+    return found
 
 
 class _Flow:

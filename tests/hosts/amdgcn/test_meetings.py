@@ -72,3 +72,11 @@ def test_of_two_sides_with_a_barrier_a_wave_takes_one() -> None:
     found = followed(SIDES.format("@ 3\ns_barrier"))
     assert (W, R) not in found.together
     assert found.follows.keys() == {(START, 3), (3, END), (START, END)}
+
+
+def test_two_iterations_in_one_stretch_are_noticed() -> None:
+    # A loop that was unrolled twice, with the rest behind it: each iteration begins with a barrier.
+    iteration = f"@ 3\ns_barrier\n{STORE}\n{LOAD}"
+    loop = ".LBB0_1:\n{}\n{}\ns_cbranch_scc1 .LBB0_1\n{}"
+    assert not followed(loop.format(iteration, iteration, iteration)).has_two_instances(W, R)
+    assert followed(loop.format(iteration, f"{STORE}\n{LOAD}", iteration)).has_two_instances(W, R)

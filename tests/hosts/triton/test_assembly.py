@@ -182,7 +182,7 @@ def test_waits_are_missed(compiled: Callable[..., Compiled], kernel: str, gpu: s
     lines = made.lines(WAIT)
     missed = [line for line in lines if made.without(line).findings]
     # The others wait where another wait has waited already.
-    assert len(missed) > len(lines) * 0.8
+    assert len(missed) > len(lines) * 0.6
 
 
 def test_numbers_do_not_change_the_code(compiled: Callable[..., Compiled]) -> None:

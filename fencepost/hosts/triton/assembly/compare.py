@@ -54,7 +54,7 @@ def barrier_findings(met: Meetings, asked: Asked) -> list[Finding]:
 def wait_findings(pending: Outstanding, met: Meetings, asked: Asked) -> list[Finding]:
     """What may be outstanding and must not be."""
     return [
-        *_early_uses(pending),
+        *early_uses(pending),
         *_outstanding_at_meetings(pending, met, asked),
         *_copies_at_accesses(pending, asked),
     ]
@@ -109,7 +109,7 @@ def _without_names(made: Steps, lines: set[int]) -> Steps:
     return Steps(made.name, blocks, made.successors)
 
 
-def _early_uses(made: Outstanding) -> Iterator[Finding]:
+def early_uses(made: Outstanding) -> Iterator[Finding]:
     """Registers that are used before what they are loaded with is there."""
     for use in made.early_uses:
         what = f"its load on line {use.load}" if use.load else "what the caller loads it with"
@@ -152,7 +152,8 @@ def _not_kept_apart(made: Meetings, asked: Asked) -> Iterator[Finding]:
         here = (first, second)
         if asked.together(first, second) or (here in made.forward and asked.in_one_operation(first, second)):
             continue
-        if here in made.straight and asked.forward(second, first):
+        moved = here in made.straight and asked.forward(second, first)
+        if moved and not made.has_two_instances(first, second):
             # Within a stretch without a barrier, LLVM may have changed the order of what does not overlap.
             continue
         yield Finding(APART, line, f"no barrier between {asked.access(first)} and {asked.access(second)}")

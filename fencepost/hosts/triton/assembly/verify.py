@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from fencepost.gc_pause import collection_paused
 from fencepost.hosts.amdgcn.instructions import steps_of
+from fencepost.hosts.amdgcn.outstanding import outstanding
 from fencepost.hosts.amdgcn.reader import Function, read_assembly
 from fencepost.hosts.amdgcn.steps import Meets
 from fencepost.hosts.triton.assembly.asked import asked_for
-from fencepost.hosts.triton.assembly.compare import Finding, compare
+from fencepost.hosts.triton.assembly.compare import Finding, compare, early_uses
 from fencepost.hosts.triton.assembly.numbered_locations import MOST, numbered_operations
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.translate import Translation, translations
@@ -29,31 +30,33 @@ class Verdict:
     barriers: int = 0
     waits: int = 0
     not_compared: str = ""
-    """Why nothing is said."""
+    """Why nothing is said but about registers."""
 
     def __str__(self) -> str:
         head = f"@{self.kernel} ({self.target})"
+        if self.findings:
+            lines = [f"{head}: the assembly is not what was asked for"]
+            lines += [f"  {finding}" for finding in self.findings[:SHOWN]]
+            if len(self.findings) > SHOWN:
+                lines.append(f"  and {len(self.findings) - SHOWN} more")
+            return "\n".join(lines)
         if self.not_compared:
             return f"{head}: its assembly was not compared: {self.not_compared}"
-        counts = f"{self.barriers} barriers and {self.waits} waits"
-        if not self.findings:
-            return f"{head}: {counts} in the assembly, as they were asked for"
-        shown = [f"  {finding}" for finding in self.findings[:SHOWN]]
-        more = len(self.findings) - SHOWN
-        return "\n".join(
-            [f"{head}: the assembly is not what was asked for"] + shown + [f"  and {more} more"] * (more > 0)
+        return (
+            f"{head}: {self.barriers} barriers and {self.waits} waits in the assembly, as they were asked for"
         )
 
 
 def verify_assembly(module: Module, assembly: str) -> Verdict:
-    """Compare the assembly of a module with it; its operations are numbered (`numbered_locations.with_numbers`)."""
+    """Compare the assembly of a module with it; its operations are numbered (`numbered_locations.with_numbers`).
+
+    Registers are followed in any case: what may be in them does not depend on the module.
+    """
     with collection_paused():
         functions = read_assembly(assembly)
         kernel = next((each for each in functions if each.is_kernel), functions[0])
         kernels = translations(module)
         reason = _not_compared(module, kernels, functions)
-        if reason:
-            return Verdict(kernel.name, kernel.target, not_compared=reason)
         of = {each.function.string("sym_name"): each for each in kernels}
         findings: list[Finding] = []
         barriers = waits = 0
@@ -62,8 +65,11 @@ def verify_assembly(module: Module, assembly: str) -> Verdict:
             steps = {step.line: step for block in made.blocks for step in block}.values()
             barriers += sum(step.meets in (Meets.WHOLE, Meets.LEAVES) for step in steps)
             waits += sum(bool(step.waits) for step in steps)
-            findings += compare(made, asked_for(of[function.name]))
-    return Verdict(kernel.name, kernel.target, tuple(findings), barriers, waits)
+            if reason:
+                findings += early_uses(outstanding(made))
+            else:
+                findings += compare(made, asked_for(of[function.name]))
+    return Verdict(kernel.name, kernel.target, tuple(findings), barriers, waits, reason)
 
 
 def refuse_wrong_assembly(verdict: Verdict) -> None:
