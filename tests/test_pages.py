@@ -80,7 +80,9 @@ def test_the_page_shows_what_the_commands_print(
     assert commands >= (COMMANDS | TOURS | STRATEGIES | OUTPUTS)[page]
 
 
-@pytest.mark.parametrize("page", [*COMMANDS, "embedding.md", "findings.md", "strategy-auto.md"])
+@pytest.mark.parametrize(
+    "page", [*COMMANDS, "embedding.md", "findings.md", "strategy-auto.md", "triton-amd.md"]
+)
 def test_the_python_of_the_page_prints_what_the_page_says(page: str) -> None:
     found = blocks(page)
     (place,) = [number for number, (_, language, _) in enumerate(found) if language == "python"]

@@ -19,6 +19,10 @@ GROUPS = {
     ),
     "FP42": ("Wave", "Errors in Python; a host keeps the compiler's own barriers."),
     "FP43": ("CUDA and PTX", "Exit code 2."),
+    "FP44": (
+        "Assembly of AMD kernels",
+        "Errors in Python; a kernel is compiled all the same, with a warning.",
+    ),
     "FP5": ("What `schedule` refuses", "Exit code 1."),
 }
 """The codes that begin alike: what they have in common."""

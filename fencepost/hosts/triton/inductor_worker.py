@@ -24,6 +24,8 @@ class Job:
     thorough: bool
     audited: bool
     """Whether somebody wants to know what is found."""
+    assembly: bool = False
+    """Whether assembly is compared; if it is wrong, that comes back as a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ def compile_with_fencepost(job: Job, compile_kernel: Callable[..., Any], *argume
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         show = found.append if job.audited else None
-        with installed(job.mode, show=show, decide=job.decide, thorough=job.thorough):
+        options = {"decide": job.decide, "thorough": job.thorough, "assembly": job.assembly}
+        with installed(job.mode, show=show, **options):
             compiled = compile_kernel(*arguments)
     ours = [str(each.message) for each in caught if issubclass(each.category, KernelWarning)]
     return WorkerResult(compiled, tuple(found), tuple(ours))

@@ -31,6 +31,8 @@ from fencepost.gc_pause import collection_paused
 from fencepost.hosts.common.audits import print_audit
 from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
+from fencepost.hosts.triton.assembly.verify import Verdict, refuse_wrong_assembly
+from fencepost.hosts.triton.assembly.watch import ASSEMBLY, AssemblyWatch
 from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.cache_keys import AddedKey, add_key
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
@@ -69,6 +71,12 @@ class Installation:
     thorough: bool = False
     """Whether what is passed on is simulated as well where it has mbarriers."""
     audits: list[Audit] = field(default_factory=list)
+    assembly: bool = False
+    """Whether the assembly of kernels for AMD is compared with what was asked for."""
+    verdicts: list[Verdict] = field(default_factory=list)
+    """What was found there,"""
+    watched: AssemblyWatch | None = None
+    """and the compilation that this was found in, the last one."""
     active: bool = True
     """Whether it still is installed: others may keep the hook and call it."""
     seconds: list[float] = field(default_factory=list)
@@ -87,7 +95,7 @@ class Installation:
     @property
     def key(self) -> str:
         """What tells kernels that are compiled with this from all others in Triton's caches."""
-        mode = f"{self.mode}-thorough" if self.thorough else self.mode
+        mode = self.mode + "-thorough" * self.thorough + "-assembly" * self.assembly
         return f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
 
     def hook(self, *arguments: Any) -> Any:
@@ -102,11 +110,22 @@ class Installation:
             return None
         lower = stages["llir"]
         vendor = "amd" if backend.target.backend == "hip" else "nvidia"
-        stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata)
+        watch = AssemblyWatch(self.tell_assembly) if self.assembly and ASSEMBLY in stages else None
+        if watch is not None:
+            self.watched = watch
+            watch.put_into(stages)
+        stages["llir"] = lambda source, metadata: self.lowered(lower, vendor, source, metadata, watch)
         del rest
         return None
 
-    def lowered(self, lower: Callable[..., Any], vendor: str, source: Any, metadata: Any) -> Any:
+    def lowered(
+        self,
+        lower: Callable[..., Any],
+        vendor: str,
+        source: Any,
+        metadata: Any,
+        watch: AssemblyWatch | None = None,
+    ) -> Any:
         """The stage that membar is part of."""
         note: dict[str, Any] = {"mode": self.mode, "left": "", "judged": "", "audits": []}
         metadata[NOTED] = note
@@ -131,6 +150,11 @@ class Installation:
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
+        if watch is not None:
+            # What is asked for has its barriers in it.
+            if changed is None and not stopped.done:
+                stopped.membar(stopped.module)
+            changed = watch.numbered(stopped.module if changed is None else changed)
         part = PassRange(with_membar=changed is None and not stopped.done, skipped=stopped.ran)
         with running(vendor, part):
             return lower(stopped.module if changed is None else changed, metadata)
@@ -164,6 +188,18 @@ class Installation:
         if self.show is not None:
             self.show(found)
 
+    def tell_assembly(self, verdict: Verdict, metadata: Any) -> None:
+        """What the assembly is like, noted with the kernel; a warning if it is not what was asked for."""
+        self.verdicts.append(verdict)
+        metadata[NOTED]["assembly"] = str(verdict)
+        try:
+            refuse_wrong_assembly(verdict)
+        except FencepostError as error:
+            metadata[NOTED]["wrong_assembly"] = str(error)
+            self.warn(str(error))
+        if verdict.not_compared:
+            self.warn(str(verdict))
+
     def compiled(self, *, src: Any, metadata: Any, cache_hit: bool, **rest: Any) -> None:
         """What Triton calls when it has a kernel, compiled or from its cache."""
         if self.listener is not None:
@@ -187,6 +223,8 @@ class Installation:
                 self.tell(audit_then)
             if left:
                 self.warn(f"@{name}, from Triton's cache, is as Triton compiles it: {left}")
+            if "wrong_assembly" in note:
+                self.warn(f"@{name}, from Triton's cache: {note['wrong_assembly']}")
 
     def leave(self, note: dict[str, Any], error: Exception) -> None:
         """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
@@ -212,17 +250,24 @@ def install(
     show: Callable[[Audit], None] | None = None,
     decide: Decide = fewer_or_membars,
     thorough: bool = False,
+    assembly: bool = False,
 ) -> Installation | None:
     """Audit every kernel that Triton compiles from now on, or give it fencepost's barriers where fewer of them run.
 
     `show` is called with what was found about each kernel; by default it is printed to standard error in audit
     mode. With `thorough`, what `replace` passes on is judged in full also where it has mbarriers: that takes from a
-    tenth of the compilation to several times as long.
+    tenth of the compilation to several times as long. With `assembly`, the assembly of kernels for AMD is compared
+    with the module that it was made from (docs/triton-amd.md).
     """
     mode = mode_of(mode, "triton", VARIABLE, "FP411")
     if mode is None:
         return None
     require_triton()
+    if assembly and not installed_release().membar_is_a_pass:
+        raise FencepostError(
+            f"assembly is not compared with Triton {installed_release().name}: membar is no pass of its own there",
+            code="FP405",
+        )
     uninstall()
     knobs = import_module("triton.knobs")
     if show is None and mode == AUDIT:
@@ -232,6 +277,7 @@ def install(
         show,
         decide,
         thorough,
+        assembly=assembly,
         before=knobs.runtime.add_stages_inspection_hook,
         listener=knobs.compilation.listener,
     )
@@ -239,7 +285,7 @@ def install(
     knobs.compilation.listener = made.compiled
     if not installed_release().asks_for_key:
         made.keys = add_key(made.key)
-    made.inductor = Inductor(Job(mode, decide, thorough, audited=show is not None), made.key)
+    made.inductor = Inductor(Job(mode, decide, thorough, show is not None, assembly), made.key)
     made.inductor.follow()
     _installations.put(made)
     return made
@@ -259,7 +305,9 @@ def installed(mode: str | None = None, **options: Any) -> AbstractContextManager
     """`install` for the body of a `with` statement."""
     return _installations.nested(
         lambda: install(mode, **options),
-        lambda outer: install(outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough),
+        lambda outer: install(
+            outer.mode, show=outer.show, decide=outer.decide, thorough=outer.thorough, assembly=outer.assembly
+        ),
     )
 
 
