@@ -242,6 +242,7 @@ class Parser:
             guard,
             negated,
             self.lines.current,
+            statement.span,
         )
 
 
