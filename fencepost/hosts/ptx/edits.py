@@ -1,7 +1,8 @@
 """Barriers taken out of PTX text and put into it. Every other byte stays; every step is judged again.
 
-`prune` comments out each `bar.sync` that the kernel is proven without, one after the other. `insert` puts `bar.sync 0;` between
-the two accesses of a race, at the last place before the second one that all threads reach, until the kernel is proven."""
+`prune` comments out each `bar.sync` that the kernel is proven without, one after the other. `insert` puts
+`bar.sync 0;` between the two accesses of a race, at the last place before the second one that all threads reach,
+until the kernel is proven."""
 
 from __future__ import annotations
 
@@ -54,10 +55,10 @@ def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
         instruction = barriers(parse(text), kernel)[number - len(removed)]
         shorter = without(text, instruction)
         verdict = launch.judge(shorter, kernel)
-        if verdict.verdict == "proven" and len(verdict.findings) <= len(before.findings):
-            if verdict.holds_for == before.holds_for:
-                removed.append(instruction.site)
-                text, after = shorter, verdict
+        same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
+        if same and len(verdict.findings) <= len(before.findings):
+            removed.append(instruction.site)
+            text, after = shorter, verdict
     return Edited(text, tuple(removed), before, after)
 
 
@@ -113,7 +114,9 @@ def _mended(
 
 
 def _count(verdict: KernelVerdict) -> int:
-    return len({(each.first.ptx_line, each.second.ptx_line) for each in verdict.findings if each.severity == "error"})
+    return len(
+        {(each.first.ptx_line, each.second.ptx_line) for each in verdict.findings if each.severity == "error"}
+    )
 
 
 def _all_races(verdict: KernelVerdict) -> bool:
