@@ -122,9 +122,7 @@ class _Table:
         found: dict[object, list[int]] = {}
         for row in map(int, rows):
             lanes = found.setdefault((int(self.threads[row]) // 32, int(self.numbers[row])), [])
-            if len(lanes) < 2:
-                lanes.append(row)
-            elif self.values[row] != self.values[lanes[0]] and len(lanes) == 2:
+            if len(lanes) < 2 or (self.values[row] != self.values[lanes[0]] and len(lanes) == 2):
                 lanes.append(row)
         return [row for lanes in found.values() for row in lanes]
 
