@@ -107,19 +107,29 @@ class _Table:
 
     def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
         """Conflicts between the rows of one word; those between warps before those within one."""
-        writes = [int(row) for row in rows if self.kinds[row] != READ]
+        kept = self._one_of_each(rows)
         seen: set[object] = set()
-        for first in writes[:MOST_WRITES]:
-            for second in self._by_warp(rows, first):
+        for first in [row for row in kept if self.kinds[row] != READ][:MOST_WRITES]:
+            for second in self._by_warp(kept, first):
                 found = self._conflict(first, second)
                 key = None if found is None else (frozenset(found.places), found.severity)
                 if found is not None and key not in seen:
                     seen.add(key)
                     yield found
 
-    def _by_warp(self, rows: NDArray[np.int64], first: int) -> list[int]:
-        other = self.threads[rows] // 32 != self.threads[first] // 32
-        return [*map(int, rows[other][:64]), *map(int, rows[~other][:64])]
+    def _one_of_each(self, rows: NDArray[np.int64]) -> list[int]:
+        """Two rows for each warp and instruction: many lanes of one warp would hide the others."""
+        found: dict[object, list[int]] = {}
+        for row in map(int, rows):
+            lanes = found.setdefault((int(self.threads[row]) // 32, int(self.numbers[row])), [])
+            if len(lanes) < 2 or (self.values[row] != self.values[lanes[0]] and len(lanes) == 2):
+                lanes.append(row)
+        return [row for lanes in found.values() for row in lanes]
+
+    def _by_warp(self, rows: list[int], first: int) -> list[int]:
+        warp = self.threads[first] // 32
+        other = [row for row in rows if self.threads[row] // 32 != warp]
+        return other + [row for row in rows if self.threads[row] // 32 == warp]
 
     def _conflict(self, first: int, second: int) -> Conflict | None:
         threads = int(self.threads[first]), int(self.threads[second])
