@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from .effects import effect
 from .evaluate import Evaluator
+from .flow import Flow
 from .intervals import Iteration, Place
+from .module import Instruction
 from .questions import Questions, Thread, loads_agree
 from .races import Races, Threads, readable
 from .values import Expression
@@ -23,6 +25,50 @@ class Doubt:
     values: dict[str, int]
 
 
+def barrier_blocks(flow: Flow) -> set[int]:
+    """The blocks with a barrier of all threads."""
+    return {
+        number
+        for number in flow.order
+        if any(effect(each).barrier == "block" for each in flow.blocks[number].instructions)
+    }
+
+
+def deciding(flow: Flow, block: int) -> set[int]:
+    """The branches that decide whether and how often a block runs."""
+    found: set[int] = set()
+    todo = [block]
+    while todo:
+        for branch in flow.control_dependences.get(todo.pop(), ()):
+            if branch not in found:
+                found.add(branch)
+                todo.append(branch)
+    return found
+
+
+def ends_otherwise(flow: Flow, branch: int, barriers: set[int]) -> bool:
+    """Whether all but one of the ways on lead to the thread's end: an early exit, not a barrier in a condition.
+
+    If what follows the barrier is also done by the threads that skip it, they have not left early."""
+    leading = [each for each in flow.successors[branch] if flow.reachable([each]) & barriers]
+    if len(leading) > 1:
+        return False
+    others = flow.reachable([each for each in flow.successors[branch] if each not in leading])
+    shared = others & flow.reachable(leading)
+    return not any(_works(each) for number in shared for each in flow.blocks[number].instructions)
+
+
+def _works(instruction: Instruction) -> bool:
+    return instruction.name in ("st", "atom", "red", "ld") or bool(effect(instruction).accesses)
+
+
+def conditional_branches(flow: Flow) -> set[int]:
+    """The branches that all threads must take alike, because a barrier depends on them."""
+    barriers = barrier_blocks(flow)
+    found = {branch for block in barriers for branch in deciding(flow, block)}
+    return {branch for branch in found if not ends_otherwise(flow, branch, barriers)}
+
+
 class Divergence:
     """Asks about the branches that decide whether barriers are reached."""
 
@@ -32,17 +78,13 @@ class Divergence:
         self.questions = questions
         self.flow = evaluator.flow
         self._answers: dict[tuple[int, frozenset[int], str], dict[str, int] | None] = {}
-        self.barrier_blocks = {
-            number
-            for number in self.flow.order
-            if any(effect(each).barrier == "block" for each in self.flow.blocks[number].instructions)
-        }
+        self.barrier_blocks = barrier_blocks(self.flow)
 
     def doubts(self, barrier: Place, threads: Threads) -> list[Doubt]:
         """The branches on which threads may part before a barrier."""
         found = []
-        for branch in sorted(self._deciding(barrier.block)):
-            if threads == "any" and self._ends_otherwise(branch):
+        for branch in sorted(deciding(self.flow, barrier.block)):
+            if threads == "any" and ends_otherwise(self.flow, branch, self.barrier_blocks):
                 continue
             common = frozenset(
                 loop.header for loop in self.flow.loops_around(branch) if barrier.block in loop
@@ -54,25 +96,6 @@ class Divergence:
             if values is not None:
                 found.append(Doubt(barrier, branch, values))
         return found
-
-    def _deciding(self, block: int) -> set[int]:
-        found: set[int] = set()
-        todo = [block]
-        while todo:
-            for branch in self.flow.control_dependences.get(todo.pop(), ()):
-                if branch not in found:
-                    found.add(branch)
-                    todo.append(branch)
-        return found
-
-    def _ends_otherwise(self, branch: int) -> bool:
-        """Whether all but one of the ways on lead to the thread's end without a barrier."""
-        leading = [
-            following
-            for following in self.flow.successors[branch]
-            if self.flow.reachable([following]) & self.barrier_blocks
-        ]
-        return len(leading) <= 1
 
     def _parts(self, branch: int, common: frozenset[int], threads: Threads) -> dict[str, int] | None:
         """Values with which two threads take a branch differently; None if there are none."""

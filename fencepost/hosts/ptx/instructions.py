@@ -221,6 +221,31 @@ def _address_of(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> An
     return b.extend(args[0], width, False) if b.width(args[0]) < width else b.extract(args[0], 0, width)
 
 
+def _brev(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """The bits in the opposite order: neighbours change places, then pairs, and so on."""
+    value, width = args[0], b.width(args[0])
+    step = 1
+    while step < width:
+        low = sum(1 << at for at in range(width) if at // step % 2 == 0)
+        amount, mask = b.constant(step, width), b.constant(low, width)
+        up = b.binary("shl", b.binary("and", value, mask), amount)
+        value = b.binary("or", up, b.binary("and", b.binary("lshr", value, amount), mask))
+        step *= 2
+    return value
+
+
+def _popc(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """How many bits are set: counts of pairs, of fours, of eights, and so on."""
+    value, width = args[0], b.width(args[0])
+    step = 1
+    while step < width:
+        mask = b.constant(sum(1 << at for at in range(width) if at // step % 2 == 0), width)
+        high = b.binary("and", b.binary("lshr", value, b.constant(step, width)), mask)
+        value = b.binary("add", b.binary("and", value, mask), high)
+        step *= 2
+    return b.extract(value, 0, 32)
+
+
 INTEGER: dict[str, Semantics] = {
     "mov": lambda b, instruction, args: args[0],
     "add": _binary("add"),
@@ -252,6 +277,8 @@ INTEGER: dict[str, Semantics] = {
     "bfi": _bfi,
     "shf": _shf,
     "lop3": _lop3,
+    "brev": _brev,
+    "popc": _popc,
     "cvta": _address_of,
     "mapa": lambda b, instruction, args: args[0],
 }
@@ -259,7 +286,7 @@ INTEGER: dict[str, Semantics] = {
 FUNCTIONS = frozenset(
     {
         *("fma", "sqrt", "rsqrt", "rcp", "ex2", "lg2", "sin", "cos", "tanh", "copysign", "testp", "slct"),
-        *("popc", "clz", "brev", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep"),
+        *("clz", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep"),
     }
 )
 """Instructions whose result depends on their operands alone, by a rule that is not followed."""
@@ -285,7 +312,7 @@ def result_width(instruction: Instruction) -> int:
     found = types_of(instruction)
     if instruction.name in ("setp", "testp", "isspacep"):
         return 1
-    if instruction.name in ("popc", "clz", "bfind"):
+    if instruction.name in ("clz", "bfind"):
         return 32
     return width_of(found[0]) if found and width_of(found[0]) else 32
 

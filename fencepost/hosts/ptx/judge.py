@@ -136,6 +136,12 @@ class Runs:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
             self._run(Setup(block, parameters), parameters == launch.parameters)
+        if launch.block is None:
+            return
+        count = launch.block[0] * launch.block[1] * launch.block[2]
+        for seed in range(2, 8):
+            if self.faithful and not self.errors and (proof.candidates or proof.doubts):
+                self._run(Setup(launch.block, launch.parameters, count, seed), True)
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case
@@ -272,6 +278,11 @@ def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, i
         f"threads of one block wait at different barriers: thread {threads[0]} at {sites[0]}, "
         f"thread {threads[1]} at {sites[1]}"
     )
+    if missed.parted:
+        message = (
+            f"thread {threads[1]} waits at a barrier that thread {threads[0]} does not reach with it: "
+            f"they part at {sites[0]}"
+        )
     fix = "move the barrier out of the condition, so that all threads of the block reach it"
     return Finding("FP002", "error", message, sites[0], sites[1], (threads[0], threads[1]), None, values, fix)
 

@@ -87,8 +87,9 @@ class Memory:
     def load_other(self, addresses: Bits, size: int, owners: NDArray[np.int64] | None = None) -> Bits:
         """Global memory, or local memory of the threads that own it."""
         words = addresses >> np.uint64(2)
-        found = ((words * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) % np.uint64(5)
-        found = np.where(addresses & np.uint64(3) == 0, found * np.uint64(self.seed), np.uint64(0))
+        mixed = (words + np.uint64(self.seed * 0x51ED270B)) * np.uint64(0x9E3779B97F4A7C15)
+        found = (mixed >> np.uint64(40)) % np.uint64(5)
+        found = np.where(addresses & np.uint64(3) == 0, found, np.uint64(0))
         if size == 8:
             # Two words; the upper one is zero so that numbers stay small.
             found &= np.uint64(0xFFFFFFFF)

@@ -86,6 +86,8 @@ class Instruction:
     guard: Register | None = None
     guard_negated: bool = False
     location: Location | None = None
+    span: tuple[int, int] = field(default=(0, 0), compare=False)
+    """Where it stands in the text, its semicolon included."""
 
     @property
     def opcode(self) -> str:

@@ -57,7 +57,9 @@ class LineTable:
             self.callers.pop(here, None)
             if match[4]:
                 self.callers[here] = (int(match[4]), int(match[5]), int(match[6]))
-            self.current = Location(self.files.get(here[0], "source"), here[1], self._chain(here))
+            if here[1] or self.current is None:
+                # Line 0 is code that the compiler moved: it is shown with what stands before it.
+                self.current = Location(self.files.get(here[0], "source"), here[1], self._chain(here))
 
     def _chain(self, here: Coordinates) -> tuple[int, ...]:
         lines: list[int] = []
@@ -242,6 +244,7 @@ class Parser:
             guard,
             negated,
             self.lines.current,
+            statement.span,
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from .divergence import conditional_branches
 from .effects import Access, commits_copies, destinations, effect, space_of, waits_for_copies
 from .evaluate import DYNAMIC, source_width
 from .flow import Flow
@@ -59,10 +60,12 @@ class Setup:
 
 @dataclass(frozen=True)
 class Missed:
-    """Threads of one block that wait at two barriers."""
+    """Threads of one block that wait at two barriers, or one that waits and one that went another way."""
 
     places: tuple[Place, Place]
     threads: tuple[int, int]
+    parted: bool = False
+    """Whether the first place is the branch at which they parted."""
 
 
 @dataclass
@@ -139,7 +142,7 @@ def _simulated(instruction: Instruction) -> bool:
     if name in ("ld", "ldu", "atom"):
         return True
     if name in ("bar", "barrier"):
-        return "red" not in instruction.parts
+        return True
     return (
         name == "shfl" or (name == "vote" and "ballot" in instruction.parts) or not destinations(instruction)
     )
@@ -175,14 +178,19 @@ class Simulation:
         self.log = Log()
         self.copies: list[tuple[Event, NDArray[np.int64]]] = []
         """Copies that may be in flight, and the commit group of each thread's."""
+        self.ways = {
+            branch: (np.zeros(self.count, dtype=np.uint64), np.zeros(self.count, dtype=np.int64))
+            for branch in conditional_branches(flow)
+        }
+        """For branches that barriers depend on: which way each thread went each time, and how often."""
         self.seen = Seen()
-        self.end = time.monotonic() + setup.seconds
+        self.end = time.thread_time() + setup.seconds
 
     def run(self) -> Seen:
         """Until every thread is done or time is up."""
         tainted = tainted_registers(self.flow)
         self._refuse(tainted)
-        while time.monotonic() < self.end and len(self.seen.conflicts) < 200:
+        while time.thread_time() < self.end and len(self.seen.conflicts) < 200:
             running = np.flatnonzero(self.state == RUNNING)
             if running.size:
                 self._step(running)
@@ -196,6 +204,9 @@ class Simulation:
                 self._end_interval()
                 self.seen.finished = True
                 break
+        if not self.seen.finished:
+            # What happened since the last barrier counts, although the next one was not reached.
+            self.seen.conflicts += self.log.conflicts()
         return self.seen
 
     def _refuse(self, tainted: set[str]) -> None:
@@ -249,6 +260,11 @@ class Simulation:
         elif len(block.successors) > 1 and block.guard is not None:
             held = (self.read(block.guard, who, 1).bits != 0) != block.guard_negated
             self.blocks[who] = np.where(held, block.successors[0], block.successors[1])
+            if number in self.ways:
+                bits, times = self.ways[number]
+                noted = np.minimum(times[who], 63).astype(np.uint64)
+                bits[who] |= np.where(times[who] < 63, held.astype(np.uint64) << noted, np.uint64(0))
+                times[who] += 1
         else:
             self.blocks[who] = block.successors[0]
 
@@ -303,6 +319,8 @@ class Simulation:
             if all("aligned" in each.parts or each.name == "bar" for each in instructions):
                 self.seen.missed.append(Missed((Place(*first), Place(*second)), (one, other)))
                 return
+        if self._parted(waiting):
+            return
         for block, index in places:
             instruction = self.flow.blocks[block].instructions[index]
             here = waiting[(self.blocks[waiting] == block) & (self.indices[waiting] == index)]
@@ -310,6 +328,21 @@ class Simulation:
                 self._reduce(instruction, waiting, here)
         self.state[waiting] = RUNNING
         self.indices[waiting] += 1
+
+    def _parted(self, waiting: Threads) -> bool:
+        """Whether some thread went another way than one that waits, at a branch that barriers depend on."""
+        one = int(waiting[0])
+        for branch, (bits, times) in self.ways.items():
+            both = np.minimum(np.minimum(times, times[one]), 63).astype(np.uint64)
+            known = (np.uint64(1) << both) - np.uint64(1)
+            others = np.flatnonzero((bits ^ bits[one]) & known)
+            instructions = self.flow.blocks[branch].instructions
+            if others.size and instructions:
+                here = Place(int(self.blocks[one]), int(self.indices[one]))
+                there = Place(branch, len(instructions) - 1)
+                self.seen.missed.append(Missed((there, here), (int(others[0]), one), True))
+                return True
+        return False
 
     def _reduce(self, instruction: Instruction, waiting: Threads, here: Threads) -> None:
         """`bar.red`: a count, or whether any or all predicates hold."""

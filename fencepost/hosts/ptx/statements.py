@@ -22,6 +22,8 @@ class Statement:
     kind: Literal["directive", "label", "open", "close", "code"]
     text: str
     line: int
+    span: tuple[int, int] = (0, 0)
+    """Where an instruction stands in the text, its semicolon included."""
 
 
 def without_comments(text: str) -> str:
@@ -115,4 +117,4 @@ class Cutter:
                 self._move(match.start())
                 break
             end = self._matching_brace(match.start()) if match[0] == "{" else match.end()
-        return Statement("code", " ".join(text.split()), line)
+        return Statement("code", " ".join(text.split()), line, (start, self.at))
