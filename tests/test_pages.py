@@ -34,7 +34,7 @@ STRATEGIES = {
     "strategy-optimal.md": 2,
     "strategy-walk.md": 2,
 }
-OUTPUTS = {"findings.md": 9}
+OUTPUTS = {"findings.md": 9, "cuda.md": 2, "cuda-mistakes.md": 11}
 KERNELS = {
     "copies-in-flight.md": 9,
     "split-barriers.md": 5,
@@ -49,7 +49,9 @@ Blocks = list[tuple[str, str, str]]
 def blocks(page: str) -> Blocks:
     """The code blocks of a page: the file that each is said to be, or nothing; its language; its text."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(r"(?:^`(\w+\.fp)`:\n\n)?^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(
+        r"(?:^`(\w+\.(?:fp|cu))`:\n\n)?^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL
+    )
 
 
 def shown(expected: str, printed: str) -> bool:

@@ -75,10 +75,10 @@ def _ptx(entry: Any, variant: Any) -> str:
 
 def _pruned(entry: Any) -> str | None:
     """A kernel without its redundant barriers; None if every one is needed."""
-    from fencepost.hosts.ptx.edits import prune
+    from fencepost.hosts.ptx.edits import Launch, prune
 
     text = _ptx(entry, entry.variants[0])
-    pruned = prune(text, block=entry.block).text
+    pruned = prune(text, entry.name, Launch(entry.block)).text
     return pruned if pruned != text else None
 
 

@@ -106,11 +106,11 @@ def _shown(verdict: KernelVerdict) -> str:
 
 def deletions(entry: Entry) -> list[Row]:
     """Each barrier of a proven kernel deleted in turn; a verdict of proven is right only for a redundant one."""
-    from fencepost.hosts.ptx.edits import redundant_barriers
+    from fencepost.hosts.ptx.edits import Launch, prune
 
     base = entry.variants[0]
     text = ptx_of(entry, base)
-    redundant = set(redundant_barriers(text, block=entry.block))
+    redundant = {site.ptx_line for site in prune(text, entry.name, Launch(entry.block)).changed}
     lines = text.split("\n")
     rows = []
     for number, line in enumerate(lines, 1):
