@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fencepost.check.concrete_access import counted_on, shown
+from fencepost.check.fix_places import barrier_that_waits
 from fencepost.check.report import Deadlock, Race
 from fencepost.check.suggested_edits import BEFORE, BEHIND, END, INSTEAD, Edit
 from fencepost.flow import Flow
@@ -29,8 +30,8 @@ MOST_WAITS = 12
 
 def for_race(flow: Flow, race: Race) -> Iterator[Edits]:
     """What might order two accesses."""
-    if race.unfenced is not None:
-        yield (Edit(race.unfenced, ops.SharedMemoryBarrier(), INSTEAD),)
+    for bare in _without_fence(race):
+        yield (Edit(bare, ops.SharedMemoryBarrier(), INSTEAD),)
     if race.signalled:
         yield from _waits_moved(flow, race)
     first = race.first.op
@@ -66,11 +67,18 @@ def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> 
             yield from _other_half(flow, deadlock.kind, op)
 
 
+def _without_fence(race: Race) -> list[ops.Operation]:
+    """The rendezvous between two accesses that lack the fence which would order them, the last one first."""
+    found = [race.unfenced] if race.unfenced is not None else []
+    found += [op for op in _barriers_on(race.path) if isinstance(op, ops.WorkgroupBarrier)]
+    return list(dict.fromkeys(found))
+
+
 # ---------------------------------------------------------------- places
 
 
 def _places(flow: Flow, race: Race) -> Iterator[tuple[ops.Operation, str]]:
-    """Where a barrier that all waves meet could stand between two accesses, the nearest to the second first."""
+    """Where a barrier that all waves meet could stand between two accesses: before loops, then near the second."""
     given = race.fix.before if race.fix is not None else None
     seen: set[tuple[ops.Operation, str]] = set()
     divergent = {guard.branch for block in flow.blocks for guard in block.guards}
@@ -78,7 +86,11 @@ def _places(flow: Flow, race: Race) -> Iterator[tuple[ops.Operation, str]]:
     inside = next((n for n in range(len(around) - 1, -1, -1) if around[n] in divergent), -1)
     ends = [(op, END) for op in _around(shown(race.first.op)) if isinstance(op, ops.Iterate)]
     free = around[inside:] if inside >= 0 else around
-    for place in [(given, BEFORE), *((op, BEFORE) for op in free), *ends]:
+    # Before a loop that the first access is not in, it runs once; that is where `insert` puts it.
+    with_first = set(_around(shown(race.first.op)))
+    loops = [op for op in free if isinstance(op, ops.Iterate) and op not in with_first]
+    hoisted = [(op, BEFORE) for op in reversed(loops)]
+    for place in [*hoisted, (given, BEFORE), *((op, BEFORE) for op in free), *ends]:
         op, how = place
         if op is None or (op, how) in seen or any(up in divergent for up in list(_around(op))[1:]):
             continue
@@ -100,10 +112,14 @@ def _around(op: ops.Operation) -> Iterator[ops.Operation]:
 
 
 def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator[Edits]:
-    """A wait for what an engine does: stronger where one stands, else before a barrier that stands, else with one."""
+    """A wait for what an engine does: stronger where one stands, else at a barrier that stands, else with one.
+
+    That is what `insert` does as well: whoever follows the suggestion gets the kernel that it writes.
+    """
     counter = first.counter
     grouped = any(_closes_group(op, counter) for block in flow.blocks for op in block.ops)
-    yield from _stronger_waits(race.weak, counter)
+    if not _is_for_others(race.weak, race.path):
+        yield from _stronger_waits(race.weak, counter)
     closing: list[ops.Operation] = []
     wait: list[ops.Operation]
     if grouped and not any(_closes_group(op, counter) for op in race.path):
@@ -121,12 +137,32 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
         return
     for barrier in _barriers_on(race.path):
         for count in _descending(_later(race.path, barrier, counter, grouped)):
-            wait = [*closing, ops.MemoryCounterWait({counter: count})]
-            yield tuple(Edit(barrier, op) for op in wait)
+            yield (*(Edit(barrier, op) for op in closing), *_waiting_first(barrier, counter, count))
     for place, how in _places(flow, race):
         for count in _descending(_later(race.path, shown(race.second.op), counter, grouped)):
-            wait = [*closing, ops.MemoryCounterWait({counter: count}), ops.SharedMemoryBarrier()]
+            wait = [*closing, *barrier_that_waits(first, count)]
             yield tuple(Edit(place, op, how) for op in wait)
+    yield from _stronger_waits(race.weak, counter)
+
+
+def _is_for_others(weak: ops.Operation | None, path: Sequence[ops.Operation]) -> bool:
+    """Whether shared memory is accessed between a wait and the next barrier: it may be there for that."""
+    if weak is None or weak not in path:
+        return False
+    behind = path[len(path) - path[::-1].index(weak) :]
+    for number, op in enumerate(behind):
+        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
+            return any(isinstance(each, ops.MemoryOperation) for each in behind[:number])
+    return False
+
+
+def _waiting_first(barrier: ops.Operation, counter: str, count: int) -> Edits:
+    """A barrier that stands, and waits for a counter first. A host's has no counts: the wait comes in front of it."""
+    if barrier.host is not None:
+        return (Edit(barrier, ops.MemoryCounterWait({counter: count})),)
+    if isinstance(barrier, ops.SharedMemoryBarrier):
+        return (Edit(barrier, replace(barrier, counts={**barrier.counts, counter: count}), INSTEAD),)
+    return (Edit(barrier, ops.SharedMemoryBarrier(counts={counter: count}), INSTEAD),)
 
 
 def _closes_group(op: ops.Operation, counter: str) -> bool:

@@ -56,7 +56,7 @@ def _barrier_fix(flow: Flow, race: Race) -> Fix:
     if race.signalled:
         return Fix("the wait for the barrier that is signalled already has to come", shown(race.second.op))
     what = f"{wait}, then a barrier," if wait else "a barrier"
-    put = (*put, ops.SharedMemoryBarrier())
+    put = (*put[:-1], *barrier_that_waits(race.first.op, 0)) if put else (ops.SharedMemoryBarrier(),)
     first, second = flow.blocks[race.first.block], flow.blocks[race.second.block]
     shared = {guard.branch for guard in first.guards}
     for guard in second.guards:
@@ -87,6 +87,14 @@ def _wait(flow: Flow, race: Race) -> tuple[str, tuple[ops.Operation, ...]]:
     if grouped and not any(isinstance(op, ops.CommitGroup) for op in race.path):
         return f"commit {work.counter}, then {wait}", (ops.CommitGroup(work.counter), put)
     return wait, (put,)
+
+
+def barrier_that_waits(work: ops.MemoryOperation, count: int) -> tuple[ops.Operation, ...]:
+    """A barrier that leaves so much of an engine's work outstanding; hosts have a wait and a barrier for that."""
+    assert isinstance(work, ops.AsyncOperation)
+    if work.host is not None:
+        return ops.MemoryCounterWait({work.counter: count}), ops.SharedMemoryBarrier()
+    return (ops.SharedMemoryBarrier(counts={work.counter: count}),)
 
 
 def _entered_again(flow: Flow, branch: ops.Operation, first: Block, second: Block, race: Race) -> bool:

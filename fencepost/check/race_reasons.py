@@ -42,7 +42,7 @@ def _in_flight(first: Touch, path: Sequence[ops.Operation], ungrouped: bool) -> 
         return (
             f"the {_work(first)} may be among those that the wait for counter {counter!r} leaves outstanding"
         )
-    return f"nothing has waited for the {_work(first)}: counter {counter!r} is never brought down in between"
+    return f"nothing waits for the {_work(first)}: no wait for counter {counter!r} lies in between"
 
 
 def too_weak(first: Touch, path: Sequence[ops.Operation]) -> ops.Operation | None:

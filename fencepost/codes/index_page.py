@@ -18,6 +18,7 @@ GROUPS = {
         "Errors in Python; a host keeps the compiler's own barriers.",
     ),
     "FP42": ("Wave", "Errors in Python; a host keeps the compiler's own barriers."),
+    "FP43": ("CUDA and PTX", "Exit code 2."),
     "FP5": ("What `schedule` refuses", "Exit code 1."),
 }
 """The codes that begin alike: what they have in common."""

@@ -9,8 +9,8 @@ What it means.
 ## Wrong
 ## Right
 
-The last two have a file (```fp, ```mlir, ```python; ```text for what cannot be run anywhere), a command (```console),
-or both.
+The last two have a file (```fp, ```mlir, ```cuda, ```ptx, ```python; ```text for what cannot be run anywhere), a
+command (```console), or both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 WHY, DO, WRONG, RIGHT = "Why it matters", "What to do", "Wrong", "Right"
 SECTIONS = (WHY, DO, WRONG, RIGHT)
 """The headings of a page, in their order."""
-FILES = {"fp": "kernel.fp", "mlir": "module.ttgir"}
+FILES = {"cuda": "kernel.cu", "fp": "kernel.fp", "mlir": "module.ttgir", "ptx": "kernel.ptx"}
 """What the file of an example is called in its command, by its language."""
 _TITLE = re.compile(r"# (FP\d{3}): (.+)\n")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
@@ -33,7 +33,7 @@ class Example:
     """A file and a command, or one of the two."""
 
     language: str
-    """Of the file: `fp`, `mlir`, `python`, `text`; empty if there is none."""
+    """Of the file: `fp`, `mlir`, `cuda`, `ptx`, `python`, `text`; empty if there is none."""
     text: str
     """The file."""
     command: str

@@ -6,10 +6,12 @@ import argparse
 from collections.abc import Iterator
 
 from fencepost.check import Check, Report
-from fencepost.commands.files import read_kernels
+from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.findings_output import FORMATS, Judged, Output
 from fencepost.commands.output import add_as_is_argument
-from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
+from fencepost.commands.ptx_check import add_ptx_arguments, is_thread_level, ptx_judgements
+from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
 from fencepost.phases import begin_file, begin_phase
@@ -17,7 +19,7 @@ from fencepost.phases import begin_file, begin_phase
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=CHECKED_HELP)
     add_options(parser, Check)
     parser.add_argument(
         "-t",
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit 1 as well if nothing was found but not everything was looked at",
     )
     add_as_is_argument(parser)
+    add_ptx_arguments(parser)
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -69,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     named = target_named(options.target).named_barriers if options.target else None
     output: Output = FORMATS[options.format](options)
     codes = [0]
-    files = kernel_files(options.files)
+    files = kernel_files(options.files, CHECKED)
     for number, (name, missing) in enumerate(files, 1):
         begin_file(name, number, len(files))
         silencer = Silencer()
@@ -79,6 +82,10 @@ def run(options: argparse.Namespace) -> int:
                 output.refuse(name, judged)
                 silencer.complete = False
                 codes.append(judged.exit_code)
+                continue
+            if isinstance(judged, JudgedPtx):
+                codes.append(1 if judged.errors or (options.require_proof and not judged.proven) else 0)
+                output.add_ptx(judged)
                 continue
             judged.report, judged.silenced = silencer.apply(judged.kernel, judged.report)
             codes.append(1 if _is_wrong(judged.report, options) else 0)
@@ -95,11 +102,15 @@ def _is_wrong(report: Report, options: argparse.Namespace) -> bool:
 
 def _judgements(
     name: str, options: argparse.Namespace, named_barriers: int | None
-) -> Iterator[Judged | FencepostError]:
+) -> Iterator[Judged | JudgedPtx | FencepostError]:
     """The kernels of a file, one after the other, each with what was found, or why it could not be judged."""
     check = read_options(Check, options, named_barriers=named_barriers)
     try:
-        kernels = read_kernels(name, compiled=not options.as_is)
+        source = read_source(name)
+        if is_thread_level(name, source.text):
+            yield from ptx_judgements(name, source, options)
+            return
+        kernels = kernels_of(name, source, compiled=not options.as_is)
         found = kernels.to_check()
     except FencepostError as error:
         yield error

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fencepost.did_you_mean import close
-from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
+from fencepost.hosts.kernel_files import Kernels, is_cuda, is_ptx, is_triton, read_triton
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
@@ -24,12 +24,28 @@ def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
 
     With `compiled`, a Triton module is taken as it gets compiled, with membar's barriers, if it has none yet.
     """
+    return kernels_of(name, read_source(name), compiled=compiled)
+
+
+def read_source(name: str) -> Source:
+    """The text of a file, or of standard input if it is called `-`."""
     shown = "<stdin>" if name == STDIN else name
     begin_phase("parsing")
-    text = _decoded(_bytes(name), shown)
-    if is_triton(name, text):
-        return _not_empty(read_triton(Source(shown, text), compiled=compiled), shown)
-    return _not_empty(Kernels(parse_all(text, shown)), shown)
+    return Source(shown, _decoded(_bytes(name), shown))
+
+
+def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
+    """The kernels in a text that was read from the file `name`."""
+    if is_triton(name, source.text):
+        return _not_empty(read_triton(source, compiled=compiled), source.name)
+    if is_ptx(name, source.text) or is_cuda(name, source.text):
+        raise FencepostError(
+            "this command does not take CUDA or PTX",
+            code="FP112",
+            source=source,
+            notes=[("help", "`fencepost check` judges CUDA and PTX")],
+        )
+    return _not_empty(Kernels(parse_all(source.text, source.name)), source.name)
 
 
 def _not_empty(kernels: Kernels, shown: str) -> Kernels:

@@ -14,6 +14,7 @@ from fencepost.commands.output import error_json, print_error, print_json, print
 if TYPE_CHECKING:
     from fencepost.check import Report
     from fencepost.hosts.kernel_files import Kernels
+    from fencepost.hosts.ptx.judged import JudgedPtx
     from fencepost.ir.source import FencepostError
     from fencepost.ir.trace import CapturedTrace
     from fencepost.report.diagnostics import Diagnostic
@@ -51,6 +52,39 @@ class TextOutput:
         self.count(found.report)
         if self.show(found):
             self.said = found.kernels.judged
+
+    def add_ptx(self, found: JudgedPtx) -> None:
+        """Print what was found in a kernel that is judged thread by thread."""
+        from fencepost.hosts.ptx.shown_findings import conclusion, distinct, reason_lines
+
+        self.judged += 1
+        self.unproven += not found.errors and not found.proven
+        for each in (each for each in distinct(found) if each.severity == "error"):
+            name = "race" if each.code == "FP001" else "divergent barrier"
+            self.counts[name] = self.counts.get(name, 0) + 1
+        self.show_ptx(found)
+        if self.options.quiet and found.proven:
+            return
+        sys.stdout.write(f"{found.file}: {found.name}: {conclusion(found)}\n")
+        for line in reason_lines(found):
+            sys.stdout.write(f"  {line}\n")
+
+    def show_ptx(self, found: JudgedPtx) -> None:
+        """Print each finding with both of its lines."""
+        from fencepost.hosts.ptx.shown_findings import finding_diagnostics
+        from fencepost.report.diagnostics import render
+        from fencepost.report.findings import MOST_SHOWN
+
+        options = self.options
+        every = finding_diagnostics(found, every=options.all)
+        most = MOST_SHOWN if options.max_findings is None else options.max_findings or len(every)
+        shown = every if options.all else every[:most]
+        for diagnostic in shown:
+            print_styled(render(diagnostic))
+            sys.stdout.write("\n")
+        if left := len(every) - len(shown):
+            more = f"{left} more not shown (--max-findings 0 shows all)"
+            sys.stdout.write(f"{found.file}: {found.name}: {more}\n")
 
     def show(self, found: Judged) -> bool:
         """Print it; whether there was anything to print."""
@@ -150,6 +184,12 @@ class JsonOutput:
         also = {"silenced": silenced_json(found.silenced)} if found.silenced else {}
         self.entries.append({"file": found.file, **more, **report_json(found.kernel, found.report), **also})
 
+    def add_ptx(self, found: JudgedPtx) -> None:
+        """Keep an entry."""
+        from fencepost.hosts.ptx.shown_findings import verdict_json
+
+        self.entries.append({"file": found.file, **verdict_json(found)})
+
     def refuse(self, file: str, error: FencepostError) -> None:
         """Programs learn of it from the entry, people on standard error."""
         print_error(error)
@@ -186,6 +226,14 @@ class SarifOutput:
         self.found += located(kernel, report, every=self.options.all, silenced=found.silenced)
         if report.ok and not report.explored.complete:
             self.unproven.append(unproven(found.file, kernel, report))
+
+    def add_ptx(self, found: JudgedPtx) -> None:
+        """Keep what was found, and what is not decided."""
+        from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
+
+        self.found += located_findings(found, every=self.options.all)
+        if found.verdict.verdict == "undecided":
+            self.unproven.append(located_undecided(found))
 
     def refuse(self, file: str, error: FencepostError) -> None:
         """Keep why a file could not be judged; people read it on standard error as well."""
@@ -224,6 +272,17 @@ class GithubOutput(TextOutput):
             level = "error" if self.options.require_proof else "warning"
             sys.stdout.write(f"{annotation(unproven(found.file, kernel, report), level)}\n")
         return self.conclude(found)
+
+    def show_ptx(self, found: JudgedPtx) -> None:
+        """Print annotations."""
+        from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
+        from fencepost.report.github_annotations import annotation
+
+        for each in located_findings(found, every=self.options.all):
+            sys.stdout.write(f"{annotation(each, each.level)}\n")
+        if found.verdict.verdict == "undecided":
+            level = "error" if self.options.require_proof else "warning"
+            sys.stdout.write(f"{annotation(located_undecided(found), level)}\n")
 
     def refuse(self, file: str, error: FencepostError) -> None:
         """Annotate a file that could not be judged."""

@@ -103,10 +103,13 @@ def _as_text(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> Iter
         yield f"  not exact: {limit}"
     if result.barriers and result.assumed:
         yield f"  assumed: {assumed_words(result.assumed)}"
-    if result.upgraded:
-        waits = "now waits" if len(result.upgraded) == 1 else "now wait"
-        many = plural(len(result.upgraded), "barrier")
-        yield f"  {many} of the kernel {waits} for async operations (line {_lines(kernel, result.upgraded)})"
+    waits = [each for each in result.upgraded if isinstance(each.op, MemoryCounterWait)]
+    barriers = [each for each in result.upgraded if each not in waits]
+    for changed, name, what in ((barriers, "barrier", "for async operations"), (waits, "wait", "for more")):
+        if changed:
+            verb = "now waits" if len(changed) == 1 else "now wait"
+            many = plural(len(changed), name)
+            yield f"  {many} of the kernel {verb} {what} (line {_lines(kernel, changed)})"
     if result.fenced:
         many = plural(len(result.fenced), "workgroup barrier")
         has = "now has a fence" if len(result.fenced) == 1 else "now have a fence"

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from fencepost.analysis.hazards import Hazard
 from fencepost.analysis.not_distinguished import limits_of
 from fencepost.analysis.program import Program
+from fencepost.analysis.sync import Sync
 from fencepost.emit.legacy_emitter import LegacyBarrierEmitter, change
 from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
 from fencepost.emit.structure import verify_barriers, verify_places
+from fencepost.emit.weak_waits import strengthened
 from fencepost.flow import Assumed, Position
 from fencepost.ir import ops
 from fencepost.placement.decision import Decision
@@ -54,7 +56,7 @@ class Inserted:
     barriers: tuple[Barrier, ...]
     """What was put in: barriers, and waits where nobody has to be met."""
     upgraded: tuple[Barrier, ...]
-    """Barriers that stood in the kernel and now wait for copies as well."""
+    """Barriers and waits that stood in the kernel and now wait for more copies than before."""
     fenced: tuple[Barrier, ...]
     """Workgroup barriers that stood in the kernel and now have a fence: waves are skewed, and it is missing there."""
     executed: float
@@ -83,7 +85,7 @@ def write_decision(
     reasons = Reasons(program, decision.placement, [*added, *changed], most_reasons)
     comments = {at: comment_for(reasons.at(at)) if commented else "" for at in reasons.positions}
     # Changed first: what is put in counts places by the operations that stand there now.
-    upgraded = {at: (change(program.existing_ops[at], decision.placement[at]),) for at in changed}
+    upgraded = {at: (_changed(program.existing_ops[at], decision.placement[at]),) for at in changed}
     made: Made
     if decision.split is not None:
         splitting = BasicSplitBarrierEmitter(config)
@@ -115,6 +117,11 @@ def write_decision(
         assumed=tuple(flow.assumed),
         limits=limits_of(program) + limits_of_waits(program),
     )
+
+
+def _changed(op: ops.SyncOperation, sync: Sync) -> ops.SyncOperation:
+    """The operation that does now what a barrier or wait of the kernel has to do more."""
+    return strengthened(op, sync) or change(op, sync)
 
 
 def _barriers(program: Program, decision: Decision, made: Made, reasons: Reasons) -> tuple[Barrier, ...]:

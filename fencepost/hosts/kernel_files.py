@@ -23,10 +23,18 @@ if TYPE_CHECKING:
 TRITON = (".ttgir", ".ttir", ".mlir")
 """How files with Triton modules are called."""
 OWN = ".fp"
+CUDA = ".cu"
+PTX = ".ptx"
+"""How files are called whose kernels `check` judges thread by thread."""
 # The first line that is neither empty nor a comment in either form (`#` also begins the names of MLIR's attributes).
 _MODULE = re.compile(
     r'(?:\s*(?:#|//)[^\n]*\n)*\s*(?:!\w+\s*=|module\b|tt\.func\b|"(?:builtin\.module|tt\.func)")'
 )
+
+
+# What a PTX text begins with, and what only CUDA has.
+_VERSION = re.compile(r"(?:\s*//[^\n]*\n|\s*/\*.*?\*/)*\s*\.version\s+\d", re.DOTALL)
+_GLOBAL = re.compile(r"^[^\n#]*\b__global__\b", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -161,3 +169,15 @@ def is_triton(name: str, text: str) -> bool:
     """Whether a file holds a Triton module: by its name, or else (`-`, `/dev/fd/63`) by its text."""
     suffix = Path(name).suffix
     return suffix in TRITON or (suffix != OWN and _MODULE.match(text) is not None)
+
+
+def is_ptx(name: str, text: str) -> bool:
+    """Whether a file holds PTX: by its name, or else by its first words."""
+    suffix = Path(name).suffix
+    return suffix == PTX or (suffix not in (OWN, CUDA, *TRITON) and _VERSION.match(text) is not None)
+
+
+def is_cuda(name: str, text: str) -> bool:
+    """Whether a file holds CUDA: by its name, or else by a kernel."""
+    suffix = Path(name).suffix
+    return suffix == CUDA or (suffix not in (OWN, PTX, *TRITON) and _GLOBAL.search(text) is not None)

@@ -1,9 +1,9 @@
 """`fix`: what `check` finds in kernels in text form, mended in their text.
 
 A missing barrier or wait is put in by `insert`, which knows where few of them are enough. What `insert` does not
-touch (phases and counts of mbarriers, barriers that not all waves reach, halves of split barriers) is mended by the
-edits that `check` suggests. Whatever was done, the text that comes out is read and judged once more: it counts if the
-kernel is clean then, or if some of its findings are gone and no new one has come.
+touch (phases and counts of mbarriers, barriers that not all waves reach, halves of split barriers, commit groups that
+are left open) is mended by the edits that `check` suggests. Whatever was done, the text that comes out is read and
+judged once more: it counts if the kernel is clean then, or if some of its findings are gone and no new one has come.
 """
 
 from __future__ import annotations
@@ -26,10 +26,15 @@ from fencepost.passes.insert import insert_barriers
 PutIn = Callable[[CapturedTrace], object]
 """Puts barriers and waits into a kernel."""
 
-INSERTED = (ops.SharedMemoryBarrier, ops.MemoryCounterWait, ops.CommitGroup)
-"""What `insert` puts in, or makes stronger where it stands; groups of copies come with the waits for them."""
+INSERTED = (ops.SharedMemoryBarrier, ops.MemoryCounterWait)
+"""What `insert` puts in, or makes stronger where it stands."""
 
-MORE = (ops.MbarrierOperation, ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)
+MORE = (
+    ops.MbarrierOperation,
+    ops.SharedMemoryBarrierSignal,
+    ops.SharedMemoryBarrierWait,
+    ops.CommitGroup,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ def _attempts(file: _File, report: Report, insert: PutIn) -> Iterator[str]:
 
 
 def _has_more_than_barriers(report: Report) -> bool:
-    """Whether a kernel has mbarriers or split barriers: one more barrier is not what mends a wait of theirs."""
+    """Whether a kernel has mbarriers, split barriers or commit groups: a barrier may not be what is missing."""
     assert report.kernel is not None
     bodies = (report.kernel, *report.kernel.functions())
     return any(isinstance(op, MORE) for body in bodies for op in body.preorder_walk())

@@ -8,16 +8,17 @@ from typing import Any
 
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
 from fencepost.check.group_by_fix import Cause, Finding, causes_of
-from fencepost.check.suggested_edits import INSTEAD
-from fencepost.emit.reason_comments import noun
 from fencepost.ir import ops
-from fencepost.ir.buffers import BufferArg, View
+from fencepost.ir.expr import is_divergent
 from fencepost.ir.printer import locate
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.race_words import iteration_words, race_title, shown_op, touch_words
 from fencepost.report.suggestions import edits_json, edits_text
-from fencepost.report.words import NAMES, access, place, plural
+from fencepost.report.weak_waits import LEFT, reason
+from fencepost.report.words import NAMES, plural
+from fencepost.report.wrong_phases import shown_finding, wrong_phase_diagnostic, wrong_wait
 
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
@@ -46,7 +47,7 @@ def diagnostics(trace: CapturedTrace, report: Report) -> list[Diagnostic]:
         return []
     source, spans = spans_of(trace)
     fixes = {
-        id(finding): edits_text(cause.edits, spans)
+        id(finding): edits_text(cause.edits, spans, source)
         for cause in causes_of(report)
         for finding in cause.findings
     }
@@ -96,22 +97,13 @@ def not_shown(causes: int) -> str:
 def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
     """One message for all that has the same cause."""
     first = cause.findings[0]
-    found = finding_diagnostic(first, source, spans, edits_text(cause.edits, spans))
-    wrong = [edit.at for edit in cause.edits if isinstance(edit.at, ops.MbarrierWait) and edit.how == INSTEAD]
+    found = finding_diagnostic(first, source, spans, edits_text(cause.edits, spans, source))
+    wrong = wrong_wait(cause)
+    if wrong is not None:
+        found = wrong_phase_diagnostic(found, cause, wrong, spans)
     notes = list(found.notes)
-    if wrong:
-        (wait, *_) = wrong
-        assert isinstance(wait, ops.MbarrierWait)
-        marks = [Mark(spans.get(wait), f"phase={wait.phase} is not the parity of the phase that is meant")]
-        marks += [mark for mark in found.marks if mark.span != spans.get(wait)]
-        title = f"this wait for {wait.view} is for the wrong phase"
-        # That memory is used too early is what people look for; that a wave may hang comes second.
-        race = next((each for each in cause.findings if isinstance(each, Race)), first)
-        notes.insert(0, ("so", finding_diagnostic(race, source, spans, "").title))
-        written = {mark.span: origin for mark, origin in zip(found.marks, found.origins, strict=True)}
-        origins = (wait.origin, *(written[mark.span] for mark in marks[1:]))
-        found = replace(found, title=title, marks=tuple(marks), primary=0, origins=origins)
-    others = cause.findings[1:]
+    said = shown_finding(cause)
+    others = [each for each in cause.findings if each is not said]
     if others and cause.edits:
         word, text = notes.pop()
         notes.append((word, f"{text}; it would also {_settles(others, spans)}"))
@@ -143,19 +135,19 @@ def finding_diagnostic(finding: Finding, source: Source, spans: Spans, fix: str)
 
 def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
     marks = [
-        Mark(spans.get(_shown(race.first.op)), _touch(race.first)),
-        Mark(spans.get(_shown(race.second.op)), _touch(race.second, race)),
+        Mark(spans.get(shown_op(race.first.op)), touch_words(race.first)),
+        Mark(spans.get(shown_op(race.second.op)), touch_words(race.second, race)),
     ]
-    written = [op.origin for op in (_shown(race.first.op), _shown(race.second.op))]
+    written = [op.origin for op in (shown_op(race.first.op), shown_op(race.second.op))]
     origins = [*written]
     if race.weak is not None:
-        marks.append(Mark(spans.get(race.weak), "this wait may leave it outstanding"))
+        marks.append(Mark(spans.get(race.weak), LEFT))
         origins.append(race.weak.origin)
-    path = _lines(race.path, spans)
-    if path and race.why.endswith("between them"):
-        notes = [("why", f"{race.why} on the path {path}")]
+    path, why = _lines(race.path, spans), reason(race)
+    if path and why.endswith("between them"):
+        notes = [("why", f"{why} on the path {path}")]
     else:
-        notes = [("why", race.why), *([("path", path)] if path else [])]
+        notes = [("why", why), *([("path", path)] if path else [])]
     if race.first.calls or race.second.calls:
         notes.append(
             ("calls", f"the first {_called(race.first.calls)}, the second {_called(race.second.calls)}")
@@ -168,13 +160,8 @@ def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
         notes.append(("fix", fix))
     elif race.fix is not None and race.fix.before is None and race.kind == "race" and race.unfenced is None:
         notes.append(("note", race.fix.what))
-    found = Diagnostic(CODES[race.kind], _title(race), tuple(marks), tuple(notes), source)
+    found = Diagnostic(CODES[race.kind], race_title(race), tuple(marks), tuple(notes), source)
     return replace(found, primary=1, origins=tuple(origins))
-
-
-def _shown(op: ops.Operation) -> ops.Operation:
-    """The operation that stands in the text: itself, or the one that it is a part of."""
-    return op.owner or op
 
 
 def _called(calls: tuple[ops.Call, ...]) -> str:
@@ -191,100 +178,6 @@ def _both_called(first: tuple[ops.Call, ...], second: tuple[ops.Call, ...]) -> s
     return f"the first {_called(first)}, the second {_called(second)}"
 
 
-def _title(race: Race) -> str:
-    first, second = race.first, race.second
-    one, two = f"wave {first.wave}", f"wave {second.wave}"
-    if race.kind == "wrong order":
-        late = f"{two}'s {access(second.op)}"
-        return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
-    mine, theirs = _place(first), _place(second)
-    what = (
-        "it" if mine == theirs else mine if _objects(first, second) else f"{mine}, which shares bytes with it"
-    )
-    if _engine_reads(second) or _arrival(second) is not None:
-        two += "'s engine"
-    can = f"{two} can {_verb(second)} {theirs}"
-    if _engine_reads(first):
-        return f"{can} while {one}'s engine may still be reading {what}"
-    if _arrival(first) is not None:
-        return f"{can} before {one}'s engine has arrived at {what}"
-    if first.by_engine:
-        return f"{can} while {one}'s copy into it is under way"
-    done = "read" if race.hazard == "WAR" else _participle(first)
-    return f"{can} before {one} has {done} {what}"
-
-
-def _arrival(touch: Touch) -> View | None:
-    """The mbarrier that an engine arrives on, if that is what it touches here and not what it copies."""
-    arrives = touch.op.arrives if isinstance(touch.op, ops.AsyncOperation) else None
-    if arrives is None or any(_holds(view, touch) for view in touch.op.views):
-        return None
-    return arrives.view
-
-
-def _holds(view: View, touch: Touch) -> bool:
-    """Whether bytes that were touched can be those of a view's buffer."""
-    buffer = view.buffer
-    found = buffer.choices if isinstance(buffer, BufferArg) else (buffer,)
-    at = touch.bytes
-    return any(
-        at.space is each
-        or (at.space is None and each.offset is not None and each.offset <= at.lo < each.offset + each.size)
-        for each in found
-    )
-
-
-def _place(touch: Touch) -> str:
-    """What is touched."""
-    arrives = _arrival(touch)
-    return place(touch.op) if arrives is None else str(arrives)
-
-
-def _objects(first: Touch, second: Touch) -> bool:
-    """Whether both are about mbarriers: one may be named in two ways, and that says nothing about memory."""
-    return all(isinstance(each.op, ops.MbarrierOperation) or _arrival(each) for each in (first, second))
-
-
-def _engine_reads(touch: Touch) -> bool:
-    return touch.by_engine and touch.verb == "reads"
-
-
-def _verb(touch: Touch) -> str:
-    if _arrival(touch) is not None or isinstance(touch.op, ops.MbarrierArrive | ops.MbarrierExpect):
-        return "arrive at"
-    if isinstance(touch.op, ops.MbarrierWait):
-        return "wait for"
-    if isinstance(touch.op, ops.MbarrierInit):
-        return "initialize"
-    return {"reads": "read", "writes": "write", "updates": "update", "copies into": "start a copy into"}[
-        touch.verb
-    ]
-
-
-def _participle(touch: Touch) -> str:
-    if isinstance(touch.op, ops.MbarrierInit):
-        return "initialized"
-    if isinstance(touch.op, ops.MbarrierArrive | ops.MbarrierExpect):
-        return "arrived at"
-    if isinstance(touch.op, ops.MbarrierWait):
-        return "waited for"
-    return {"writes": "written", "updates": "updated"}.get(touch.verb, touch.verb)
-
-
-def _touch(touch: Touch, race: Race | None = None) -> str:
-    when = ""
-    if touch.iteration:
-        when = ", " + ", ".join(f"{name} = {value}" for name, value in touch.iteration)
-    elif race is not None and race.distance:
-        when = ", in the next iteration" if race.distance == 1 else f", {race.distance} iterations later"
-    bytes_ = f"bytes {touch.bytes.lo}..{touch.bytes.hi}"
-    arrives = _arrival(touch)
-    if arrives is not None:
-        return f"wave {touch.wave}'s engine arrives at {arrives}{when}"
-    who = f"wave {touch.wave}'s engine" if _engine_reads(touch) else f"wave {touch.wave}"
-    return f"{who} {touch.verb} {bytes_}{when}"
-
-
 def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
     lines = [str(spans[op].line) for op in steps(path) if op in spans]
     if len(lines) > most:
@@ -295,30 +188,45 @@ def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:
 def steps(path: Sequence[ops.Operation]) -> list[ops.Operation]:
     """A path as the text has it: the parts of one operation are one step."""
     return [
-        _shown(op)
+        shown_op(op)
         for number, op in enumerate(path)
         if op.owner is None or number == 0 or path[number - 1].owner is not op.owner
     ]
 
 
 def _deadlock(deadlock: Deadlock, source: Source, spans: Spans, fix: str) -> Diagnostic:
-    marks = tuple(Mark(spans.get(_shown(op)), text) for op, text in deadlock.ops)
-    path = _lines(deadlock.path, spans)
+    ops_ = [*deadlock.ops, *_who_gets_there(deadlock)]
+    marks = tuple(Mark(spans.get(shown_op(op)), text) for op, text in ops_)
+    # Where a conditional keeps the others away, the path of the wave that waits says nothing.
+    path = _lines(deadlock.path, spans) if len(ops_) == len(deadlock.ops) else ""
     notes = [("path", path)] if path else []
-    written = [origin for op, _ in deadlock.ops if (origin := _shown(op).origin)]
+    written = [origin for op, _ in deadlock.ops if (origin := shown_op(op).origin)]
     if written:
         notes.append(("written", "; ".join(dict.fromkeys(written))))
     if fix:
         notes.append(("fix", fix))
-    origins = tuple(_shown(op).origin for op, _ in deadlock.ops)
+    origins = tuple(shown_op(op).origin for op, _ in ops_)
     return Diagnostic(CODES[deadlock.kind], deadlock.message, marks, tuple(notes), source, origins=origins)
 
 
+def _who_gets_there(deadlock: Deadlock) -> list[tuple[ops.Operation, str]]:
+    """For a barrier that some waves never reach: the conditional around it that they do not enter."""
+    if deadlock.kind != "stuck" or len(deadlock.ops) > 1:
+        return []
+    here = shown_op(deadlock.ops[0][0])
+    while here.graph is not None and here.graph.owner is not None:
+        inside, here = here.graph, here.graph.owner
+        if isinstance(here, ops.Conditional) and is_divergent(here.condition):
+            side = "this" if inside is here.then else "the other"
+            return [(here, f"only waves with `{here.condition}` take {side} side")]
+    return []
+
+
 def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnostic:
-    when = ", ".join(f"{name} = {value}" for name, value in finding.iteration)
-    mark = Mark(spans.get(_shown(finding.op)), when and f"with {when}")
+    when = iteration_words(finding.op, finding.iteration, finding.calls)
+    mark = Mark(spans.get(shown_op(finding.op)), when.removeprefix(", "))
     notes = (("calls", _called(finding.calls)),) if finding.calls else ()
-    origins = (_shown(finding.op).origin,)
+    origins = (shown_op(finding.op).origin,)
     return Diagnostic(CODES["out of range"], finding.message, (mark,), notes, source, origins=origins)
 
 
@@ -327,8 +235,9 @@ def _out_of_range(finding: OutOfRange, source: Source, spans: Spans) -> Diagnost
 
 def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
     """The verdict on one kernel for programs."""
-    _, spans = spans_of(trace)
+    source, spans = spans_of(trace)
     causes = causes_of(report)
+    fixes = [edits_text(cause.edits, spans, source) or None for cause in causes]
     number = {id(finding): place for place, cause in enumerate(causes) for finding in cause.findings}
     return {
         "kernel": trace.name,
@@ -337,12 +246,14 @@ def report_json(trace: CapturedTrace, report: Report) -> dict[str, Any]:
         "causes": [
             {
                 "findings": len(cause.findings),
-                "fix": edits_text(cause.edits, spans) or None,
+                "fix": fix,
                 "edits": edits_json(cause.edits, spans),
             }
-            for cause in causes
+            for cause, fix in zip(causes, fixes, strict=True)
         ],
-        "races": [_race_json(race, spans, causes, number[id(race)]) for race in report.races],
+        "races": [
+            _race_json(race, spans, number[id(race)], fixes[number[id(race)]]) for race in report.races
+        ],
         "deadlocks": [
             {
                 "cause": number[id(deadlock)],
@@ -380,7 +291,7 @@ def op_json(op: ops.Operation, spans: Spans) -> dict[str, Any]:
     """An operation: what it is and where it stands."""
     from fencepost.ir.printer import statement
 
-    op = _shown(op)
+    op = shown_op(op)
     span = spans.get(op)
     place_ = {"line": span.line, "column": span.column} if span else {"line": None, "column": None}
     return {"text": statement(op).removesuffix(" {"), **place_}
@@ -396,7 +307,7 @@ def _touch_json(touch: Touch, spans: Spans) -> dict[str, Any]:
     return found | {"calls": [op_json(call, spans) for call in touch.calls]} if touch.calls else found
 
 
-def _race_json(race: Race, spans: Spans, causes: Sequence[Cause], number: int) -> dict[str, Any]:
+def _race_json(race: Race, spans: Spans, number: int, fix: str | None) -> dict[str, Any]:
     return {
         "cause": number,
         "code": CODES[race.kind],
@@ -405,10 +316,10 @@ def _race_json(race: Race, spans: Spans, causes: Sequence[Cause], number: int) -
         "first": _touch_json(race.first, spans),
         "second": _touch_json(race.second, spans),
         "distance": race.distance,
-        "why": race.why,
+        "why": reason(race),
         "path": _path_json(race.path, spans),
         "weak_wait": op_json(race.weak, spans) if race.weak else None,
-        "fix": edits_text(causes[number].edits, spans) or None,
+        "fix": fix,
     }
 
 

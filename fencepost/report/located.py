@@ -61,6 +61,8 @@ class Located:
     """What would settle it, in words and as changes to the text, where these are known."""
     allow: Allow | None = None
     """The comment that silences it."""
+    level: str = "error"
+    """How bad it is: an error, or a warning."""
 
 
 def located(
@@ -74,7 +76,7 @@ def located(
     found: list[Located] = []
     before = Snapshot.of([trace]) if trace.source is not None and not report.ok else None
     for cause in causes_of(report):
-        fix, changes = edits_text(cause.edits, spans), _changes(before, cause.edits)
+        fix, changes = edits_text(cause.edits, spans, source), _changes(before, cause.edits)
         for shown in [Cause([each], cause.edits) for each in cause.findings] if every else [cause]:
             first = shown.findings[0]
             if every:

@@ -58,7 +58,7 @@ def _result(found: Located) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": found.code,
         "ruleIndex": CODES.index(found.code),
-        "level": "error",
+        "level": found.level,
         "message": {"text": found.message},
         "locations": [_location(found.place, found.kernel)],
         "partialFingerprints": {FINGERPRINT: found.fingerprint},

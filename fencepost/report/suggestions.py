@@ -7,13 +7,14 @@ from typing import Any
 
 from fencepost.check.suggested_edits import BEFORE, BEHIND, END, INSTEAD, Edit
 from fencepost.ir import ops
-from fencepost.ir.source import Span
+from fencepost.ir.source import Source, Span
 
 Spans = Mapping[ops.Operation, Span]
+COUNTED = {2: "two", 3: "three"}
 
 
-def edits_text(edits: Sequence[Edit], spans: Spans) -> str:
-    """What to do, in one line."""
+def edits_text(edits: Sequence[Edit], spans: Spans, source: Source | None = None) -> str:
+    """What to do, in one line; with `source`, what is there is quoted as it is written."""
     steps: list[str] = []
     rest = list(edits)
     while rest:
@@ -27,7 +28,7 @@ def edits_text(edits: Sequence[Edit], spans: Spans) -> str:
             else:
                 steps.append(f"take out the {_name(edit.at)}{_on(edit.at, spans)}")
         elif edit.how == INSTEAD:
-            steps.append(_instead(edit, _on(edit.at, spans)))
+            steps.append(_instead(edit, _on(edit.at, spans), _written(edit.at, spans, source)))
         else:
             same = [edit]
             while rest and rest[0].op is not None and (rest[0].at, rest[0].how) == (edit.at, edit.how):
@@ -53,25 +54,34 @@ def edits_json(edits: Sequence[Edit], spans: Spans) -> list[dict[str, Any]]:
 def _together(edits: Sequence[Edit]) -> str:
     from fencepost.ir.printer import statement
 
-    words = []
-    for edit in edits:
-        assert edit.op is not None
-        plain = type(edit.op) is ops.SharedMemoryBarrier and statement(edit.op) == "barrier"
-        words.append("a barrier" if plain else statement(edit.op))
-    text = ", then ".join(words)
-    return f"{text}," if len(words) > 1 else text
+    found = [edit.op for edit in edits if edit.op is not None]
+    if all(type(op) is ops.SharedMemoryBarrier and statement(op) == "barrier" for op in found):
+        return "a barrier" if len(found) == 1 else f"{COUNTED.get(len(found), len(found))} barriers"
+    text = ", then ".join(f"`{statement(op)}`" for op in found)
+    return f"{text}," if len(found) > 1 else text
 
 
-def _instead(edit: Edit, on: str) -> str:
+def _instead(edit: Edit, on: str, written: str) -> str:
     from fencepost.ir.printer import statement
 
     assert edit.op is not None
     if isinstance(edit.op, ops.MbarrierWait) and isinstance(edit.at, ops.MbarrierWait):
-        return f"`phase={edit.op.phase}` instead of `phase={edit.at.phase}`{on}"
-    change = f"`{statement(edit.op)}` instead of `{statement(edit.at)}`"
-    if isinstance(edit.at, ops.WorkgroupBarrier):
+        _, _, phase = written.partition("phase")
+        return f"`phase={edit.op.phase}` instead of `phase{phase}`{on}"
+    change = f"`{statement(edit.op)}` instead of `{written}`"
+    if isinstance(edit.at, ops.WorkgroupBarrier) and statement(edit.op) == "barrier":
         return f"a fence at the workgroup barrier{on}: {change}"
     return f"{change}{on}"
+
+
+def _written(op: ops.Operation, spans: Spans, source: Source | None) -> str:
+    """An operation as it stands in the user's text."""
+    from fencepost.ir.printer import statement
+
+    span = spans.get(op)
+    if source is None or span is None or op.host is not None or span.line != span.end_line:
+        return statement(op)
+    return source.line(span.line)[span.column - 1 : span.end_column - 1]
 
 
 def _where(edit: Edit, spans: Spans) -> str:

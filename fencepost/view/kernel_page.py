@@ -13,23 +13,21 @@ from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Span
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explained, Explanation, explain_barriers
-from fencepost.passes.insert import Insert
 from fencepost.phases import begin_phase
-from fencepost.report.diagnostics import Diagnostic
-from fencepost.report.findings import CODES, finding_diagnostic, grouped, spans_of, verdict
-from fencepost.report.heeded_comments import insert_heeding_comments
+from fencepost.report.findings import spans_of, verdict
 from fencepost.report.silencing import Silenced, Silencer
 from fencepost.report.stalls import stall_sentence, stalls_of
 from fencepost.report.words import consequence
 from fencepost.timing import SyncTime
 from fencepost.version import __version__
 from fencepost.view.hazard_windows import Windows, windows_of
-from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text
+from fencepost.view.mended_kernel import mended_kernel
+from fencepost.view.page_data import Barrier, KernelPage, Page, Text
+from fencepost.view.page_findings import findings_of
 from fencepost.view.python_lines import python_lines, written_at
-from fencepost.view.scenarios import Lines, Scenarios, is_switchable, scenarios_of
-from fencepost.view.strategy_rows import as_it_stands, copy_of, strategy_rows
+from fencepost.view.scenarios import is_switchable, scenarios_of
+from fencepost.view.strategy_rows import as_it_stands, strategy_rows
 
-MOST_FINDINGS = 50
 MOST_REASONS = 12
 """Of a barrier."""
 MOST_SECONDS = 5.0
@@ -43,18 +41,21 @@ def page_of(
 ) -> Page:
     """A page of some kernels.
 
-    With `mended`, those that race stand on it a second time, as `insert` leaves them; and those of a host, by the
+    With `mended`, those that are wrong stand on it a second time, as `fix` leaves them; and those of a host, by the
     lines of the Python that they were written in.
     """
     made = _Pages(target)
-    for trace in traces:
+    every = list(traces)
+    for trace in every:
         report = made.add(trace, f"@{trace.name}")
         in_time = made.has_time_for_another()
-        again = _mended(trace, report, target) if mended and in_time else None
-        if mended and report.races and not in_time:
-            made.leave_out("the kernel with the barriers of `insert`: what is here took long enough")
+        alone = sum(other.source is trace.source for other in every) == 1
+        again = mended_kernel(trace, report, target, alone=alone) if mended and in_time else None
+        if mended and not report.ok and not in_time:
+            made.leave_out("the kernel mended: what is here took long enough")
         if again is not None:
-            made.add(again, f"@{trace.name}, with the barriers of insert")
+            made.add(again.kernel, f"@{trace.name}, mended")
+            made.join(again.added)
         with python_lines(trace) as source:
             if mended and source is not None and made.has_time_for_another():
                 # Judged again: what is said may name lines.
@@ -87,6 +88,12 @@ class _Pages:
         last = self.kernels[-1]
         self.kernels[-1] = replace(last, left_out=(*last.left_out, what))
 
+    def join(self, added: tuple[int, ...]) -> None:
+        """Let the last two kernels lead to each other: one as it stands, one mended."""
+        number = len(self.kernels) - 1
+        self.kernels[number - 1] = replace(self.kernels[number - 1], other=number)
+        self.kernels[number] = replace(self.kernels[number], other=number - 1, added=added)
+
     def add(self, trace: CapturedTrace, title: str) -> Report:
         """One more kernel, and what was found in it, less what its comments allow.
 
@@ -115,38 +122,15 @@ class _Pages:
         return report
 
 
-def _mended(trace: CapturedTrace, report: Report, target: str) -> CapturedTrace | None:
-    """The kernel with the barriers that it lacks, as text; None if it lacks none, or none can help."""
-    if not report.races or any(op.host is not None for op in trace.preorder_walk()):
-        return None
-    try:
-        kernel = copy_of(trace)
-        insert_heeding_comments(Insert(target=target))(kernel)
-    except FencepostError:
-        return None  # the findings of the kernel itself say what is wrong with it
-    kernel.source = None
-    return kernel
-
-
 def _kernel_page(trace: CapturedTrace, report: Report, silenced: Silenced, target: str) -> KernelPage:
     """Everything but the strategies."""
     source, spans = spans_of(trace)
     left_out: list[str] = []
     explained, windows = _explained(trace, target, spans, left_out)
-    shown, left = grouped(trace, report, MOST_FINDINGS)
-    if left:
-        left_out.append(f"{left} more causes that `check` found")
-    allowed = [
-        (finding_diagnostic(finding, source, spans, ""), allow.reason)
-        for allow, findings in silenced.items()
-        for finding in findings
-    ]
-    if len(allowed) > MOST_FINDINGS:
-        left_out.append(f"{len(allowed) - MOST_FINDINGS} more findings that comments allow")
-    every = [*((diagnostic, "") for diagnostic in shown), *allowed[:MOST_FINDINGS]]
-    races = [lines for diagnostic, _ in every if (lines := _raced(diagnostic)) is not None]
+    found = findings_of(report, silenced, source, spans)
+    left_out += found.left_out
     begin_phase(f"running @{trace.name} step by step")
-    runs = scenarios_of(trace, races, spans)
+    runs = scenarios_of(trace, found.races, spans, found.wrong)
     left_out += [*runs.left_out, *report.explored.limits]
     places = ((op, written_at(op)) for op in spans)
     written = {
@@ -163,9 +147,12 @@ def _kernel_page(trace: CapturedTrace, report: Report, silenced: Silenced, targe
         report.ok,
         report.proven,
         _buffers(trace, windows),
-        _barriers(trace, explained, stalls_of(trace, target), spans),
+        tuple(
+            replace(barrier, wrong=found.wrong.get(op, ""))
+            for op, barrier in _barriers(trace, explained, stalls_of(trace, target), spans)
+        ),
         windows.found,
-        tuple(replace(_finding(diagnostic, runs), allowed=why) for diagnostic, why in every),
+        tuple(each.shown(runs) for each in found.shown),
         tuple(runs.runs),
         tuple(runs.switches),
         (),
@@ -207,7 +194,7 @@ def _barriers(
     explained: Explanation | None,
     stalls: dict[ops.Operation, SyncTime],
     spans: Spans,
-) -> tuple[Barrier, ...]:
+) -> list[tuple[ops.Operation, Barrier]]:
     """Every barrier and wait of the kernel, in the order of lines."""
     entries = {entry.op: entry for entry in explained.barriers} if explained is not None else {}
     found = []
@@ -215,8 +202,8 @@ def _barriers(
         for op in body.preorder_walk():
             if is_switchable(op):
                 entry = entries.get(op) if isinstance(op, ops.SyncOperation) else None
-                found.append(_barrier(op, entry, stall_sentence(stalls.get(op)), spans))
-    return tuple(sorted(found, key=lambda barrier: barrier.line))
+                found.append((op, _barrier(op, entry, stall_sentence(stalls.get(op)), spans)))
+    return sorted(found, key=lambda each: each[1].line)
 
 
 def _barrier(op: ops.Operation, entry: Explained | None, stall: str, spans: Spans) -> Barrier:
@@ -237,26 +224,6 @@ def _barrier(op: ops.Operation, entry: Explained | None, stall: str, spans: Span
         stall,
         origin,
     )
-
-
-# ---------------------------------------------------------------- findings
-
-
-def _raced(diagnostic: Diagnostic) -> Lines | None:
-    """The lines of the two accesses that a finding is about."""
-    lines = [mark.span.line for mark in diagnostic.marks if mark.span is not None]
-    races = diagnostic.code in (CODES["race"], CODES["wrong order"]) and len(lines) > 1
-    return (lines[0], lines[1]) if races else None
-
-
-def _finding(diagnostic: Diagnostic, runs: Scenarios) -> Finding:
-    """A finding, with the run that shows it."""
-    marks = tuple(Mark(mark.span.line, mark.text) for mark in diagnostic.marks if mark.span is not None)
-    lines = _raced(diagnostic)
-    scenario = runs.of_race.get(lines) if lines is not None else None
-    if diagnostic.code == CODES["stuck"] and runs.runs and runs.runs[0].recording.stuck:
-        scenario = 0
-    return Finding(diagnostic.code, diagnostic.title, marks, diagnostic.notes, scenario)
 
 
 def _line(op: ops.Operation, spans: Spans) -> int:

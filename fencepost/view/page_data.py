@@ -34,6 +34,8 @@ class Barrier:
     """How long waves wait there, as estimated."""
     origin: str = ""
     """Where it was written, for a host's kernel."""
+    wrong: str = ""
+    """What is wrong with it, where a finding is about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,9 @@ class Switch:
     on: int | None
     """and the same run with it."""
     note: str = ""
-    """Why there is nothing to see without it."""
+    """Why there is nothing to see without it, or that it is what is wrong."""
+    wrong: bool = False
+    """Whether a finding is about it: it does too little, or waits for the wrong phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,10 @@ class KernelPage:
     """For lines of a host's kernel: where they were written."""
     left_out: tuple[str, ...]
     """What is not shown, and why."""
+    other: int | None = None
+    """The same kernel mended, or as it was before that, by its number in `Page.kernels`."""
+    added: tuple[int, ...] = ()
+    """Of a mended kernel: the lines that are new or changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ wave can go on without it. With a barrier between them the other wave has to wai
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fencepost.check.concrete_access import Bytes
 from fencepost.check.loop_context import Context
@@ -72,6 +72,17 @@ class Met:
         return Met(self.kind, self.second.effect.hazard_with(self.first.effect), self.second, self.first)
 
     @property
+    def key(self) -> tuple[int, int, int, int]:
+        """Who makes which access."""
+        return self.first.wave, self.first.event.number, self.second.wave, self.second.event.number
+
+    def by(self, first: int, second: int) -> Met | None:
+        """The same accesses, made by other waves; None if these do not make them."""
+        if first not in self.first.event.waves or second not in self.second.event.waves:
+            return None
+        return Met(self.kind, self.hazard, replace(self.first, wave=first), replace(self.second, wave=second))
+
+    @property
     def hold(self) -> Hold | None:
         """The schedule that shows it; one wave and its own engine need none."""
         first, second = self.first, self.second
@@ -120,7 +131,7 @@ class RecordedRun(Simulation):
         super().__init__(context, path, waves, everyone, explored)
         self.cut_off()
         self.met: list[Met] = []
-        self.shown: Hold | None = None
+        self.shown: Met | None = None
         """The race that is to be seen."""
         self.left_out: dict[int, list[Event]] = {}
         """What each wave would have run."""
@@ -141,12 +152,15 @@ class RecordedRun(Simulation):
         known = len(self.races)
         super().record(kind, first, second, why)
         new = len(self.races) > known
-        if not new and (self.shown is None or first.wave not in (self.shown.wave, self.shown.other)):
+        wanted = self.shown
+        if not new and (
+            wanted is None or {first.wave, second.wave} != {wanted.first.wave, wanted.second.wave}
+        ):
             return
         met = Met(kind, first.effect.hazard_with(second.effect), first, second)
-        if met.hold is not None and self.shown in (met.hold, met.swapped.hold):
+        if wanted is not None and wanted.key in (met.key, met.swapped.key):
             # What the run is there to show comes first, also if other waves have raced in the same way before.
-            self.met.insert(0, met if met.hold == self.shown else met.swapped)
+            self.met.insert(0, met if met.key == wanted.key else met.swapped)
         elif new:
             self.met.append(met)
 
@@ -154,10 +168,18 @@ class RecordedRun(Simulation):
 class Recorder:
     """Lets a run go on step by step and writes it down."""
 
-    def __init__(self, run: RecordedRun, spans: Mapping[ops.Operation, Span], shown: Met | None) -> None:
+    def __init__(
+        self,
+        run: RecordedRun,
+        spans: Mapping[ops.Operation, Span],
+        shown: Met | None,
+        named: Met | None = None,
+    ) -> None:
+        """`shown` is what the run is there for; `named` is what it is said to be, if it happens anyway."""
         self.run = run
         self.spans = spans
-        self.hold = run.shown = shown.hold if shown is not None else None
+        self.hold = shown.hold if shown is not None else None
+        run.shown = shown or named
         self.waited_for = [] if shown is None else [shown.first, shown.second]
         """What is to be seen; the run may end soon after that."""
         self.step = 0

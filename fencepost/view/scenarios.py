@@ -7,7 +7,7 @@ schedule that shows it, once without the barrier and once with it: the same spee
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from fencepost.check import representatives
@@ -41,9 +41,20 @@ mbarriers count arrivals, all of them have one."""
 MOST_WORK = 2_000_000
 """What all runs of a kernel may cost together: see `check.report.Explored.work`."""
 
+FIRST, SECOND = 0, 1
+"""The waves that reasons and reports name where all waves do the same."""
+
 Spans = Mapping[ops.Operation, Span]
-Lines = tuple[int, int]
-"""The lines of two accesses."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRace:
+    """A race as a report names it: the access that should come first, then the one that comes too early."""
+
+    lines: tuple[int, int]
+    waves: tuple[int, int]
+    because: str = ""
+    """What lets it happen, where that is a wait of the kernel."""
 
 
 @dataclass(slots=True)
@@ -52,22 +63,24 @@ class Scenarios:
 
     runs: list[Scenario]
     switches: list[Switch]
-    of_race: dict[Lines, int]
+    of_race: dict[ReportedRace, int]
     """For a race that was found: the run that shows it."""
     left_out: list[str] = field(default_factory=list)
 
 
-def scenarios_of(trace: CapturedTrace, races: Sequence[Lines], spans: Spans) -> Scenarios:
-    """Everything that can be played about a kernel, given the races that `check` found in it."""
+def scenarios_of(
+    trace: CapturedTrace, races: Sequence[ReportedRace], spans: Spans, wrong: Collection[ops.Operation] = ()
+) -> Scenarios:
+    """Everything that can be played about a kernel, given the races that `check` found and what is `wrong` in it."""
     stage = _Stage(trace, spans, bool(races))
     found = Scenarios([], [], {})
-    base = stage.record(stage.paths[0], (), None) if stage.paths else None
+    base = stage.as_it_stands(races)
     if base is None:
         found.left_out.append("no run: there is nothing to run in the kernel")
         return found
     found.runs.append(Scenario("as it stands", (), base))
     _add_races(stage, races, found)
-    _add_switches(stage, found)
+    _add_switches(stage, found, wrong)
     if stage.explored.out_of_work():
         found.left_out.append("runs: there is more to simulate than a page has time for")
     if base.cut:
@@ -75,23 +88,29 @@ def scenarios_of(trace: CapturedTrace, races: Sequence[Lines], spans: Spans) -> 
     return found
 
 
-def _add_races(stage: _Stage, races: Sequence[Lines], found: Scenarios) -> None:
-    for lines in races[:MOST_FINDINGS]:
-        shown = stage.show((), lines)
+def _add_races(stage: _Stage, races: Sequence[ReportedRace], found: Scenarios) -> None:
+    for race in races[:MOST_FINDINGS]:
+        shown = stage.show_reported(race)
         if shown is None:
             continue
-        path, met = shown
-        recording = stage.record(path, (), met)
+        recording = stage.record_as(*shown, (), race.waves)
         if recording.races:
-            found.of_race[lines] = len(found.runs)
-            title = f"race {len(found.of_race)}: lines {lines[0]} → {lines[1]}"
-            found.runs.append(Scenario(title, (), recording))
+            found.of_race[race] = len(found.runs)
+            title = f"race {len(found.of_race)}: lines {race.lines[0]} → {race.lines[1]}"
+            found.runs.append(Scenario(title, (), _because(recording, race.because)))
     missing = len(races) - len(found.of_race)
     if missing:
         found.left_out.append(f"runs of {plural(missing, 'cause')} of races")
 
 
-def _add_switches(stage: _Stage, found: Scenarios) -> None:
+def _because(recording: Recording, reason: str) -> Recording:
+    """A run whose first race says what lets it happen."""
+    first, *others = recording.races
+    text = f"{first.text}; {reason}" if reason else first.text
+    return replace(recording, races=(replace(first, text=text), *others))
+
+
+def _add_switches(stage: _Stage, found: Scenarios, wrong: Collection[ops.Operation]) -> None:
     switchable = [op for op in stage.operations if is_switchable(op)]
     known: set[ops.Operation] = set()
     for op in switchable:
@@ -102,24 +121,27 @@ def _add_switches(stage: _Stage, found: Scenarios) -> None:
             continue
         together = stage.halves(op)
         known |= together
-        found.switches.append(_switch(stage, op, together, found))
+        switch = _switch(stage, op, together, found)
+        if not together.isdisjoint(wrong):
+            switch = replace(switch, note="this is what is wrong: see the findings", wrong=True)
+        found.switches.append(switch)
 
 
 def _switch(stage: _Stage, op: ops.Operation, together: set[ops.Operation], found: Scenarios) -> Switch:
     lines = tuple(sorted({stage.line(each) for each in together}))
     text = statement(op)
-    shown = stage.show(together, None)
+    shown = stage.show(together)
     # Without a race there may be a deadlock: waves that meet one barrier fewer than the others.
     path, met = shown if shown is not None else (stage.hangs(together), None)
-    off = stage.record(path, together, met) if path is not None else None
+    off = stage.record_as(path, met, together, (FIRST, SECOND)) if path is not None else None
     if path is None or off is None or not (off.races or off.stuck):
-        why = "no race without it on the paths that were run"
+        why = f"no {'other ' if stage.races else ''}race without it on the paths that were run"
         if shown is not None:
             why = "the race without it comes later than a run is shown"
         elif stage.explored.out_of_work():
             why = "not simulated: that would take too long"
         return Switch(stage.line(op), lines, text, None, None, why)
-    on = stage.record(path, (), met)
+    on = stage.record(path, (), _as_shown(met, off))
     number = len(found.runs)
     where = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
     found.runs.append(Scenario(f"without {where}", lines, off, number + 1))
@@ -180,19 +202,32 @@ class _Stage:
             return list(range(self.trace.waves))
         return representatives(self.context, path, everyone)[:MOST_WAVES]
 
-    def show(self, off: Collection[ops.Operation], lines: Lines | None) -> tuple[list[Visit], Met] | None:
-        """A path on which two accesses race without some barriers; if not said which, two that only race then."""
+    def show(self, off: Collection[ops.Operation]) -> tuple[list[Visit], Met] | None:
+        """A path on which two accesses race without some barriers, and not with them."""
         for path in self.paths[:TRIED]:
             if self.explored.out_of_work():
                 return None
-            if lines is not None:
-                found = [met for met in self._races(path, off) if tuple(map(self.line, met.pair)) == lines]
-            else:
-                known = {met.pair for met in self._races(path, ())} if self.races else set()
-                found = [met for met in self._races(path, off) if met.pair not in known]
+            known = {met.pair for met in self._races(path, ())} if self.races else set()
+            found = [met for met in self._races(path, off) if met.pair not in known]
             if found:
                 return path, min(found, key=_interest)
         return None
+
+    def show_reported(self, race: ReportedRace) -> tuple[list[Visit], Met] | None:
+        """A path on which the accesses of a report race, with the one second that comes too early."""
+        for path in self.paths[:TRIED]:
+            if self.explored.out_of_work():
+                return None
+            met = self._races(path, ())
+            found = [each for each in met if self._lines(each) == race.lines]
+            # Sides of a conditional that waves take at the same time have no order in the program.
+            found = found or [each.swapped for each in met if self._lines(each.swapped) == race.lines]
+            if found:
+                return path, min(found, key=_interest)
+        return None
+
+    def _lines(self, met: Met) -> tuple[int, int]:
+        return self.line(met.pair[0]), self.line(met.pair[1])
 
     def hangs(self, off: Collection[ops.Operation]) -> list[Visit] | None:
         """A path on which waves wait for ever without some barriers, and not with them."""
@@ -216,6 +251,26 @@ class _Stage:
         if not off:
             self.known_races[id(path)] = found
         return found
+
+    def as_it_stands(self, races: Sequence[ReportedRace]) -> Recording | None:
+        """The run with nothing changed; if the first race happens in it, by the waves that the report names."""
+        if not self.paths:
+            return None
+        path, met = self.show_reported(races[0]) or (None, None) if races else (None, None)
+        named = met.by(*races[0].waves) if met is not None and path is self.paths[0] else None
+        run = RecordedRun(self.context, self.paths[0], self.waves(self.paths[0]), (), self.explored)
+        return Recorder(run, self.spans, None, named).play()
+
+    def record_as(
+        self, path: list[Visit], met: Met | None, off: Collection[ops.Operation], waves: tuple[int, int]
+    ) -> Recording:
+        """A run that shows a race of these waves, the ones that are spoken of, if they can have it; else as found."""
+        named = met.by(*waves) if met is not None else None
+        if named is not None:
+            recording = self.record(path, off, named)
+            if recording.races and (recording.races[0].first[0], recording.races[0].second[0]) == waves:
+                return recording
+        return self.record(path, off, met)
 
     def record(self, path: list[Visit], off: Collection[ops.Operation], shown: Met | None) -> Recording:
         """A run, written down."""
@@ -247,6 +302,13 @@ class _Stage:
                     elif isinstance(each, ops.SharedMemoryBarrierWait) and each.bar_id == bar_id and signal:
                         pairs.append({signal, each})
         return pairs
+
+
+def _as_shown(met: Met | None, recording: Recording) -> Met | None:
+    """A race by the waves that have it in a run."""
+    if met is None or not recording.races:
+        return met
+    return met.by(recording.races[0].first[0], recording.races[0].second[0]) or met
 
 
 def _interest(met: Met) -> tuple[bool, int]:

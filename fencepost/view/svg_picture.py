@@ -120,10 +120,13 @@ class _Picture:
             if not line:
                 yield f'<text x="{LEFT + 46}" y="{y + 13}" fill="#57606a">⋮</text>'
                 continue
-            fill = "#ffe3e6" if line in racing else "#dcf3ec" if line in barriers else ""
+            wrong = line in barriers and bool(barriers[line].wrong)
+            fill = "#ffe3e6" if line in racing or wrong else "#dcf3ec" if line in barriers else ""
             if fill:
                 yield f'<rect x="{LEFT}" y="{y}" width="{self.text_width - 16:.0f}" height="{ROW}" fill="{fill}"/>'
-            sign = "⚡" if line in racing else "✗" if line in off else "●" if line in barriers else ""
+            sign = (
+                "⚡" if line in racing else "✗" if line in off or wrong else "●" if line in barriers else ""
+            )
             text = self.lines[line - 1]
             cut = text[: MOST_COLUMNS - 1] + "…" if len(text) > MOST_COLUMNS else text
             strike = ' text-decoration="line-through"' if line in off else ""

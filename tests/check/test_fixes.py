@@ -151,9 +151,9 @@ def test_no_suggested_wait_is_stronger_than_it_has_to_be(path: Path) -> None:
         ("%empty[0] count=3", "%empty[0] count=2", "`mbarrier_init %empty[0] count=3` instead of"),
         ("%empty[0] count=3", "%empty[0] count=4", "`mbarrier_init %empty[0] count=3` instead of"),
         ("mbarrier_expect %full[%i % 2] bytes=1024", "mbarrier_expect %full[%i % 2] bytes=512", "bytes=1024"),
-        ("      mbarrier_expect %full[%i % 2] bytes=1024\n", "", "mbarrier_expect %full[%i % 2] bytes=1024 before"),
-        ("      mbarrier_wait %full[%j % 2] phase=%j // 2 % 2\n", "", "mbarrier_wait %full[%j % 2] phase="),
-        ("      mbarrier_wait %empty[%i % 2] phase=(%i // 2 + 1) % 2\n", "", "mbarrier_wait %empty[%i % 2] phase="),
+        ("      mbarrier_expect %full[%i % 2] bytes=1024\n", "", "`mbarrier_expect %full[%i % 2] bytes=1024` before"),
+        ("      mbarrier_wait %full[%j % 2] phase=%j // 2 % 2\n", "", "`mbarrier_wait %full[%j % 2] phase="),
+        ("      mbarrier_wait %empty[%i % 2] phase=(%i // 2 + 1) % 2\n", "", "`mbarrier_wait %empty[%i % 2] phase="),
         ("  barrier\n", "", "a barrier before line 11"),
     ],
 )  # fmt: skip

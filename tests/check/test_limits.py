@@ -84,7 +84,7 @@ def test_findings_name_the_buffers_that_names_stand_for_and_the_calls() -> None:
     kernel = parse(FUNCTION, "two_buffers.fp")
     report = check(kernel)
     (text,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, report)]
-    assert "u = %a, v = %b" in text
+    assert "%u = %a, %v = %b" in text
     assert "calls: the first in the kernel itself, the second in @fill (line 11)" in text
     (race,) = report_json(kernel, report)["races"]
     assert [call["line"] for call in race["second"]["calls"]] == [11]
@@ -105,8 +105,10 @@ def test_an_engine_that_reads_is_told_from_one_that_copies() -> None:
     kernel = parse(text, "mma.fp")
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "can write %a while wave 0's engine may still be reading it" in found
-    assert "the engine's read may be among those that the wait for counter 'mma' leaves outstanding" in found
-    assert "fix: wait_count mma=0, then a barrier, before line 5" in found
+    assert (
+        "`wait_count mma=1` lets the newest async_mma stay in flight, and that is the one that reads" in found
+    )
+    assert "fix: `barrier mma=0` before line 5" in found
 
 
 def test_a_copy_in_no_group_needs_a_commit() -> None:
@@ -117,7 +119,7 @@ def test_a_copy_in_no_group_needs_a_commit() -> None:
     kernel = parse(text, "group.fp")
     (found,) = [render(diagnostic).plain for diagnostic in diagnostics(kernel, check(kernel))]
     assert "no `commit load` closes the group of the copy" in found
-    assert "fix: commit load before line 5" in found
+    assert "fix: `commit load` before line 5" in found
 
 
 def persistent(*, first: str = "%program", step: str = "%programs", wait: str = "phase=0") -> Report:

@@ -48,6 +48,18 @@ kernel @ring waves=5 {
   }
 }
 """
+WRONG_PHASE = RING.replace("  param %n\n", "").replace("%n", "8").replace("phase=%i // 2 % 2", "phase=%i % 2")
+"""The parity of the iteration, where that of the lap round the ring is meant."""
+WEAK = """\
+kernel @weak waves=4 {
+  shared %a : 2 x 1024
+  gather_to_lds %a[0]
+  gather_to_lds %a[1]
+  wait_count load=2
+  barrier
+  read %a[0]
+}
+"""
 COPY = """\
 kernel @copy waves=4 {
   shared %a : 1024

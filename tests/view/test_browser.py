@@ -11,7 +11,7 @@ from fencepost.ir.parser import parse_all
 from fencepost.view.html_page import html_page
 from fencepost.view.kernel_page import page_of
 from tests.view.browser import Browser, browser, installed
-from tests.view.kernels import COPY, HANGS, RACY, RING, TILE, large
+from tests.view.kernels import COPY, HANGS, RACY, RING, TILE, WEAK, WRONG_PHASE, large
 
 MOST_NODES = 4_000
 """Elements of the document, however long the kernel is: only what is in view is there."""
@@ -20,6 +20,8 @@ PAGES = {
     "racy": RACY,
     "ring": RING,
     "hangs": HANGS,
+    "phase": WRONG_PHASE,
+    "weak": WEAK,
     "two": TILE + COPY,
     "large": large(5_000),
     "allowed": RACY.replace("read %a", "read %a  # fencepost: allow FP001: the tile is constant"),
@@ -145,7 +147,43 @@ def test_the_mended_kernel_is_one_choice_away(reader: Reader) -> None:
     page.all("#kernel option")[1].click()
     assert page.text("#verdict").startswith("✓ no race")
     assert len(page.all(".row.barrier")) == 2
-    assert "None: there is nothing to find." in page.text("#findings")
+    assert not page.find("#findings-panel").is_displayed(), "there is nothing to find"
+
+
+def test_a_button_shows_it_mended_and_as_it_was(reader: Reader) -> None:
+    page = reader.opens("racy")
+    assert page.text("#other") == "Show it mended"
+    page.find("#other").click()
+    assert page.text("#verdict").startswith("✓ no race")
+    assert [row.get_attribute("data-line") for row in page.all(".row.added")] == ["5", "7"]
+    assert "+ new or changed" in page.text("#signs").replace("\n", " ")
+    page.find("#other").click()
+    assert page.text("#verdict").startswith("✗ 2 races") and not page.all(".row.added")
+
+
+def test_a_clean_kernel_has_nothing_to_mend(reader: Reader) -> None:
+    assert not reader.opens("tile").find("#other").is_displayed()
+
+
+def test_findings_stand_above_the_kernel(reader: Reader) -> None:
+    page = reader.opens("racy")
+    below = "document.getElementById('code-panel').getBoundingClientRect().top"
+    above = "document.getElementById('findings-panel').getBoundingClientRect().bottom"
+    assert page.run(f"return {above} <= {below}")
+    assert "line 5 write %a, %g wave 1 writes" in " ".join(page.text("#findings").split())
+
+
+def test_a_wait_that_is_what_is_wrong_is_marked_and_the_run_shows_why(reader: Reader) -> None:
+    page = reader.opens("phase")
+    wrong = page.find(".row.wrong")
+    assert wrong.get_attribute("data-line") == "12" and "✗" in wrong.text
+    assert page.text("#race").endswith("the wait on line 12 returns at once.")
+    assert "this is what is wrong" in page.text("#switches .is-wrong")
+    wrong.click()
+    assert "✗ wrong: with %i = 1 this is parity 1" in page.text("#details")
+    page = reader.opens("weak")
+    assert page.find(".row.wrong").get_attribute("data-line") == "5"
+    assert page.text("#race").endswith("the wait on line 5 lets it stay in flight.")
 
 
 def test_several_kernels_of_a_file(reader: Reader) -> None:

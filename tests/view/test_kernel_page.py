@@ -15,7 +15,7 @@ from fencepost.view import kernel_page, recording, strategy_rows
 from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import as_json
 from fencepost.view.python_lines import written_at
-from tests.view.kernels import COPY, RACY, RING, TILE, large, page, shown
+from tests.view.kernels import COPY, RACY, RING, TILE, WEAK, WRONG_PHASE, large, page, shown
 
 TTGIR = Path(__file__).parent.parent / "filecheck" / "ttgir"
 
@@ -67,12 +67,53 @@ def test_strategies_stand_side_by_side() -> None:
     assert rows["auto"].cycles and len(rows["auto"].lines) == rows["auto"].barriers
 
 
-def test_a_kernel_that_races_is_shown_again_with_the_barriers_of_insert() -> None:
+def test_a_kernel_that_races_is_shown_again_mended_and_each_leads_to_the_other() -> None:
     both = page_of([parse(RACY)])
     first, second = both.kernels
     assert (first.ok, second.ok) == (False, True)
-    assert second.title == "@tile, with the barriers of insert"
-    assert any("barrier" in line for line in both.texts[second.text].lines)
+    assert second.title == "@tile, mended"
+    assert (first.other, second.other) == (1, 0) and not first.added
+    lines = both.texts[second.text].lines
+    assert [lines[line - 1].split("#")[0].strip() for line in second.added] == ["barrier", "barrier"]
+
+
+def test_what_no_barrier_can_mend_is_shown_mended_as_well() -> None:
+    _, mended = page_of([parse(WRONG_PHASE, "phase.fp")]).kernels
+    assert mended.ok and mended.added == (12,)
+
+
+def test_a_file_keeps_its_layout_where_it_is_mended() -> None:
+    text = f"# Why.\n\n{RACY}\n# Ends here.\n"
+    both = page_of([parse(text, "racy.fp")])
+    mended = both.texts[both.kernels[1].text].lines
+    assert mended[:2] == ("# Why.", "") and mended[-1] == "# Ends here."
+
+
+def test_of_several_kernels_the_wrong_one_is_mended_alone() -> None:
+    kernels = page_of(parse_all(TILE + RACY.replace("@tile", "@racy"), "two.fp")).kernels
+    assert [kernel.title for kernel in kernels] == ["@tile", "@racy", "@racy, mended"]
+    assert [kernel.other for kernel in kernels] == [None, 2, 1]
+
+
+# ---------------------------------------------------------------- a wait that is what is wrong
+
+
+def test_a_wait_that_is_too_weak_is_what_is_wrong_and_not_redundant() -> None:
+    weak, barrier = shown(WEAK).barriers
+    assert weak.line == 5 and "lets the 2 newest copies stay in flight" in weak.wrong
+    assert not barrier.wrong
+    switch, _ = shown(WEAK).switches
+    assert switch.wrong and switch.note == "this is what is wrong: see the findings"
+
+
+def test_a_wait_for_the_wrong_phase_is_what_is_wrong() -> None:
+    wrong = {barrier.line: barrier.wrong for barrier in shown(WRONG_PHASE).barriers if barrier.wrong}
+    assert list(wrong) == [12] and wrong[12].endswith("the wait returns at once")
+
+
+def test_the_barriers_of_a_clean_kernel_are_not_wrong() -> None:
+    assert not any(barrier.wrong for barrier in shown(TILE).barriers)
+    assert not any(switch.wrong for switch in shown(TILE).switches)
 
 
 def test_a_clean_kernel_is_shown_once() -> None:
@@ -180,7 +221,7 @@ def test_a_page_that_takes_long_leaves_out_what_it_can_and_says_so(monkeypatch: 
     assert kernel.findings and kernel.scenarios and not kernel.strategies
     assert [text.partition(":")[0] for text in kernel.left_out[-2:]] == [
         "strategies side by side",
-        "the kernel with the barriers of `insert`",
+        "the kernel mended",
     ]
 
 
@@ -215,4 +256,4 @@ def test_a_kernel_that_took_long_is_shown_once(monkeypatch: pytest.MonkeyPatch) 
     assert len(page_of([parse(RACY)]).kernels) == 2
     monkeypatch.setattr(kernel_page, "MOST_SECONDS", 0.0)
     (kernel,) = page_of([parse(RACY)]).kernels
-    assert any("the kernel with the barriers of `insert`" in words for words in kernel.left_out)
+    assert any("the kernel mended" in words for words in kernel.left_out)

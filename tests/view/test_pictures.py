@@ -57,7 +57,7 @@ def test_pictures_are_well_formed(text: str) -> None:
 
 def test_the_picture_of_a_race_says_what_happens() -> None:
     svg = svg_picture(page(RACY), page(RACY).kernels[0])
-    assert "⚡ RAW: wave 0 reads %a (line 6) before wave 1" in svg
+    assert "⚡ RAW: wave 1 reads %a (line 6) before wave 0" in svg
     assert "dashed: nothing covers it" in svg
 
 
@@ -71,7 +71,8 @@ def test_the_picture_of_a_wrong_kernel_shows_what_goes_wrong_in_it() -> None:
     made = page_of([parse(WRONG_PHASE.read_text(encoding="utf-8"))], mended=False)
     assert any(scenario.switched_off for scenario in made.kernels[0].scenarios)
     svg = svg_picture(made, made.kernels[0])
-    assert ">Waves over time</text>" in svg and "⚡ WAR: wave 4 copies into %a" in svg
+    assert ">Waves over time</text>" in svg and "⚡ RAW: wave 0 reads %a" in svg
+    assert ">✗</text>" in svg, "the wait for the wrong phase is marked"
 
 
 def test_kernels_reports_and_results_show_themselves_in_a_notebook() -> None:

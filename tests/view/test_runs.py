@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.view.page_data import Recording
-from tests.view.kernels import COPY, HANGS, RACY, RING, SKEWED, SPLIT, TILE, large, shown
+from tests.view.kernels import COPY, HANGS, RACY, RING, SKEWED, SPLIT, TILE, WEAK, WRONG_PHASE, large, shown
 
 
 def without(text: str, line: int) -> tuple[Recording, Recording]:
@@ -90,6 +90,51 @@ def test_each_cause_has_a_run_of_a_kernel_that_races_as_it_stands() -> None:
         (first, second) = [mark.line for mark in finding.marks]
         race = kernel.scenarios[finding.scenario].recording.races[0]
         assert (race.first[1], race.second[1]) == (first, second)
+
+
+def named(text: str) -> tuple[str, str]:
+    """What the report says about a kernel's first race, and what its run shows."""
+    kernel = shown(text)
+    (finding, *_) = kernel.findings
+    assert finding.scenario is not None
+    return f"{finding.title} {dict(finding.notes)}", kernel.scenarios[finding.scenario].recording.races[
+        0
+    ].text
+
+
+@pytest.mark.parametrize("text", [RACY, TILE.replace("    barrier\n    %x", "    %x")])
+def test_the_run_shows_the_waves_of_the_report(text: str) -> None:
+    kernel = shown(text)
+    for finding in kernel.findings:
+        assert finding.scenario is not None
+        race = kernel.scenarios[finding.scenario].recording.races[0]
+        assert race.first[0] == 0 and race.second[0] == 1
+        assert finding.title.startswith("wave 1 can") and "before wave 0" in finding.title
+
+
+def test_without_a_barrier_the_waves_race_that_its_reasons_name() -> None:
+    off, _ = without(TILE, 7)
+    assert (off.races[0].first[0], off.races[0].second[0]) == (0, 1)
+    assert "wave 1's read of %a (line 8) can miss wave 0's write" in shown(TILE).barriers[1].reasons[0]
+
+
+def test_a_weak_wait_is_shown_letting_the_copy_pass() -> None:
+    title, race = named(WEAK)
+    assert "wave 0 can read %a[0] while its own copy into it is under way" in title
+    assert race.startswith("wave 0 reads %a[0] (line 7) while its own copy (line 3) is still under way")
+    assert race.endswith("the wait on line 5 lets it stay in flight")
+
+
+def test_a_wait_for_the_wrong_phase_is_shown_returning_too_early() -> None:
+    title, race = named(WRONG_PHASE)
+    assert "wave 0 can read %a[%i % 2] while wave 4's copy into it is under way" in title
+    assert race.startswith("wave 0 reads %a[%i % 2] (line 13) before wave 4's copy of it (line 20)")
+    assert race.endswith("the wait on line 12 returns at once")
+
+
+def test_the_run_as_it_stands_names_the_same_waves() -> None:
+    (race, *_) = shown(RACY).scenarios[0].recording.races
+    assert (race.first[0], race.second[0]) == (0, 1)
 
 
 def test_waves_that_wait_for_ever_are_named() -> None:

@@ -232,7 +232,7 @@ class Allocations:
 
     def size(self, op: Operation, offset: int | None) -> int | None:
         """How many bytes of its own an operation has; None if it has none."""
-        size = op.integer("allocation.size")
+        size = op.integer("allocation.size") or self.module.scratch.get(op)
         if size is None and offset is not None:
             # Nobody says how much: up to the end, then.
             size = max(self.end - offset, 1)

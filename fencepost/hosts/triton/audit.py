@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fencepost.check import check
@@ -11,6 +11,7 @@ from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.joint_kernel import trace_to_check
 from fencepost.hosts.triton.membar_marks import SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, SetAttribute
 from fencepost.hosts.triton.translate import Translation, target_of, translations
 from fencepost.hosts.triton.write_back import removable
@@ -21,6 +22,9 @@ from fencepost.report.findings import diagnostics
 
 MARKS = {SYNCED: False, "warpGroupLocal": True}
 """All its marks, and whether each belongs to the kind of operation."""
+OTHERS = {"ttg.global_scratch_memory_offset"}
+"""What other passes note on operations where membar is not a pass of its own: where global memory lies."""
+NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +116,25 @@ def triton_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
 
 def stock_edits(before: Module, after: Module) -> list[Edit]:
     """Just what membar did to a module: barriers, each with its location, and marks; FP410 if it did more."""
+    return edits_between(list(before.walk()), after.walk())
+
+
+def edits_between(
+    ours: list[Operation], theirs: Iterable[Operation], converted: Mapping[str, str] = NO_NAMES
+) -> list[Edit]:
+    """What was put between operations, and the marks on them; FP410 if it is more than barriers.
+
+    `converted` has other names that operations may have by now; such an operation is not compared any further.
+    """
     found: list[Edit] = []
-    ours = list(before.walk())
-    place = 0
-    for op in after.walk():
+    place, barrier = 0, installed_release().barrier.split('"')[1]
+    for op in theirs:
         here = ours[place] if place < len(ours) else None
-        if here is not None and here.name == op.name:
-            found += [
-                SetAttribute(here, name, _spelled(op, name), inherent=inherent)
-                for name, inherent in MARKS.items()
-                if name in op.attributes and name not in here.attributes
-            ]
-            changed = sorted(_changed(here, op) - MARKS.keys())
-            if changed:
-                raise FencepostError(
-                    f"membar has changed more than barriers: {', '.join(changed)} of {op.name}", code="FP410"
-                )
+        if here is not None and op.name in (here.name, converted.get(here.name)):
+            if here.name not in converted:
+                found += _marks(here, op)
             place += 1
-        elif here is not None and op.name == "ttg.barrier":
+        elif here is not None and op.name == barrier and not op.results:
             # It has the location of what it stands in front of, or of what it stands behind.
             near = (other for other in (here, ours[place - 1]) if other.location == op.location)
             found.append(InsertBarrier(here, at=next(near, None)))
@@ -138,6 +143,20 @@ def stock_edits(before: Module, after: Module) -> list[Edit]:
     if place < len(ours):
         raise FencepostError(f"membar has taken something out: {ours[place].name}", code="FP410")
     return found
+
+
+def _marks(here: Operation, op: Operation) -> list[Edit]:
+    """The marks that an operation has got; FP410 if anything else of it is not what it was."""
+    changed = sorted(_changed(here, op) - MARKS.keys() - OTHERS)
+    if changed:
+        raise FencepostError(
+            f"membar has changed more than barriers: {', '.join(changed)} of {op.name}", code="FP410"
+        )
+    return [
+        SetAttribute(here, name, _spelled(op, name), inherent=inherent)
+        for name, inherent in MARKS.items()
+        if name in op.attributes and name not in here.attributes
+    ]
 
 
 def _changed(before: Operation, after: Operation) -> set[str]:

@@ -11,9 +11,11 @@ from typing import Any
 
 from fencepost.hosts.triton.generic import generic_form, text_file, touches_shared
 from fencepost.hosts.triton.lowering import is_before_membar
+from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
+from fencepost.hosts.triton.scratch_sizes import with_sizes
 from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.ir.source import FencepostError, Source
 
@@ -35,9 +37,10 @@ def as_compiled(source: Source, metadata: dict[str, Any]) -> Module | None:
     except (RuntimeError, ValueError, KeyError) as error:
         said = str(error).strip().rpartition("\n")[2]
         raise FencepostError(f"Triton could not lower it: {said}", code="FP413", source=source) from None
-    stopped.membar(stopped.module)
     text = generic_form(stopped.module, context)
-    return read_module(text, source.name) if touches_shared(text) else None
+    if not touches_shared(text):
+        return None
+    return read_module(with_sizes(membar_at(stopped, text).after), source.name)
 
 
 def new_context() -> Any:

@@ -23,7 +23,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -32,15 +31,16 @@ from fencepost.hosts.common.audits import print_audit
 from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.audit import Audit, audit
+from fencepost.hosts.triton.cache_keys import AddedKey, add_key
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
-from fencepost.hosts.triton.generic import generic_form, parse_live, touches_shared
+from fencepost.hosts.triton.generic import generic_form, touches_shared
 from fencepost.hosts.triton.kept_audits import read, written
-from fencepost.hosts.triton.live_edits import can_be_made_live, make_live
-from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
-from fencepost.hosts.triton.text_edits import Edit, apply_edits
+from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError
@@ -51,18 +51,8 @@ NOTED = "fencepost"
 """The entry of a kernel's metadata that says what fencepost did: `left` with the reason, `judged` with what of the
 module that was passed on is proven, and `audits`."""
 
-Membar = Callable[[Any], None]
 Decide = Callable[[Module, Callable[[], Module]], list[Edit] | None]
 """What is done to a module, given it right before membar and, if asked for, as membar leaves it; None: just that."""
-
-
-class HalfDone(Exception):
-    """Edits of a live module went wrong, and some may have been made: it is to be replaced by what it was."""
-
-    def __init__(self, module: Any, reason: Exception) -> None:
-        super().__init__(str(reason))
-        self.module = module
-        self.reason = reason
 
 
 @dataclass(slots=True)
@@ -85,14 +75,20 @@ class Installation:
     """The hook that was there before,"""
     listener: Any = None
     """and the listener."""
+    keys: tuple[AddedKey, ...] = ()
+    """The functions that make keys, where Triton does not ask for one."""
+
+    @property
+    def key(self) -> str:
+        """What tells kernels that are compiled with this from all others in Triton's caches."""
+        mode = f"{self.mode}-thorough" if self.thorough else self.mode
+        return f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
 
     def hook(self, *arguments: Any) -> Any:
         """What Triton calls: for a cache key, or with the stages of a compilation."""
         if not arguments:
-            mode = f"{self.mode}-thorough" if self.thorough else self.mode
-            key = f"fencepost-{__version__}-{mode}-{self.decide.__module__}.{self.decide.__qualname__}"
             other = self.before() if self.before is not None else ("", "")
-            return key + other[0], key + other[1]
+            return self.key + other[0], self.key + other[1]
         backend, stages, *rest = arguments
         if self.before is not None:
             self.before(*arguments)
@@ -115,8 +111,8 @@ class Installation:
                     made = lower(source, metadata)
             else:
                 made = lower(source, metadata)
-        except AtMembar as stopped:
-            module, membar, ran = stopped.module, stopped.membar, stopped.ran
+        except AtMembar as at:
+            stopped = at
         else:
             self.leave(note, NotMet(f"its backend has no {missing}" if missing else "no such pass was run"))
             return made
@@ -125,62 +121,36 @@ class Installation:
         with collection_paused():
             began = time.thread_time()
             try:
-                changed = self.changed(module, membar, note)
-            except HalfDone as half:
-                module = half.module
-                self.leave(note, half.reason)
+                changed = self.changed(stopped, note)
             except Exception as error:  # whatever it is, the user's kernel has to compile
                 self.leave(note, error)
             self.seconds.append(time.thread_time() - began)
-        part = PassRange(with_membar=changed is None, skipped=ran)
+        part = PassRange(with_membar=changed is None and not stopped.done, skipped=stopped.ran)
         with running(vendor, part):
-            return lower(module if changed is None else changed, metadata)
+            return lower(stopped.module if changed is None else changed, metadata)
 
-    def changed(self, module: Any, membar: Membar, note: dict[str, Any]) -> Any:
+    def changed(self, stopped: AtMembar, note: dict[str, Any]) -> Any:
         """The module with the barriers that are chosen, judged by `check`; None if Triton is to go on by itself."""
-        before = generic_form(module)
+        before = generic_form(stopped.module)
         if not touches_shared(before):
             return None
-
-        @cache
-        def stock() -> Any:
-            made = parse_live(before, module.context)
-            began = time.thread_time()
-            membar(made)
-            self.membar_seconds.append(time.thread_time() - began)
-            return made
-
-        @cache
-        def after() -> Module:
-            return read_module(generic_form(stock(), module.context), trusted=True)
-
-        tree = read_module(before, trusted=True)
+        membar = membar_at(stopped, before, self.membar_seconds)
         if self.mode == "audit" or self.show is not None:
-            found = audit(after())
+            found = audit(membar.after)
             note["audits"].append(written(found))
             self.tell(found)
         if self.mode == "audit":
             return None
-        refuse_clusters(tree)
-        edits = self.decide(tree, after)
-        judge = partial(refuse_wrong, stock=after, thorough=self.thorough)
+        refuse_clusters(membar.before)
+        edits = self.decide(membar.before, lambda: membar.after)
+
+        def judge(module: Module) -> None:
+            note["judged"] = refuse_wrong(module, stock=lambda: membar.after, thorough=self.thorough)
+
         if edits is None:
-            # membar has run already, on a copy: that is passed on.
-            note["judged"] = judge(after())
-            return stock()
-        if edits and not can_be_made_live(tree, edits):
-            text = apply_edits(tree, edits)
-            note["judged"] = judge(read_module(text, trusted=True))
-            return parse_live(text, module.context)
-        if not edits:
-            note["judged"] = judge(tree)
-            return module
-        try:
-            make_live(module, tree, edits)
-            note["judged"] = judge(read_module(generic_form(module), trusted=True))
-        except Exception as error:
-            raise HalfDone(parse_live(before, module.context), error) from error
-        return module
+            judge(membar.after)
+            return membar.passed_on()
+        return membar.exchanged(edits, judge)
 
     def tell(self, found: Audit) -> None:
         """An audit, to whoever wants to know."""
@@ -261,6 +231,8 @@ def install(
     )
     knobs.runtime.add_stages_inspection_hook = made.hook
     knobs.compilation.listener = made.compiled
+    if not installed_release().asks_for_key:
+        made.keys = add_key(made.key)
     _installations.put(made)
     return made
 
@@ -285,6 +257,8 @@ def _take_out(made: Installation) -> None:
         knobs.runtime.add_stages_inspection_hook = made.before
     if knobs.compilation.listener == made.compiled:
         knobs.compilation.listener = made.listener
+    for added in made.keys:
+        added.take_out()
 
 
 _installations = Installations(_take_out)

@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from fencepost.hosts.triton.mlir.tree import Block, Module, Operation
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove
 
-BARRIER = "ttg.barrier"
+BARRIERS = frozenset({"ttg.barrier", "ttg.local_barrier", "gpu.barrier"})
+"""By release."""
 LOADS = frozenset({"tt.load", "amdg.buffer_load", "amdg.masked_load"})
 """Operations that bring a tile from global memory into registers."""
 STORES = frozenset({"ttg.local_store", "ttg.local_alloc"})
@@ -40,7 +41,7 @@ def _separated(
 ) -> Stores:
     """The stores that have a barrier between them and the loads that they wait for."""
     found: Stores = {}
-    number = {op: index for index, op in enumerate(op for op in module.walk() if op.name != BARRIER)}
+    number = {op: index for index, op in enumerate(op for op in module.walk() if op.name not in BARRIERS)}
     for block in {op.block: None for op in number if op.block is not None}:
         for op, barrier in _separated_in(block, inserted, removed):
             found[number[op]] = barrier
@@ -57,7 +58,7 @@ def _separated_in(
     for place, op in enumerate(block.operations):
         if op in inserted:
             barrier, barrier_at = None, place
-        if op.name == BARRIER:
+        if op.name in BARRIERS:
             if op not in removed:
                 barrier, barrier_at = op, place
             continue

@@ -14,7 +14,10 @@ from importlib import import_module
 from pathlib import Path
 
 from fencepost.hosts.triton.compile_here import lower, new_context
-from fencepost.hosts.triton.parsing_worker import die_with_parent, print_generic
+from fencepost.hosts.triton.generic import generic_form
+from fencepost.hosts.triton.membar import membar_at
+from fencepost.hosts.triton.parsing_worker import die_with_parent
+from fencepost.hosts.triton.scratch_sizes import with_sizes
 
 
 def main() -> None:
@@ -43,8 +46,7 @@ def _lowered(path: Path, text: str) -> str:
     context = new_context()
     module = import_module("triton._C.libtriton").ir.parse_mlir_module(str(path), context)
     stopped = lower(module, context, {})
-    stopped.membar(stopped.module)
-    return print_generic(stopped.module, context)
+    return with_sizes(membar_at(stopped, generic_form(stopped.module, context)).after)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from fencepost.hosts.triton.allocations import tile_bytes
 from fencepost.hosts.triton.index_values import condition_of
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
 from fencepost.hosts.triton.tdm import every_wave_arrives
 from fencepost.hosts.triton.tma import issuing_waves
@@ -38,6 +39,8 @@ MBARRIERS = (
     *(*INIT, *INVAL, *WAIT, *ENGINE_ARRIVES, *TMA_LOADS),
     *("ttng.barrier_expect", "ttng.arrive_barrier", "amdg.arrive_barrier"),
 )
+FOR_ALL = ("ttng.barrier_expect", "ttng.arrive_barrier")
+"""What one thread does for all waves, which have to meet before."""
 PREDICATE = {"ttng.wait_barrier": 2, "ttng.barrier_expect": 1, "ttng.arrive_barrier": 1}
 """Where operations have a condition among their operands, if they have one."""
 
@@ -184,9 +187,12 @@ class MbarrierWriter:
         return found[0] if len(found) == 1 else None
 
     def meet(self, op: Operation) -> None:
-        """The waves meet in front of an arrival, if there are several."""
+        """The waves meet in front of an arrival, if there are several.
+
+        In older releases they do not. Where barriers are placed, they do all the same: `write_back.arrival_barriers`.
+        """
         first, end = self.writer.waves
-        if end - first > 1:
+        if end - first > 1 and (installed_release().arrivals_meet or self.writer.local):
             self.writer.note(op, self.writer.barrier())
 
     @contextmanager

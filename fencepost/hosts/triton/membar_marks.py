@@ -8,6 +8,7 @@ matrix operations can be those of one warp group (`write_back.local_waits`).
 from __future__ import annotations
 
 from fencepost.hosts.triton.mlir.tree import Module, Value
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
 from fencepost.hosts.triton.text_edits import Edit, SetAttribute
 
@@ -17,7 +18,10 @@ MARKED = "hip:gfx9"
 
 
 def synced_marks(module: Module) -> list[Edit]:
-    """The marks on loads from shared memory."""
+    """The marks on loads from shared memory, where membar is left out."""
+    if not installed_release().membar_is_a_pass:
+        # membar is part of what comes next, and leaves them itself.
+        return []
     if not (module.operation.string("ttg.target") or "").startswith(MARKED):
         return []
     incoming: dict[Value, list[Value]] = {}

@@ -41,6 +41,8 @@ def parts_of(op: Operation, waves: int) -> list[Partition]:
     holder = next((inner for inner in op.regions[1].blocks[0].operations if inner.name == PARTITIONS), None)
     if holder is None:
         return []
+    # In older releases the specialization itself is given what partitions capture.
+    captures = holder.operands or op.operands
     counts = op.integers("partitionNumWarps") or ()
     starts = op.integers("warpGroupStartIds")
     found: list[Partition] = []
@@ -50,7 +52,7 @@ def parts_of(op: Operation, waves: int) -> list[Partition]:
         # Who gets which waves is decided late; until then they come one after the other.
         first = starts[number] if starts else free
         free = max(free, first + count)
-        captured = tuple(zip(region.blocks[0].arguments, holder.operands, strict=True))
+        captured = tuple(zip(region.blocks[0].arguments, captures, strict=True))
         found.append(Partition(op, region, first, first + count, captured))
     return sorted(found, key=lambda part: part.first)
 

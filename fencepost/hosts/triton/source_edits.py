@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.region_ends import closing_brace, is_written
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.ir.source import FencepostError, Mark, Span
 
@@ -18,11 +19,13 @@ IMPLICIT = "scf.yield"
 """The terminator that may not be written."""
 INSIDE = "  "
 """How much further in than its closing brace a region stands."""
-_BARRIER = "ttg.barrier local"
+REMOVED = ("ttg.barrier", "ttg.local_barrier", "rocdl.s.barrier")
+"""Barriers that may be taken out of a file."""
 _LOCATION = re.compile(r"\s(loc\(.*\))\s*$")
 # A line that is a barrier and nothing else, in either form.
 _ONLY_BARRIER = re.compile(
-    r'\s*(?:ttg\.barrier [\w|]+|rocdl\.s\.barrier|"(?:ttg\.barrier|rocdl\.s\.barrier)"\(\)[^()]*:\s*\(\)\s*->\s*\(\))'
+    r"\s*(?:ttg\.barrier [\w|]+|ttg\.local_barrier|rocdl\.s\.barrier|"
+    r'"(?:ttg\.barrier|ttg\.local_barrier|rocdl\.s\.barrier)"\(\)[^()]*:\s*\(\)\s*->\s*\(\))'
     r"\s*(?:loc\(.*\)\s*)?(?://.*)?$"
 )
 
@@ -40,7 +43,7 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
         if isinstance(edit, InsertBarrier) and edit.text == LOCAL_BARRIER:
             number, line = _line_to_come_before(module, edit.before)
             before.setdefault(number, []).append(_barrier_line(line))
-        elif isinstance(edit, Remove) and edit.operation.name in ("ttg.barrier", "rocdl.s.barrier"):
+        elif isinstance(edit, Remove) and edit.operation.name in REMOVED:
             number, line = _own_line(module, edit.operation)
             if not _ONLY_BARRIER.match(line):
                 raise _shares_its_line(module, edit.operation)
@@ -113,4 +116,5 @@ def _barrier_line(line: str) -> str:
     """A barrier with the margin and the location of the line that it goes before."""
     margin = line[: len(line) - len(line.lstrip())]
     location = _LOCATION.search(line)
-    return f"{margin}{_BARRIER} {location[1]}" if location else f"{margin}{_BARRIER}"
+    barrier = installed_release().written
+    return f"{margin}{barrier} {location[1]}" if location else f"{margin}{barrier}"

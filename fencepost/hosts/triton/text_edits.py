@@ -11,22 +11,31 @@ from dataclasses import dataclass
 
 from fencepost.hosts.triton.mlir.scan import balanced_end, span_of, split_list
 from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.ir.source import FencepostError, Mark, Source
 
-LOCAL_BARRIER = '"ttg.barrier"() <{addrSpace = 1 : i32}> : () -> ()'
-"""`ttg.barrier local`: a barrier that makes shared memory visible, in generic form."""
+LOCAL_BARRIER = ""
+"""Stands for a barrier that makes shared memory visible, as the installed release writes it (`ttg.barrier local`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InsertBarrier:
     """Put an operation (text of the generic form, without a location) before another.
 
-    Its location is that of the other one, or of `at`.
+    Its location is the one that is given (`"name"`), or that of `at`, or that of the other one.
     """
 
     before: Operation
     text: str = LOCAL_BARRIER
     at: Operation | None = None
+    location: str = ""
+
+    @property
+    def line(self) -> str:
+        """What is put in."""
+        place = self.location or (self.at or self.before).location_text
+        text = self.text or installed_release().barrier
+        return f"{text} loc({place})" if place else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +96,10 @@ def _line_start(text: str, operation: Operation) -> int | None:
 
 def _insertion(text: str, edit: InsertBarrier) -> Change:
     operation = edit.before
-    place = (edit.at or operation).location_text
-    location = f" loc({place})" if place else ""
     start = _line_start(text, operation)
     if start is None:
-        return operation.start, operation.start, f"{edit.text}{location} "
-    return start, start, f"{text[start : operation.start]}{edit.text}{location}\n"
+        return operation.start, operation.start, f"{edit.line} "
+    return start, start, f"{text[start : operation.start]}{edit.line}\n"
 
 
 def _removal(text: str, operation: Operation) -> Change:

@@ -14,6 +14,7 @@ from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.mbarriers import MbarrierWriter
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.slot_views import Views
 from fencepost.hosts.triton.table import COPY, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
@@ -326,6 +327,7 @@ class OperationWriter:
         if (
             op.name == "ttng.warp_group_dot_wait"
             and several
+            and installed_release().group_waits_meet
             and not (self.local or op.flag("warpGroupLocal"))
         ):
             # Unless it is marked as one of a warp group, the wait of several groups ends in a barrier.
@@ -357,9 +359,10 @@ class OperationWriter:
     def update_global(self, op: Operation) -> None:
         """An atomic on global memory begins with a barrier if it releases, and ends in one if it acquires or polls.
 
-        Where its result is handed to other waves through scratch memory, the barrier of that is the one it ends in.
+        Where its result is handed to other waves through scratch memory, the barrier of that is the one it ends in;
+        in older releases it has no other.
         """
-        order = op.integer("sem") or 0
+        order = (op.integer("sem") or 0) if installed_release().atomics_meet else 0
         if order in RELEASES:
             self.note(op, self.barrier())
         allocation = self.views.allocations.of.get(op)

@@ -1,9 +1,4 @@
-"""Which releases of Triton are accepted, and the refusal of all others.
-
-What we rely on (the printer, the parser, where membar stands among the passes) changes between
-releases without notice, and a wrong reading would be silent. So a release is accepted once the
-tests have run on it, and this is the only place that says so.
-"""
+"""Which Triton is installed, and the refusal of all releases that are not in the table (`releases`)."""
 
 from __future__ import annotations
 
@@ -13,12 +8,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from fencepost.hosts.common.releases import is_accepted
+from fencepost.hosts.triton.releases import NEWEST, RELEASES
 from fencepost.ir.source import FencepostError
 
-ACCEPTED = ("3.9",)
-"""Releases by their first two numbers; corrections (3.9.1) and local builds (3.9.0+git) go with them."""
-
-INSTALL = "pip install triton==3.9.0"
+ACCEPTED = tuple(release.name for release in RELEASES)
+INSTALL = f"pip install triton=={NEWEST.package}"
 
 
 def require_triton() -> str:

@@ -1,6 +1,6 @@
 """From a kernel back to its module: barriers that were put in or taken out, and waits made stronger, as edits.
 
-How an edit becomes text: `text_edits`; in a live module: `live_edits`; in the user's own file: `source_edits`.
+How an edit becomes text: `text_edits`; in the user's own file: `source_edits`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from fencepost.emit.write import Inserted
 from fencepost.hosts.triton.idle_waits import idle_waits
+from fencepost.hosts.triton.mbarriers import FOR_ALL
 from fencepost.hosts.triton.mlir.tree import Operation
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.table import TABLE
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.hosts.triton.translate import Translation
@@ -45,7 +47,8 @@ def synchronized(translation: Translation) -> tuple[list[Edit], bool]:
             RuntimeWarning,
             stacklevel=2,
         )
-    edits = [*edits_of(translation), *local_waits(translation), *stronger, *idle]
+    edits = [*edits_of(translation), *arrival_barriers(translation)]
+    edits += [*local_waits(translation), *stronger, *idle]
     return edits, bool(inserted.stronger)
 
 
@@ -87,7 +90,7 @@ def edits_of(translation: Translation) -> list[Edit]:
         elif isinstance(op, PUT_IN):
             found.append(InsertBarrier(behind(op)))
     for op_ in translation.own:
-        if op_.name == "ttg.barrier" and op_ not in existing and removable(op_):
+        if op_ not in existing and removable(op_):
             found.append(Remove(op_))
     return found
 
@@ -103,7 +106,7 @@ def stronger_waits(inserted: Inserted) -> list[SetAttribute]:
 
 def local_waits(translation: Translation) -> list[Edit]:
     """Marks on waits for matrix operations: barriers behind them are explicit now (see `translate`)."""
-    if translation.trace.waves <= WARP_GROUP:
+    if translation.trace.waves <= WARP_GROUP or not installed_release().group_waits_meet:
         return []
     return [
         SetAttribute(op, "warpGroupLocal", "unit", inherent=True)
@@ -112,9 +115,20 @@ def local_waits(translation: Translation) -> list[Edit]:
     ]
 
 
+def arrival_barriers(translation: Translation) -> list[Edit]:
+    """Barriers in front of what one thread does to an mbarrier for all, where the lowering brings none along.
+
+    Which barriers order the waves with an arrival is not for placement to find out: it takes mbarriers to be used as
+    they should, and that includes these.
+    """
+    if translation.trace.waves == 1 or installed_release().arrivals_meet:
+        return []
+    return [InsertBarrier(op) for op in translation.own if op.name in FOR_ALL]
+
+
 def removable(op: Operation) -> bool:
     """Whether a barrier is there for shared memory alone, and for the function that it stands in."""
-    if op.name != "ttg.barrier" or op.integer("addrSpace") != 1:
+    if op.name != "ttg.local_barrier" and (op.name != "ttg.barrier" or op.integer("addrSpace") != 1):
         return False
     around = op.parent
     while around is not None and not around.name.endswith(".func"):

@@ -64,6 +64,7 @@
     page.kernels.forEach((each, number) => choice.append(make("option", { value: number }, each.title)));
     element("kernel-choice").hidden = page.kernels.length < 2;
     choice.addEventListener("change", () => showKernel(Number(choice.value)));
+    element("other").addEventListener("click", showOther);
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     setTheme(dark.matches);
     dark.addEventListener("change", () => setTheme(dark.matches));
@@ -95,8 +96,11 @@
     const verdict = element("verdict");
     verdict.textContent = `${now.proven ? "✓" : now.ok ? "○" : "✗"} ${now.verdict}`;
     verdict.className = now.proven ? "clean" : now.ok ? "" : "found";
+    element("other").hidden = now.other === null;
+    element("other").textContent = otherWords();
     shown.longest = Math.min(Math.max(...lines().map((text) => text.length)), 200);
     makeColumns();
+    makeSigns();
     makeFindings();
     makeSwitches();
     makeScenarios();
@@ -108,9 +112,18 @@
     const shows = now.findings.filter((finding) => finding.scenario !== null && !finding.allowed);
     const isRead = (finding) => now.scenarios[finding.scenario].recording.races.slice(0, 1).some((race) => race.kind === "RAW");
     const firstRace = shows.find(isRead) || shows[0];
+    const first = firstRace ? firstRace.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
     if (firstRace) showRace(firstRace.scenario);
     else setScenario(0, 0);
-    selectLine(firstRace ? firstRace.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line, true);
+    selectLine(now.added.length ? now.added[0] : first, true);
+  }
+
+  function otherWords() {
+    return kernel().added.length ? "Show it as it was" : "Show it mended";
+  }
+
+  function showOther() {
+    if (kernel().other !== null) showKernel(kernel().other);
   }
 
   // ------------------------------------------------------------ the kernel: rows in view
@@ -156,12 +169,12 @@
     const box = element("code"), rows = element("rows");
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 10);
     const last = Math.min(shown.rows.length, Math.ceil((box.scrollTop + box.clientHeight) / ROW) + 10);
-    const waves = wavesOn(), racing = racingLines(), marks = markedLines(), off = linesOff();
+    const waves = wavesOn(), racing = racingLines(), marks = markedLines(), off = linesOff(), added = new Set(kernel().added);
     const room = Math.max(...[...waves.values()].map((each) => each.length), 2) * 18 + 4;
     const width = Math.min(Math.max(box.clientWidth - shown.width, 240), 90 + room + shown.longest * 8);
     const parts = [];
     for (let row = first; row < last; row++) {
-      parts.push(makeRow(row, { waves, racing, marks, off, room, width }));
+      parts.push(makeRow(row, { waves, racing, marks, off, added, room, width }));
     }
     parts.push(drawWindows(first, last, width));
     rows.replaceChildren(...parts);
@@ -177,13 +190,15 @@
     if (barrier) classes.push(isWritten(barrier) ? "barrier" : "barrier-before");
     if (now.off.has(line)) classes.push(barrier && !isWritten(barrier) ? "off-before" : "off");
     if (now.marks.has(line)) classes.push("marked");
+    if (now.added.has(line)) classes.push("added");
+    if (barrier && barrier.wrong) classes.push("wrong");
     if (line === shown.line) classes.push("selected");
     if (now.racing.has(line)) classes.push("race");
     const chips = here.map(([wave, action]) => {
       const kind = now.racing.has(line) && now.racing.get(line).has(wave) ? " races" : action === "x" || action === "h" ? " waits" : "";
       return make("span", { class: `chip${kind}`, title: `wave ${wave} ${ACTIONS[action][1]}` }, String(wave));
     });
-    const sign = barrier ? (now.off.has(line) ? "✗" : barrier.needed === false ? "○" : "●") : "";
+    const sign = barrier ? (now.off.has(line) || barrier.wrong ? "✗" : barrier.needed === false ? "○" : "●") : "";
     const origin = kernel().origins[line];
     return make(
       "div",
@@ -192,7 +207,7 @@
         "aria-posinset": row + 1, "aria-setsize": shown.rows.length, "data-line": line,
         style: `top:${row * ROW}px;width:${now.width}px`, onclick: () => selectLine(line, false),
       },
-      make("span", { class: "number" }, String(line)),
+      make("span", { class: "number" }, now.added.has(line) ? `+ ${line}` : String(line)),
       make("span", { class: "margin", "aria-hidden": "true" }, sign),
       make("span", { class: "chips", style: `width:${now.room}px` }, ...chips),
       make("span", { class: "indent" }, indent(lines()[line - 1])),
@@ -203,11 +218,13 @@
   }
 
   function barrierWords(barrier) {
+    if (barrier.wrong) return `, wrong: ${barrier.wrong}`;
     if (barrier.needed === false) return `, redundant: ${barrier.reasons.join("; ")}`;
     return barrier.reasons.length ? `, needed: ${barrier.reasons[0]}` : ", a barrier or wait";
   }
 
   function barrierTip(barrier) {
+    if (barrier.wrong) return `wrong: ${barrier.wrong}`;
     const words = { true: "needed", false: "redundant", null: "a barrier or wait" }[String(barrier.needed)];
     return [words, ...barrier.reasons.slice(0, 4)].join("\n• ");
   }
@@ -249,6 +266,22 @@
       make("li", {}, sampleBar(kind, false), `${kind} ${words}`));
     if (now.windows.some((each) => !each.covered)) list.push(make("li", {}, sampleBar("RAW", true), "nothing covers it"));
     element("kinds").replaceChildren(...(now.windows.length ? list : []));
+  }
+
+  function makeSigns() {
+    const now = kernel(), list = [];
+    const has = (test) => now.barriers.some(test);
+    const sign = (text, words, kind) => list.push(make("li", {}, make("span", { class: kind }, text), words));
+    if (has((each) => !each.wrong && each.needed !== false)) sign("●", "barrier or wait", "sign");
+    if (has((each) => !each.wrong && each.needed === false)) sign("○", "nothing needs it", "sign");
+    if (has((each) => each.wrong)) sign("✗", "wrong", "sign wrong");
+    if (now.added.length) sign("+", "new or changed", "sign good");
+    if (now.scenarios.length) {
+      sign("0", "wave on this line", "chip");
+      sign("0", "waits", "chip waits");
+      if (now.scenarios.some((each) => each.recording.races.length)) sign("0", "races", "chip races");
+    }
+    element("signs").replaceChildren(...list);
   }
 
   function sampleBar(kind, open) {
@@ -371,7 +404,7 @@
     if (now.origins[line]) parts.push(make("p", {}, `written in ${now.origins[line]}`));
     for (const finding of now.findings) {
       for (const mark of finding.marks) {
-        if (mark.line !== line) continue;
+        if (mark.line !== line || (barrier && barrier.wrong === mark.text)) continue;
         parts.push(make("p", {}, `${finding.allowed ? "○" : "✗"} ${finding.code}: ${mark.text || finding.title}`));
         if (finding.allowed) parts.push(make("p", { class: "hint" }, `allowed: ${finding.allowed}`));
       }
@@ -389,8 +422,8 @@
   function barrierDetails(barrier) {
     const parts = [];
     const heads = { true: "● needed:", false: "○ redundant:", null: "● a barrier or wait:" };
-    parts.push(make("p", {}, make("b", {}, heads[String(barrier.needed)])));
-    parts.push(...reasonLists(barrier));
+    if (barrier.wrong) parts.push(make("p", { class: "wrong" }, make("b", {}, "✗ wrong: "), barrier.wrong));
+    else parts.push(make("p", {}, make("b", {}, heads[String(barrier.needed)])), ...reasonLists(barrier));
     if (barrier.stall) parts.push(make("p", { class: "hint" }, barrier.stall));
     const number = kernel().switches.findIndex((each) => each.lines.includes(barrier.line));
     const change = kernel().switches[number];
@@ -427,19 +460,25 @@
     const allowed = found.filter((finding) => finding.allowed).length, counts = [];
     if (found.length > allowed) counts.push(String(found.length - allowed));
     if (allowed) counts.push(`${allowed} allowed`);
-    element("findings-title").textContent = counts.length ? `Findings (${counts.join(", ")})` : "Findings";
-    const none = make("p", { class: "hint" }, kernel().proven ? "None: there is nothing to find." : "None.");
-    element("findings").replaceChildren(...(found.length ? found.map(findingCard) : [none]));
+    element("findings-title").textContent = `Findings (${counts.join(", ")})`;
+    element("findings-panel").hidden = !found.length;
+    element("findings").replaceChildren(...found.map(findingCard));
   }
 
   function findingCard(finding) {
     const card = make("div", { class: finding.allowed ? "finding allowed" : "finding" });
-    card.append(make("p", {}, make("b", {}, `${finding.code}: ${finding.title}`)));
+    card.append(make("p", { class: "title" }, make("b", {}, `${finding.code}: ${finding.title}`)));
     if (finding.allowed) card.append(make("p", {}, `○ allowed by a comment: ${finding.allowed}`));
-    for (const mark of finding.marks) card.append(make("p", {}, lineButton(mark.line), mark.text ? `: ${mark.text}` : ""));
-    for (const [word, text] of finding.notes) card.append(make("p", { class: "notes" }, `${word}: ${text}`));
+    // In the order of the program, as in a report.
+    const marks = [...finding.marks].sort((one, other) => one.line - other.line);
+    for (const mark of marks) {
+      card.append(make("p", { class: "mark" }, lineButton(mark.line), make("code", {}, ` ${lineText(mark.line)}`), mark.text ? make("span", {}, ` ${mark.text}`) : ""));
+    }
+    for (const [word, text] of finding.notes) {
+      card.append(make("p", { class: word === "fix" ? "fix" : "notes" }, make("b", {}, `${word}: `), text));
+    }
     if (finding.scenario !== null) {
-      card.append(make("button", { type: "button", onclick: () => showRace(finding.scenario) }, "Show it happen"));
+      card.append(make("button", { type: "button", onclick: () => showHappen(finding.scenario) }, "Show it happen"));
     }
     return card;
   }
@@ -465,7 +504,7 @@
       "aria-describedby": change.note ? `switch-note-${number}` : false,
     });
     box.checked = true;
-    const item = make("li", {}, make("label", {}, box, make("span", { class: "where" }, where), make("span", { class: "code" }, change.text)));
+    const item = make("li", { class: change.wrong ? "is-wrong" : "" }, make("label", {}, box, make("span", { class: "where" }, where), make("span", { class: "code" }, change.text)));
     if (change.note) item.append(make("span", { class: "note", id: `switch-note-${number}` }, change.note));
     return item;
   }
@@ -539,6 +578,12 @@
     if (race) selectLine(race.second[1], true);
     if (race) scrollTo(race.first[1]);
     drawCode();
+  }
+
+  function showHappen(number) {
+    showRace(number);
+    // Where the run is out of sight, bring it there; where the reader can see it, nothing moves.
+    element("race").scrollIntoView({ block: "nearest" });
   }
 
   function setStep(step) {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.triton.mlir import Module, Operation, read_module
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import (
-    LOCAL_BARRIER,
     Edit,
     InsertBarrier,
     Remove,
@@ -14,6 +14,8 @@ from fencepost.hosts.triton.text_edits import (
     apply_edits,
 )
 from fencepost.ir.source import FencepostError
+
+BARRIER = installed_release().barrier
 
 TEXT = """#loc = loc("k.py":1:1)
 "builtin.module"() ({
@@ -54,14 +56,14 @@ def test_a_barrier_stands_before_its_operation_at_the_same_location(module: Modu
     text = apply_edits(module, [InsertBarrier(named(module, "test.inner"))])
     lines = text.split("\n")
     number = next(number for number, line in enumerate(lines) if "test.inner" in line)
-    assert lines[number - 1] == f'      {LOCAL_BARRIER} loc("x"(#loc))'
+    assert lines[number - 1] == f'      {BARRIER} loc("x"(#loc))'
     assert "\n".join(lines[: number - 1] + lines[number:]) == TEXT
 
 
 def test_a_barrier_before_an_operation_with_regions(module: Module) -> None:
     assert difference(module, [InsertBarrier(named(module, "scf.if"))]) == (
         [],
-        [f"    {LOCAL_BARRIER} loc(#loc)"],
+        [f"    {BARRIER} loc(#loc)"],
     )
 
 
@@ -88,7 +90,7 @@ def test_a_removed_operation_takes_its_line_along(module: Module) -> None:
 def test_one_operation_replaced_by_another(module: Module) -> None:
     inner = named(module, "test.inner")
     old, new = difference(module, [Remove(inner), InsertBarrier(inner)])
-    assert (len(old), new) == (1, [f'      {LOCAL_BARRIER} loc("x"(#loc))'])
+    assert (len(old), new) == (1, [f'      {BARRIER} loc("x"(#loc))'])
 
 
 def test_edits_inside_of_what_is_removed_do_nothing(module: Module) -> None:

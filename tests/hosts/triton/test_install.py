@@ -19,13 +19,13 @@ from fencepost.hosts.triton import (
     choose_barriers,
     install,
     installed,
+    membar,
     pipeline,
     uninstall,
     verification,
 )
 from fencepost.hosts.triton import kept_audits as records
 from fencepost.hosts.triton.audit import triton_barriers
-from fencepost.hosts.triton.live_edits import make_live
 from fencepost.hosts.triton.text_edits import InsertBarrier
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
@@ -372,7 +372,7 @@ def test_a_thorough_verification_has_a_key_of_its_own() -> None:
 def test_a_pipeline_without_membar_is_named(
     mode: str, build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "MEMBAR", "add_membar_under_another_name")
+    monkeypatch.setattr(pipeline, "membar_name", lambda: "add_membar_under_another_name")
     with installed(mode, show=None), pytest.warns(RuntimeWarning, match="membar was not met"):
         made = assembly(build("matmul", "sm_80"))
     assert made == stock("matmul", "sm_80")
@@ -561,7 +561,7 @@ def test_a_version_that_is_not_accepted_is_refused(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "broken", ["translations", "audit", "apply_edits", "parse_live", "make_live", "generic_form"]
+    "broken", ["translations", "audit", "apply_edits", "parse_live", "read_module", "generic_form"]
 )
 @pytest.mark.parametrize("mode", ["audit", "replace"])
 def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
@@ -570,13 +570,13 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     def fail(*_: Any, **__: Any) -> Any:
         raise RecursionError("a mistake of ours")
 
-    if mode == "audit" and broken in ("translations", "apply_edits", "make_live"):
+    if mode == "audit" and broken in ("translations", "apply_edits", "parse_live"):
         broken = "audit"
-    # Edits are made in the live module where that can be done.
-    gpu = "gfx942" if broken in ("apply_edits", "parse_live") else "sm_80"
+    gpu = "gfx942" if broken in ("apply_edits", "read_module") else "sm_80"
     if mode == "replace" and broken == "audit":
         broken = "translations"
-    monkeypatch.setattr(choose_barriers if broken == "translations" else host, broken, fail)
+    inside = {"translations": choose_barriers, "audit": host, "generic_form": host}.get(broken, membar)
+    monkeypatch.setattr(inside, broken, fail)
     show = None if mode == "replace" else lambda _: None
     left = "fencepost left this kernel as Triton compiles it"
     with installed(mode, show=show), pytest.warns(RuntimeWarning, match=left) as said:
@@ -585,18 +585,19 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     assert made == stock("matmul", gpu)
 
 
-def test_edits_of_a_live_module_that_are_half_done_are_undone(
+def test_a_mistake_after_membar_has_run_leaves_its_barriers(
     build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail_late(module: Any, tree: Any, edits: Any) -> None:
-        (store,) = [op for op in tree.walk() if op.name == "tt.store"]
-        make_live(module, tree, [*edits, InsertBarrier(store)])
+    """membar runs once: what it made is passed on, whatever goes wrong from there on."""
+
+    def fail(*_: Any, **__: Any) -> Any:
         raise RecursionError("a mistake of ours")
 
-    monkeypatch.setattr(host, "make_live", fail_late)
-    with installed("replace"), pytest.warns(RuntimeWarning, match="a mistake of ours"):
-        made = assembly(build("matmul", "sm_80"))
-    assert made == stock("matmul", "sm_80")
+    monkeypatch.setattr(choose_barriers, "fencepost_candidate", fail)
+    with installed("replace") as made, pytest.warns(RuntimeWarning, match="a mistake of ours"):
+        text = assembly(build("matmul", "sm_80"))
+    assert made is not None and len(made.membar_seconds) == 1
+    assert text == stock("matmul", "sm_80")
 
 
 def test_an_error_of_triton_is_tritons(build: Compile, tmp_path: Path) -> None:

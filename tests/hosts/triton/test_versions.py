@@ -10,17 +10,20 @@ import pytest
 
 from fencepost.hosts.triton import versions
 from fencepost.hosts.triton.module_files import read_sources
+from fencepost.hosts.triton.releases import RELEASES, release_of
 from fencepost.hosts.triton.versions import require_triton
 from fencepost.ir.source import FencepostError, Source
 
 
-@pytest.mark.parametrize("version", ["3.9.0", "3.9.1", "3.9.0+git1234", "3.9.0.post1"])
+@pytest.mark.parametrize(
+    "version", ["3.9.0", "3.9.1", "3.9.0+git1234", "3.9.0.post1", "3.8.0", "3.7.1", "3.6.0"]
+)
 def test_accepted(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(versions, "installed_version", lambda: version)
     assert require_triton() == version
 
 
-@pytest.mark.parametrize("version", ["3.8.0", "3.10.0", "3.90.0", "2.1"])
+@pytest.mark.parametrize("version", ["3.2.0", "3.10.0", "3.90.0", "2.1"])
 def test_refused_with_the_version_found(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(versions, "installed_version", lambda: version)
     with pytest.raises(FencepostError, match=f"triton {version} is installed") as error:
@@ -44,3 +47,10 @@ def test_importing_the_host_imports_no_triton() -> None:
     )
     code += "assert 'triton' not in sys.modules and 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_release_has_a_row_of_its_own() -> None:
+    assert len({release.name for release in RELEASES}) == len(RELEASES)
+    for release in RELEASES:
+        assert release_of(release.package) is release
+    assert release_of("3.10.0") is None

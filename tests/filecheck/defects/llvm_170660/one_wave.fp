@@ -18,7 +18,7 @@ kernel @ninth waves=1 {
   gather_to_lds %s[8]
   read %s[0]
 }
-# CHECK: error[FP001]: wave 0 can read %s[0] while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %s[0] while its own copy into it is under way
 # CHECK-NEXT: --> one_wave.fp:10:3 and one_wave.fp:19:3
 # CHECK: @ninth: 1 race
 # INSERT:        gather_to_lds %s[8]

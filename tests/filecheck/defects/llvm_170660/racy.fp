@@ -19,7 +19,7 @@ kernel @ninth waves=4 {
   barrier
   read %s[0]
 }
-# CHECK: error[FP001]: wave 0 can read %s[0] while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %s[0] while its own copy into it is under way
 # CHECK-NEXT: --> racy.fp:10:3 and racy.fp:20:3
 # CHECK: @ninth: 1 race
 # INSERT:        gather_to_lds %s[8]

@@ -22,14 +22,14 @@ kernel @reordered waves=4 {
     gather_to_lds %a[(%i + 1) % 2]
   }
 }
-# CHECK: error[FP001]: wave 0 can read %a[%i % 2] while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %a[%i % 2] while its own copy into it is under way
 # CHECK-NEXT: --> racy.fp:22:5, racy.fp:16:5 and racy.fp:14:5
-# CHECK: = why: the copy may be among those that the wait for counter 'load' leaves outstanding
-# CHECK: error[FP001]: wave 0 can read %b[%i % 2] while wave 0's copy into it is under way
+# CHECK: = why: `wait_count load=1` lets the newest copy stay in flight, and that is the copy read here
+# CHECK: error[FP001]: wave 0 can read %b[%i % 2] while its own copy into it is under way
 # CHECK-NEXT: --> racy.fp:12:3, racy.fp:19:5 and racy.fp:17:5
 # CHECK: @reordered: 2 races
-# INSERT:          wait_count load=1
-# INSERT-NEXT:     barrier load=0
+# INSERT:          wait_count load=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     %x = read %a[%i % 2]
 # INSERT: @reordered: 0 barriers inserted
 # CLEAN: no race, no deadlock

@@ -21,10 +21,10 @@ kernel @operands waves=4 {
 }
 # CHECK: error[FP001]: wave 0 can write %b while wave 0's engine may still be reading
 # CHECK-NEXT: --> racy.fp:15:5, racy.fp:19:5 and racy.fp:16:5
-# CHECK: = why: the engine's read may be among those that the wait for counter 'mma' leaves outstanding
+# CHECK: = why: `wait_count mma=1` lets the newest async_mma stay in flight, and that is the one that reads what is overwritten here
 # CHECK: @operands: 1 race
-# INSERT:          wait_count mma=1
-# INSERT-NEXT:     barrier mma=0
+# INSERT:          wait_count mma=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     write %a[(%i + 1) % 2]
 # INSERT-NEXT:     write %b
 # INSERT-NEXT:   }

@@ -18,10 +18,10 @@ kernel @ring waves=4 {
 }
 # CHECK: error[FP001]: wave 0 can start a copy into %s[(%i + 2) % 3] while wave 0's engine may still be reading %s[%i % 3]
 # CHECK-NEXT: --> racy.fp:16:5, racy.fp:15:5 and racy.fp:13:5
-# CHECK: = why: the engine's read may be among those that the wait for counter 'mma' leaves outstanding
+# CHECK: = why: `wait_count load=1 mma=1` lets the newest async_mma stay in flight, and that is the one that reads what is overwritten here
 # CHECK: @ring: 1 race
-# INSERT:          wait_count load=1 mma=1
-# INSERT-NEXT:     barrier mma=0
+# INSERT:          wait_count load=1 mma=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     gather_to_lds %s[(%i + 2) % 3]
 # INSERT-NEXT:     async_mma %s[%i % 3]
 # INSERT-NEXT:   }

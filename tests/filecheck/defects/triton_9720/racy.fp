@@ -18,13 +18,13 @@ kernel @ring waves=4 {
     barrier
   }
 }
-# CHECK: error[FP001]: wave 0 can read %s[%i % 3] while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %s[%i % 3] while its own copy into it is under way
 # CHECK-NEXT: --> racy.fp:14:5, racy.fp:17:5 and racy.fp:15:5
-# CHECK: = why: the copy may be among those that the wait for counter 'tensor' leaves outstanding
+# CHECK: = why: `wait_count tensor=3` lets the 3 newest copies stay in flight; the copy read here is the newest
 # CHECK: @ring: 1 race
 # INSERT:          tensor_load_to_lds %s[(%i + 3) % 3]
-# INSERT-NEXT:     wait_count tensor=3
-# INSERT-NEXT:     barrier tensor=0
+# INSERT-NEXT:     wait_count tensor=0
+# INSERT-NEXT:     barrier
 # INSERT-NEXT:     read %s[%i % 3]
 # INSERT: @ring: 0 barriers inserted
 # CLEAN: no race, no deadlock

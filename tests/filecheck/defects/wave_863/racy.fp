@@ -11,9 +11,9 @@ kernel @trusted waves=4 {
   barrier
   read %a
 }
-# CHECK: error[FP001]: wave 0 can read %a while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %a while its own copy into it is under way
 # CHECK-NEXT: --> racy.fp:10:3 and racy.fp:12:3
-# CHECK: = why: nothing has waited for the copy: counter 'load' is never brought down in between
+# CHECK: = why: nothing waits for the copy: no wait for counter 'load' lies in between
 # CHECK: @trusted: 1 race
 # INSERT:        gather_to_lds %a
 # INSERT-NEXT:   barrier load=0

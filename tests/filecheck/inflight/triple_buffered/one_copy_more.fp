@@ -17,5 +17,5 @@ kernel @pipeline waves=8 {
     mma %x, %y
   }
 }
-# CHECK: error[FP001]: wave 0 can read %b[%i % 3] while wave 0's copy into it is under way
-# CHECK: = why: the copy may be among those that the wait for counter 'tensor' leaves outstanding
+# CHECK: error[FP001]: wave 0 can read %b[%i % 3] while its own copy into it is under way
+# CHECK: = why: `barrier tensor=3` lets the 3 newest copies stay in flight; the copy read here is the 3rd newest

@@ -7,6 +7,6 @@ kernel @plain_barrier_after_copy waves=4 {
   barrier
   read %a
 }
-# CHECK: error[FP001]: wave {{[01]}} can read %a while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %a while its own copy into it is under way
 # CHECK: --> seed.fp:6:3 and seed.fp:8:3
 # CHECK: seed.fp: @plain_barrier_after_copy: {{[12]}} race

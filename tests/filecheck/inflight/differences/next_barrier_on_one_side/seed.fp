@@ -11,6 +11,6 @@ kernel @k waves=4 {
   barrier
   read %a
 }
-# CHECK: error[FP001]: wave 0 can read %a while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can read %a while its own copy into it is under way
 # CHECK-NEXT: --> seed.fp:6:3 and seed.fp:12:3
 # CHECK: @k: 1 race

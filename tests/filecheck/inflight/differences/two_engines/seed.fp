@@ -6,6 +6,6 @@ kernel @k waves=4 {
   gather_to_lds %a
   tensor_load_to_lds %a
 }
-# CHECK: error[FP001]: wave 0 can start a copy into %a while wave 0's copy into it is under way
+# CHECK: error[FP001]: wave 0 can start a copy into %a while its own copy into it is under way
 # CHECK-NEXT: --> seed.fp:6:3 and seed.fp:7:3
 # CHECK: @k: 1 race

@@ -1,0 +1,183 @@
+"""Every kernel of the corpus and every variant, compiled and judged: what was expected, the verdict, the time.
+
+    python bench/ptx/run.py [--only NAME] [--delete] [--json FILE]
+
+Times are processor time of the judge alone, without the compiler. With --delete, each `bar.sync` of a proven kernel
+is deleted in turn: what is left has to be reported, unless `prune` calls that barrier redundant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ptx_corpus import Entry, Variant, corpus
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.verdicts import Site
+from fencepost.ir.source import FencepostError, Source
+
+GOOD = ("proven", "found", "undecided as expected")
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    kernel: str
+    variant: str
+    expectation: str
+    verdict: str
+    outcome: str
+    seconds: float
+    note: str = ""
+
+
+def ptx_of(entry: Entry, variant: Variant) -> str:
+    """The PTX of a variant."""
+    how = Compilation(entry.target, defines=variant.defines)
+    return compile_cuda(Source(str(entry.path), entry.text), how).ptx
+
+
+def judge(entry: Entry, variant: Variant) -> Row:
+    """A variant compiled and judged."""
+    text = ptx_of(entry, variant)
+    begin = time.process_time()
+    try:
+        (verdict,) = check(text, block=entry.block, file=f"{entry.name}.ptx")
+    except FencepostError as error:
+        return _row(entry, variant, "error", "crash", begin, str(error))
+    outcome, note = compare(variant, verdict, entry.path.name)
+    return _row(entry, variant, verdict.verdict, outcome, begin, note)
+
+
+def _row(entry: Entry, variant: Variant, verdict: str, outcome: str, begin: float, note: str) -> Row:
+    seconds = time.process_time() - begin
+    return Row(entry.name, variant.name, variant.expectation, verdict, outcome, round(seconds, 2), note)
+
+
+def compare(variant: Variant, verdict: KernelVerdict, file: str) -> tuple[str, str]:
+    """What a verdict is worth, and what to say about it."""
+    if verdict.verdict == "undecided":
+        why = str(verdict.reasons[0]) if verdict.reasons else "no reason given"
+        return ("undecided as expected" if variant.expectation == "undecided" else "undecided"), why
+    if variant.expectation in ("proven", "undecided"):
+        if verdict.verdict == "proven" and not verdict.findings:
+            return "proven", verdict.holds_for
+        return "false alarm", _shown(verdict)
+    if not verdict.findings:
+        return "missed", variant.why
+    at_its_lines = [
+        each
+        for each in verdict.findings
+        if all(not (at := lines_of(site, file)) or at & variant.lines for site in (each.first, each.second))
+    ]
+    if not at_its_lines:
+        return "wrong place", _shown(verdict)
+    code = "FP002" if variant.expectation == "divergence" else "FP001"
+    if code not in {each.code for each in verdict.findings}:
+        return "wrong kind", _shown(verdict)
+    severe = any(each.severity == "error" for each in verdict.findings)
+    if severe != (variant.expectation != "warning"):
+        return "wrong severity", _shown(verdict)
+    return "found", _shown(verdict)
+
+
+def lines_of(site: Site, file: str) -> set[int]:
+    """The lines of a file that an instruction was made from, calls included; none if the compiler does not say."""
+    inner = {site.source_line} if site.source_line and Path(site.source_file or "").name == file else set()
+    return inner | set(site.inlined_at)
+
+
+def _shown(verdict: KernelVerdict) -> str:
+    if not verdict.findings:
+        return verdict.verdict
+    first = verdict.findings[0]
+    lines = f"{first.first.source_line}/{first.second.source_line}"
+    return f"{first.code} {first.severity} {lines}: {first.message}"
+
+
+def deletions(entry: Entry) -> list[Row]:
+    """Each barrier of a proven kernel deleted in turn; a verdict of proven is right only for a redundant one."""
+    from fencepost.hosts.ptx.edits import redundant_barriers
+
+    base = entry.variants[0]
+    text = ptx_of(entry, base)
+    redundant = set(redundant_barriers(text, block=entry.block))
+    lines = text.split("\n")
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip().startswith(("bar.sync", "barrier.sync")):
+            continue
+        begin = time.process_time()
+        without = "\n".join([*lines[: number - 1], f"//{line}", *lines[number:]])
+        (verdict,) = check(without, block=entry.block)
+        reported = verdict.verdict == "race"
+        if reported:
+            outcome = "found"
+        elif verdict.verdict == "proven":
+            outcome = "redundant" if number in redundant else "missed"
+        else:
+            outcome = "undecided"
+        name = f"line {number}"
+        seconds = round(time.process_time() - begin, 2)
+        rows.append(Row(entry.name, name, "race", verdict.verdict, outcome, seconds))
+    return rows
+
+
+def print_row(row: Row) -> None:
+    """One line of the table."""
+    what = f"{row.kernel:22} {row.variant:18} {row.expectation:10} {row.outcome:14}"
+    print(f"{what} {row.seconds:7.2f} s  {row.note[:150]}", flush=True)
+
+
+def summary(rows: list[Row]) -> str:
+    """The totals, as the last lines of the table."""
+    right = [row for row in rows if row.expectation in ("proven", "undecided")]
+    wrong = [row for row in rows if row.expectation not in ("proven", "undecided")]
+    proven = sum(row.outcome == "proven" for row in right)
+    found = sum(row.outcome == "found" for row in wrong)
+    alarms = sum(row.outcome == "false alarm" for row in right)
+    times = [row.seconds for row in rows]
+    outcomes = ", ".join(f"{number} {name}" for name, number in Counter(row.outcome for row in rows).items())
+    return (
+        f"{len(rows)} judged: {outcomes}\n"
+        f"right kernels: {proven} of {len(right)} proven ({100 * proven / max(len(right), 1):.0f} %), "
+        f"{alarms} false alarms\n"
+        f"planted mistakes: {found} of {len(wrong)} found at their lines\n"
+        f"time: median {statistics.median(times):.2f} s, largest {max(times):.2f} s"
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Judge the corpus and print the table."""
+    parser = argparse.ArgumentParser(description="The corpus of CUDA kernels, judged.")
+    parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--delete", action="store_true", help="delete each barrier of the right kernels")
+    parser.add_argument("--json", help="write the rows there as well")
+    parser.add_argument("--right", action="store_true", help="the kernels as they stand, not their variants")
+    options = parser.parse_args(argv)
+    rows: list[Row] = []
+    for entry in corpus(options.only):
+        variants = entry.variants[:1] if options.right else entry.variants
+        for row in deletions(entry) if options.delete else (judge(entry, each) for each in variants):
+            rows.append(row)
+            print_row(row)
+    if not rows:
+        print(f"no kernel is called like {options.only}", file=sys.stderr)
+        return 2
+    print(summary(rows))
+    if options.json:
+        Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
+    return 0 if all(row.outcome in (*GOOD, "redundant") for row in rows) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

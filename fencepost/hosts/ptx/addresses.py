@@ -1,0 +1,106 @@
+"""Which shared variable an access touches, and at which offset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .closed_forms import ClosedForms as Closed
+from .effects import Access
+from .evaluate import Evaluator
+from .flow import NotJudged
+from .intervals import Place
+from .module import Register, width_of
+from .values import Expression, Values, leaves, sum_parts
+
+MOST_CASES = 16
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes of one shared variable that an access touches if a condition holds."""
+
+    variable: str
+    offset: Expression
+    """32 bits, counted from the start of the variable."""
+    size: int
+    condition: Expression
+
+
+class Addresses:
+    """Footprints of accesses, from closed expressions."""
+
+    def __init__(self, evaluator: Evaluator, closed: Closed) -> None:
+        self.evaluator = evaluator
+        self.values: Values = evaluator.values
+        self.closed = closed
+        self._found: dict[tuple[Place, Access], tuple[Footprint, ...]] = {}
+        self.shared_pointers = self._has_shared_pointers()
+
+    def _has_shared_pointers(self) -> bool:
+        """Whether generic addresses of shared variables are made anywhere."""
+        for number in self.evaluator.flow.order:
+            for instruction in self.evaluator.flow.blocks[number].instructions:
+                if instruction.name == "cvta" and "shared" in ".".join(instruction.parts):
+                    return True
+        return False
+
+    def footprints(self, place: Place, access: Access) -> tuple[Footprint, ...]:
+        """Where an access goes; nothing if it does not touch shared memory."""
+        key = (place, access)
+        if key not in self._found:
+            self._found[key] = self._resolve(place, access)
+        return self._found[key]
+
+    def _resolve(self, place: Place, access: Access) -> tuple[Footprint, ...]:
+        base = access.address.base
+        width = width_of(base.type) if isinstance(base, Register) else 32
+        address = self.closed.closed(self.evaluator.operand(access.address, place.block, place.index, width))
+        instruction = self.evaluator.flow.blocks[place.block].instructions[place.index]
+        if "bulk" in instruction.parts:
+            raise NotJudged("a bulk copy", instruction)
+        found = []
+        for condition, case in self._cases(address, self.evaluator.true(), 0):
+            variable, rest = self._based(case)
+            if variable is not None:
+                offset = self.values.extract(rest, 0, 32) if rest.width > 32 else rest
+                found.append(Footprint(variable, offset, access.size, condition))
+            elif not access.generic:
+                raise NotJudged("a shared address that is not known", instruction)
+            elif self.shared_pointers and any(
+                leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(case)
+            ):
+                raise NotJudged("a generic address that may be shared or not", instruction)
+        return tuple(found)
+
+    def _based(self, address: Expression) -> tuple[str | None, Expression]:
+        constant, factors = sum_parts(address)
+        for atom, factor in factors.items():
+            inner = atom.arguments[0] if atom.operation == "zext" else atom
+            if factor == 1 and inner.operation == "leaf" and inner.leaf.kind == "base":
+                rest = {each: c for each, c in factors.items() if each is not atom}
+                return inner.leaf.name, self.values.total(constant, rest, address.width)
+        return None, address
+
+    def _cases(
+        self, address: Expression, condition: Expression, depth: int
+    ) -> list[tuple[Expression, Expression]]:
+        """The address with if-then-else between variables resolved: a condition for each."""
+        if self._based(address)[0] is not None or depth > 4:
+            return [(condition, address)]
+        constant, factors = sum_parts(address)
+        for atom, factor in factors.items():
+            inner = atom.arguments[0] if atom.operation in ("zext", "extract") else atom
+            bases = any(leaf.leaf.kind == "base" for leaf in leaves(inner))
+            if factor == 1 and inner.operation == "choose" and bases:
+                rest = self.values.total(
+                    constant, {each: c for each, c in factors.items() if each is not atom}, address.width
+                )
+                held, yes, no = inner.arguments
+                found = []
+                for side, taken in ((yes, held), (no, self.values.invert(held))):
+                    part = self.values.rebuild(atom, [side]) if inner is not atom else side
+                    whole = self.values.binary("add", rest, part)
+                    both = self.values.binary("and", condition, taken)
+                    found += self._cases(whole, both, depth + 1)
+                return found
+        return [(condition, address)]

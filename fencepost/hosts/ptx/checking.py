@@ -1,0 +1,83 @@
+"""From a text to verdicts: reads the module, picks kernels, and judges each with a stack that is deep enough."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from .judge import judge
+from .launch import MOST_THREADS, parameter_key
+from .module import Module, PtxError, Routine
+from .parse import parse
+from .verdicts import KernelVerdict
+
+STACK_BYTES = 512 * 1024 * 1024
+RECURSION = 200_000
+"""Expressions are followed by recursion, and unrolled loops make them deep."""
+
+
+def check_text(
+    text: str,
+    block: tuple[int, int, int] | None,
+    params: Mapping[str, int],
+    kernel: str | None,
+    file: str,
+) -> list[KernelVerdict]:
+    """Judges the kernels of a text."""
+    try:
+        module = parse(text)
+        chosen = _chosen(module, kernel)
+        _check_launch(chosen, block, params)
+    except PtxError as error:
+        raise PtxError(f"{file}: {error}") from None
+    return [with_deep_stack(partial(judge, module, routine, block, params)) for routine in chosen]
+
+
+def _chosen(module: Module, name: str | None) -> list[Routine]:
+    kernels = module.kernels
+    if not kernels:
+        raise PtxError("there is no kernel (`.entry`) in this PTX")
+    if name is None:
+        return kernels
+    found = [each for each in kernels if each.name == name]
+    if not found:
+        names = ", ".join(each.name for each in kernels)
+        raise PtxError(f"there is no kernel `{name}`; there is {names}")
+    return found
+
+
+def _check_launch(
+    kernels: list[Routine], block: tuple[int, int, int] | None, params: Mapping[str, int]
+) -> None:
+    if block is not None and (min(block) < 1 or block[0] * block[1] * block[2] > MOST_THREADS):
+        raise PtxError(f"a block has 1 to {MOST_THREADS} threads, not {'x'.join(map(str, block))}")
+    for name in params:
+        if not any(parameter_key(routine, name) for routine in kernels):
+            raise PtxError(f"no kernel has a parameter `{name}`")
+
+
+def with_deep_stack(task: Callable[[], KernelVerdict]) -> KernelVerdict:
+    """Runs a task in a thread whose stack allows deep recursion."""
+    found: list[KernelVerdict] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(task())
+        except BaseException as error:
+            failed.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK_BYTES)
+    sys.setrecursionlimit(max(limit, RECURSION))
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    if failed:
+        raise failed[0]
+    return found[0]

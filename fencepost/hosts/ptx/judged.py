@@ -1,0 +1,59 @@
+"""A kernel in PTX together with its verdict and the texts that messages about it quote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict
+from fencepost.ir.source import Source
+
+
+@dataclass(frozen=True)
+class JudgedPtx:
+    """A kernel in PTX, and what was found in it."""
+
+    file: str
+    """The file as the user named it."""
+    verdict: KernelVerdict
+    ptx: Source
+    cuda: Source | None = None
+    """The CUDA file that the PTX was compiled from here."""
+    parameters: tuple[str, ...] = ()
+    """What CUDA calls the parameters."""
+
+    @property
+    def name(self) -> str:
+        """The kernel's name as people write it."""
+        return plain_name(self.verdict.kernel)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that are more than warnings."""
+        return tuple(each for each in self.verdict.findings if each.severity == "error")
+
+    @property
+    def proven(self) -> bool:
+        """Whether there is nothing to find, for certain."""
+        return self.verdict.verdict == "proven" and not self.verdict.findings
+
+    @cached_property
+    def quoted(self) -> Source:
+        """The text that messages quote: the CUDA file, if line tables name one that can be read, or else the PTX."""
+        if self.cuda is not None:
+            return self.cuda
+        files = {site.source_file for each in self.verdict.findings for site in (each.first, each.second)}
+        if len(files) == 1 and (name := files.pop()):
+            text = _read(name)
+            if text is not None:
+                return Source(name, text)
+        return self.ptx
+
+
+def _read(name: str) -> str | None:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,75 @@
+"""What is known about a launch: the block, or how large it may be, and values of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .module import Routine
+
+MOST_THREADS = 1024
+MOST_Z = 64
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Block sizes (None where any is meant, up to `largest`) and parameter values, by `name+offset`."""
+
+    block: tuple[int, int, int] | None
+    largest: tuple[int, int, int]
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    def limits(self) -> dict[str, int]:
+        """The largest value of each special register that a launch bounds."""
+        sizes = self.block or self.largest
+        found = {f"tid.{axis}": size - 1 for axis, size in zip("xyz", sizes, strict=True)}
+        found |= {f"ntid.{axis}": size for axis, size in zip("xyz", sizes, strict=True)}
+        found |= {"ctaid.x": (1 << 31) - 2, "ctaid.y": 65534, "ctaid.z": 65534}
+        return found | {"nctaid.x": (1 << 31) - 1, "nctaid.y": 65535, "nctaid.z": 65535}
+
+    def describe(self, parameters: int) -> str:
+        """For which launches a verdict holds, in words."""
+        if self.block is not None:
+            said = "blocks of {}x{}x{} threads".format(*self.block)
+        elif self.largest[1:] == (1, 1):
+            said = f"every block of up to {self.largest[0]}x1x1 threads"
+        else:
+            said = f"every block of up to {max(self.largest)} threads"
+        given = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        if given:
+            return f"{said}; {given}"
+        return f"{said}; every value of the parameters" if parameters else said
+
+
+def parameter_key(routine: Routine, name: str) -> str | None:
+    """The parameter that a name, a number or `param_2` stands for; None if there is none."""
+    names = [parameter.name for parameter in routine.parameters]
+    for key in names:
+        if name == key:
+            return key
+    number = name.removeprefix("param_")
+    if number.isdigit() and int(number) < len(names):
+        return names[int(number)]
+    return None
+
+
+def launch_of(
+    routine: Routine,
+    block: tuple[int, int, int] | None,
+    parameters: Mapping[str, int],
+    axes: frozenset[str] = frozenset("xyz"),
+) -> Launch:
+    """What the user and the kernel say. A kernel that never reads tid.y is taken as launched with one row."""
+    block = block or routine.required_block
+    known = {}
+    for name, value in parameters.items():
+        if (key := parameter_key(routine, name)) is not None:
+            known[key] = value
+    if block is not None:
+        return Launch(block, block, known)
+    most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
+    if routine.largest_block is not None:
+        count = min(most[0] * most[1] * most[2], MOST_THREADS)
+        most = (count, count, min(count, MOST_Z))
+    x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
+    return Launch(None, (x, y, z), known)

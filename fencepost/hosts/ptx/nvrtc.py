@@ -1,0 +1,201 @@
+"""CUDA C++ compiled to PTX by NVRTC, the compiler library that NVIDIA publishes as a Python package.
+
+Neither a GPU nor the CUDA toolkit nor a host compiler is needed: `pip install "fencepost[cuda]"` brings the library
+and the headers. NVRTC compiles device code alone; functions of the host are left out (`host_code`), and standard
+headers are given as far as kernels use them (`standard_headers`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fencepost.hosts.ptx.host_code import device_code, launched_instances
+from fencepost.hosts.ptx.standard_headers import standard_headers
+from fencepost.ir.source import FencepostError, Mark, Source, Span
+
+INSTALL = 'pip install "fencepost[cuda]"'
+MOST_ERRORS = 8
+"""Errors of the compiler that a message repeats."""
+DEFAULT_ARCHITECTURE = "sm_80"
+_ERROR = re.compile(
+    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error: (?P<text>.*)$", re.MULTILINE
+)
+_ARCHITECTURE = re.compile(r"sm_(\d+[af]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """How a file is to be compiled."""
+
+    architecture: str = DEFAULT_ARCHITECTURE
+    defines: tuple[str, ...] = ()
+    """Macros, as `NAME` or `NAME=value`."""
+    includes: tuple[str, ...] = ()
+    """Folders of headers, searched after the one that the file is in."""
+    instances: tuple[str, ...] = ()
+    """Kernels of templates to compile, as `reduce<256>`, beside those that the host code launches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What became of a CUDA file."""
+
+    ptx: str
+    left_out: tuple[str, ...] = ()
+    """Functions of the host that were not compiled."""
+
+
+def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
+    """The PTX of a CUDA file, with line tables; FP431 if it does not compile, FP430 if there is no NVRTC."""
+    how = how or Compilation()
+    device = device_code(source.text)
+    launched = launched_instances(source.text)
+    ptx, log = _run(device.text, source.name, how, (*how.instances, *launched))
+    if ptx is None and launched:
+        # The arguments of a launch can be names that only the host knows.
+        ptx, log = _run(device.text, source.name, how, how.instances)
+    if ptx is None and device.left_out:
+        # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
+        whole, _ = _run(source.text, source.name, how, how.instances)
+        if whole is not None:
+            return Compiled(whole)
+    if ptx is None:
+        raise _failure(source, log, device.left_out)
+    return Compiled(ptx, device.left_out)
+
+
+def _run(text: str, name: str, how: Compilation, instances: Sequence[str]) -> tuple[str | None, str]:
+    """The PTX, or None, and what the compiler said."""
+    library, root = _library()
+    headers = _headers(name, how)
+    program = ctypes.c_void_p()
+    created = library.nvrtcCreateProgram(
+        ctypes.byref(program),
+        text.encode(),
+        name.encode(),
+        len(headers),
+        _strings(list(headers.values())),
+        _strings(list(headers)),
+    )
+    _expect(library, created)
+    try:
+        for each in instances:
+            _expect(library, library.nvrtcAddNameExpression(program, each.encode()))
+        options = _options(name, how, root)
+        compiled = library.nvrtcCompileProgram(program, len(options), _strings(options))
+        log = _text(library, program, "ProgramLog")
+        if compiled == 0:
+            return _text(library, program, "PTX"), log
+        return None, log or library.nvrtcGetErrorString(compiled).decode()
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _headers(name: str, how: Compilation) -> dict[str, str]:
+    """The standard headers that are given; one of the user's own goes before."""
+    folders = [Path(each) for each in (str(Path(name).parent), *how.includes)]
+    return {
+        header: text
+        for header, text in standard_headers().items()
+        if not any((folder / header).is_file() for folder in folders)
+    }
+
+
+def _options(name: str, how: Compilation, root: Path) -> list[str]:
+    match = _ARCHITECTURE.fullmatch(how.architecture)
+    if match is None:
+        raise FencepostError(
+            f"{how.architecture} is no GPU that CUDA is compiled for",
+            code="FP110",
+            notes=[("help", "name one as --target sm_80, sm_90 or sm_100")],
+        )
+    folders = [str(Path(name).parent), *how.includes, str(root / "include"), str(root / "include" / "cccl")]
+    return [
+        f"--gpu-architecture=compute_{match[1]}",
+        "--generate-line-info",
+        # Functions that say neither __host__ nor __device__ are compiled as well: `host_code` has taken the others.
+        "--device-as-default-execution-space",
+        "--std=c++17",
+        "--disable-warnings",
+        *(f"--define-macro={each}" for each in how.defines),
+        *(f"--include-path={each}" for each in folders),
+    ]
+
+
+def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
+    return (ctypes.c_char_p * len(texts))(*(each.encode() for each in texts))
+
+
+def _text(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
+    """One of the texts that a program has; its size counts the zero at the end."""
+    size = ctypes.c_size_t()
+    _expect(library, getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+    buffer = ctypes.create_string_buffer(size.value)
+    _expect(library, getattr(library, f"nvrtcGet{what}")(program, buffer))
+    return buffer.value.decode("utf-8", "replace")
+
+
+def _expect(library: ctypes.CDLL, result: int) -> None:
+    if result != 0:
+        raise FencepostError(f"NVRTC: {library.nvrtcGetErrorString(result).decode()}", code="FP431")
+
+
+@cache
+def _library() -> tuple[ctypes.CDLL, Path]:
+    """NVRTC, and the folder that its package and that of the headers are in."""
+    for root in _roots():
+        for path in sorted((root / "lib").glob("libnvrtc.so*")):
+            library = ctypes.CDLL(str(path))
+            library.nvrtcGetErrorString.restype = ctypes.c_char_p
+            return library, root
+    raise FencepostError(
+        "compiling CUDA needs NVRTC, which is not installed", code="FP430", notes=[("help", INSTALL)]
+    )
+
+
+def _roots() -> list[Path]:
+    """Where packages of NVIDIA's put CUDA 13: `nvidia/cu13` in a folder of packages."""
+    try:
+        import nvidia
+    except ImportError:
+        return []
+    return [Path(each) / "cu13" for each in nvidia.__path__]
+
+
+def _failure(source: Source, log: str, left_out: Sequence[str]) -> FencepostError:
+    """What the compiler said, with the lines of the file that it is about."""
+    found = list(_ERROR.finditer(log))
+    if not found:
+        return FencepostError(f"this does not compile: {log.strip()}", code="FP431", source=source)
+    marks = [
+        Mark(_whole_line(source, int(each["line"])), each["text"])
+        for each in found[:MOST_ERRORS]
+        if each["file"] == source.name
+    ]
+    elsewhere = [each for each in found[:MOST_ERRORS] if each["file"] != source.name]
+    notes = [("also", f"{each['file']}:{each['line']}: {each['text']}") for each in elsewhere]
+    if len(found) > MOST_ERRORS:
+        notes.append(("note", f"{len(found) - MOST_ERRORS} more errors"))
+    if left_out:
+        notes.append(("note", f"functions of the host are left out: {', '.join(left_out)}"))
+    if "cannot open source file" in log:
+        notes.append(("help", "--include FOLDER says where headers are"))
+    help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
+    return FencepostError(
+        f"this does not compile: {found[0]['text']}",
+        marks,
+        code="FP431",
+        source=source,
+        notes=[*notes, ("help", help_)],
+    )
+
+
+def _whole_line(source: Source, line: int) -> Span:
+    text = source.line(line)
+    indent = len(text) - len(text.lstrip())
+    return Span(line, indent + 1, line, max(len(text.rstrip()), indent + 1) + 1)

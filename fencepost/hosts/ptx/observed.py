@@ -1,0 +1,145 @@
+"""Accesses of one interval of a simulated block, and the races among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import Place
+from .lanes import Bits
+
+READ, WRITE, ATOMIC = 0, 1, 2
+MOST_WORDS = 600
+"""How many contested words are looked at in one interval."""
+MOST_WRITES = 12
+
+
+@dataclass(frozen=True)
+class Event:
+    """One instruction carried out by some threads: which bytes each touched, and what it wrote there."""
+
+    place: Place
+    kind: int
+    size: int
+    threads: NDArray[np.int64]
+    addresses: Bits
+    epochs: NDArray[np.int64]
+    """How many warp barriers each thread had passed."""
+    values: tuple[Bits, ...] = ()
+    """What is written, four bytes at a time."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two accesses to one byte that nothing orders."""
+
+    places: tuple[Place, Place]
+    threads: tuple[int, int]
+    address: int
+    size: int
+    severity: Literal["error", "warning"]
+    atomic: bool
+
+
+@dataclass
+class Log:
+    """What happened since the last barrier."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """The races among the events; one for each pair of instructions and severity in a word."""
+        touching = [event for event in self.events if event.threads.size]
+        if not any(event.kind != READ for event in touching):
+            return
+        unit = 4 if all(e.size >= 4 and not (e.addresses & np.uint64(3)).any() for e in touching) else 1
+        table = _Table(touching, unit)
+        for rows in table.contested():
+            yield from table.conflicts_among(rows)
+
+
+class _Table:
+    """Every word (or byte) that every thread touched: one row each."""
+
+    def __init__(self, events: list[Event], unit: int) -> None:
+        self.events = events
+        self.unit = unit
+        words, threads, numbers, values, epochs = [], [], [], [], []
+        for number, event in enumerate(events):
+            for at in range(event.size // unit):
+                words.append(event.addresses + np.uint64(at * unit))
+                threads.append(event.threads)
+                numbers.append(np.full(event.threads.shape, number))
+                values.append(self._written(event, at))
+                epochs.append(event.epochs)
+        self.words = np.concatenate(words)
+        self.threads = np.concatenate(threads)
+        self.numbers = np.concatenate(numbers)
+        self.values = np.concatenate(values)
+        self.epochs = np.concatenate(epochs)
+        self.kinds = np.array([event.kind for event in events])[self.numbers]
+
+    def _written(self, event: Event, at: int) -> Bits:
+        if not event.values:
+            return np.zeros(event.threads.shape, dtype=np.uint64)
+        if self.unit == 4:
+            return event.values[at]
+        return (event.values[at // 4] >> np.uint64(8 * (at % 4))) & np.uint64(0xFF)
+
+    def contested(self) -> Iterator[NDArray[np.int64]]:
+        """The rows of each word that several threads touch and one of them writes."""
+        order = np.argsort(self.words, kind="stable")
+        words = self.words[order]
+        starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]])
+        threads, kinds = self.threads[order], self.kinds[order]
+        several = np.maximum.reduceat(threads, starts) != np.minimum.reduceat(threads, starts)
+        written = np.maximum.reduceat(kinds, starts) > READ
+        ends = np.r_[starts[1:], len(words)]
+        chosen = np.flatnonzero(several & written)
+        # Spread over the memory, so that different kinds of conflicts are seen.
+        step = max(1, len(chosen) // MOST_WORDS)
+        for at in chosen[::step]:
+            yield order[starts[at] : ends[at]]
+
+    def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
+        """Conflicts between the rows of one word; those between warps before those within one."""
+        writes = [int(row) for row in rows if self.kinds[row] != READ]
+        seen: set[object] = set()
+        for first in writes[:MOST_WRITES]:
+            for second in self._by_warp(rows, first):
+                found = self._conflict(first, second)
+                key = None if found is None else (frozenset(found.places), found.severity)
+                if found is not None and key not in seen:
+                    seen.add(key)
+                    yield found
+
+    def _by_warp(self, rows: NDArray[np.int64], first: int) -> list[int]:
+        other = self.threads[rows] // 32 != self.threads[first] // 32
+        return [*map(int, rows[other][:64]), *map(int, rows[~other][:64])]
+
+    def _conflict(self, first: int, second: int) -> Conflict | None:
+        threads = int(self.threads[first]), int(self.threads[second])
+        kinds = int(self.kinds[first]), int(self.kinds[second])
+        if threads[0] == threads[1] or kinds == (ATOMIC, ATOMIC):
+            return None
+        if kinds == (WRITE, WRITE) and self.values[first] == self.values[second]:
+            return None
+        events = self.events[int(self.numbers[first])], self.events[int(self.numbers[second])]
+        same_warp = threads[0] // 32 == threads[1] // 32
+        if same_warp and self.epochs[first] != self.epochs[second]:
+            return None
+        together = events[0].place == events[1].place
+        atomic = ATOMIC in kinds
+        severe = not atomic and (not same_warp or together)
+        return Conflict(
+            (events[0].place, events[1].place),
+            threads,
+            int(self.words[first]),
+            self.unit,
+            "error" if severe else "warning",
+            atomic,
+        )

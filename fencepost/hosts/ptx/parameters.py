@@ -1,0 +1,64 @@
+"""Parameters of kernels by name: PTX numbers them (`gemm_param_3`), CUDA says what each is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from fencepost.did_you_mean import close
+from fencepost.hosts.ptx.host_code import without_comments
+from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.ir.source import FencepostError
+
+_NAME = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)?(?:=[^,]*)?$")
+
+
+def parameter_names(cuda: str, kernel: str) -> tuple[str, ...]:
+    """What a CUDA file calls the parameters of a kernel; none if the kernel is not found."""
+    bare = plain_name(kernel).partition("<")[0].rpartition("::")[2]
+    seen = without_comments(cuda)
+    match = re.search(rf"__global__[^;{{}}]*?\b{re.escape(bare)}\s*\(", seen)
+    if match is None:
+        return ()
+    depth, begin, found = 1, match.end(), []
+    for at in range(match.end(), len(seen)):
+        depth += {"(": 1, "<": 1, "[": 1, ")": -1, ">": -1, "]": -1}.get(seen[at], 0)
+        if (seen[at] == "," and depth == 1) or depth == 0:
+            found.append(seen[begin:at].strip())
+            begin = at + 1
+        if depth == 0:
+            break
+    names = (_NAME.search(each) for each in found)
+    return tuple(each[1] if each else "" for each in names)
+
+
+def numbered(
+    given: Mapping[str, int], kernel: str, names: Sequence[str], in_ptx: Sequence[str]
+) -> dict[str, int]:
+    """Values by the names that PTX has; a parameter is given by its name in CUDA or PTX, or by its number."""
+    result = {}
+    for name, value in given.items():
+        if name in in_ptx:
+            result[name] = value
+        elif name in names:
+            result[f"{kernel}_param_{names.index(name)}"] = value
+        elif name.isdigit() and int(name) < len(in_ptx):
+            result[in_ptx[int(name)]] = value
+        else:
+            raise _unknown(name, kernel, names or in_ptx)
+    return result
+
+
+def parameters_in(ptx: str, kernel: str) -> tuple[str, ...]:
+    """The parameters of a kernel as PTX names them, in order."""
+    match = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", ptx)
+    return (
+        tuple(re.findall(r"\.param[^,)]*?([\w$]+)(?:\[\d+\])?\s*(?:,|$)", match[1].strip())) if match else ()
+    )
+
+
+def _unknown(name: str, kernel: str, known: Sequence[str]) -> FencepostError:
+    notes = [("help", f"did you mean `{each}`?") for each in close(name, known)]
+    if known and not notes:
+        notes = [("help", f"it has {', '.join(known)}")]
+    return FencepostError(f"{plain_name(kernel)} has no parameter {name}", code="FP104", notes=notes)

@@ -1,0 +1,146 @@
+"""The proof that a kernel is free of races and barrier divergence, or what stands in its way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .closed_forms import ClosedForms
+from .copies import Copies
+from .divergence import Divergence, Doubt
+from .effects import effect
+from .evaluate import Evaluator
+from .flow import Flow, NotJudged
+from .intervals import Place, Walk
+from .launch import Launch
+from .module import Immediate, Instruction, Module, Routine
+from .questions import Questions
+from .races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
+from .uniformity import Uniformity
+from .values import leaves
+
+SECONDS_PER_QUESTION = 4.0
+SECONDS = 40.0
+
+
+@dataclass
+class Proof:
+    """What is left to explain; if nothing is, the kernel is proven."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    open: list[tuple[Touch, Touch]] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    refused: list[NotJudged] = field(default_factory=list)
+    weak: list[Candidate] = field(default_factory=list)
+    """Pairs that meet only within a warp, or an atomic and a plain access."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left."""
+        return not (self.candidates or self.open or self.doubts or self.refused)
+
+
+def places(flow: Flow) -> Iterable[tuple[Place, Instruction]]:
+    """Every instruction and where it is."""
+    for number in flow.order:
+        for index, instruction in enumerate(flow.blocks[number].instructions):
+            yield Place(number, index), instruction
+
+
+class Prover:
+    """Asks all questions about one kernel under one launch."""
+
+    def __init__(self, module: Module, routine: Routine, flow: Flow, launch: Launch) -> None:
+        self.flow = flow
+        self.evaluator = Evaluator(module, routine, flow, launch)
+        self.forms = ClosedForms(self.evaluator)
+        self.uniformity = Uniformity(self.evaluator, self.forms)
+        self.questions = Questions(self.evaluator, self.forms, self.uniformity)
+        self.races = Races(
+            self.evaluator,
+            self.forms,
+            self.questions,
+            Budget(SECONDS_PER_QUESTION, time.thread_time() + SECONDS),
+        )
+        self.divergence = Divergence(self.evaluator, self.races, self.questions)
+        self.barriers: dict[Place, str] = {}
+        for place, instruction in places(flow):
+            found = effect(instruction)
+            if found.barrier or found.accesses:
+                self.uniformity.matters.add(place.block)
+            if found.barrier:
+                self.barriers[place] = found.barrier
+
+    def prove(self) -> Proof:
+        """All questions, until enough is known to be in the way."""
+        proof = Proof()
+        try:
+            self._prove(proof)
+        except NotJudged as refusal:
+            proof.refused.append(refusal)
+        return proof
+
+    def _prove(self, proof: Proof) -> None:
+        for place, kind in self.barriers.items():
+            if kind == "block":
+                proof.doubts += self.divergence.doubts(place, "any")
+        if proof.doubts:
+            return
+        block = {place for place, kind in self.barriers.items() if kind == "block"}
+        warp = {place for place, kind in self.barriers.items() if kind == "warp" and self._orders_warp(place)}
+        outcome = Outcome()
+        dead = self._dead_edges({place.block for place in block})
+        walk = Walk(self.flow, lambda place, _: place in block, dead)
+        copies = Copies(self.flow, block).in_flight()
+        for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
+            interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
+            self.races.interval(interval, "other warps" if warp else "any", outcome)
+            if len(outcome.candidates) > ENOUGH:
+                break
+        proof.open += outcome.open
+        proof.candidates += outcome.candidates
+        proof.weak += outcome.weak
+        if warp and not proof.candidates:
+            within = Outcome()
+            walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
+            copies = Copies(self.flow, block | warp).in_flight()
+            for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
+                interval = walk.interval(start).with_copies(
+                    copies.get(start, ()) if start is not None else ()
+                )
+                self.races.interval(interval, "same warp", within)
+                if len(within.candidates) > ENOUGH:
+                    break
+            proof.open += within.open
+            for candidate in (*within.candidates, *within.weak):
+                together = candidate.first.reached.place == candidate.second.reached.place
+                atomic = "atomic" in (candidate.first.kind, candidate.second.kind)
+                (proof.candidates if together and not atomic else proof.weak).append(candidate)
+
+    def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
+        """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""
+        found = set()
+        for loop in self.flow.loops:
+            if not barriers & loop.blocks:
+                continue
+            for branch in loop.blocks:
+                following = self.flow.successors[branch]
+                if len(following) == 2 and any(each in loop for each in following):
+                    found |= {(branch, each) for each in following if self._never(branch, each)}
+        return frozenset(found)
+
+    def _never(self, branch: int, following: int) -> bool:
+        condition = self.forms.closed(self.evaluator.edge(branch, following))
+        if condition.known is not None:
+            return condition.known == 0
+        if any(leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(condition)):
+            return False
+        return self.races.impossible([condition, *self.races.conditions(branch)], branch)
+
+    def _orders_warp(self, place: Place) -> bool:
+        """Whether a `bar.warp.sync` is passed by all lanes of a warp together."""
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        mask = instruction.operands[0] if instruction.operands else Immediate(-1)
+        full = isinstance(mask, Immediate) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
+        return full and not self.divergence.doubts(place, "same warp")

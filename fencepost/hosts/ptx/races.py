@@ -1,0 +1,449 @@
+"""Whether two threads can touch the same bytes in one interval, one of them writing: quick tests, then a solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .addresses import Addresses, Footprint
+from .arithmetic import signed
+from .closed_forms import ClosedForms
+from .evaluate import Evaluator
+from .flow import NotJudged
+from .intervals import Interval, Iteration, Reached
+from .listing import Listed, Listings
+from .memory import DYNAMIC_BYTES
+from .paths import Paths
+from .questions import Formula, Questions, Thread, common, loads_agree
+from .values import Expression, leaves, sum_parts
+
+Answer = Literal["yes", "no", "late"]
+Threads = Literal["any", "other warps", "same warp"]
+"""Which pairs of threads a question is about."""
+STEPS_PER_SECOND = 1_200_000
+"""What z3 counts as its resources, about a second's worth."""
+WIDE = 48
+"""Bits in which an offset is computed if it may not fit 32."""
+ENOUGH = 6
+"""So many pairs that may meet are enough to look at."""
+BATCH = 24
+"""How many accesses one question compares a write with."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An access in an interval with its bytes and the conditions under which a thread performs it."""
+
+    reached: Reached
+    footprint: Footprint
+    conditions: tuple[Expression, ...]
+    interval: Interval = field(compare=False, repr=False)
+
+    @property
+    def kind(self) -> str:
+        """Whether it reads, writes, is atomic or copies."""
+        return self.reached.access.kind
+
+    def key(self) -> object:
+        """Touches with equal keys answer every question alike."""
+        about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
+        values = self.reached.place if self.kind in ("write", "copy") else None
+        return (self.kind, about, self.reached.iterations, self.reached.known, values)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two accesses that a solver says can meet, and for which values."""
+
+    first: Touch
+    second: Touch
+    values: dict[str, int]
+
+
+@dataclass
+class Outcome:
+    """What the questions gave: meetings that seem possible, and pairs that were not decided in time."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    open: list[tuple[Touch, Touch]] = field(default_factory=list)
+    weak: list[Candidate] = field(default_factory=list)
+    """Meetings within a warp only, or of an atomic and a plain access: races that hardware seldom shows."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds of this thread's own time: for one question, and when the last one must be asked."""
+
+    question: float
+    end: float
+
+    def left(self) -> float:
+        """Seconds for the next question."""
+        return min(self.question, self.end - time.thread_time())
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether a write can meet one of some accesses by another thread."""
+
+    write: Touch
+    others: tuple[Touch, ...]
+    threads: Threads
+    with_paths: bool
+
+
+class Races:
+    """Asks about every pair of accesses in every interval of a kernel."""
+
+    def __init__(
+        self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget
+    ) -> None:
+        self.evaluator = evaluator
+        self.forms = forms
+        self.questions = questions
+        self.addresses = Addresses(evaluator, forms)
+        self.budget = budget
+        self.enough = ENOUGH
+        block = evaluator.launch.block
+        self.listings = Listings(questions, block) if block is not None else None
+        self._lists: dict[object, Listed | None] = {}
+        self._asked: set[object] = set()
+        self._conditions: dict[int, tuple[Expression, ...]] = {}
+
+    def interval(self, interval: Interval, threads: Threads, outcome: Outcome) -> None:
+        """Adds what is found in one interval."""
+        touches = list(self._touches(interval))
+        by_variable: dict[str, list[Touch]] = {}
+        for touch in touches:
+            by_variable.setdefault(touch.footprint.variable, []).append(touch)
+        for group in by_variable.values():
+            self._group(group, threads, outcome)
+
+    def _group(self, group: list[Touch], threads: Threads, outcome: Outcome) -> None:
+        distinct: dict[object, Touch] = {}
+        for touch in group:
+            distinct.setdefault(touch.key(), touch)
+        touches = list(distinct.values())
+        for at, write in enumerate(touches):
+            if write.kind == "read":
+                continue
+            others = []
+            for number, other in enumerate(touches):
+                earlier_write = other.kind != "read" and number < at
+                if earlier_write or (write.kind == "atomic" and other.kind == "atomic"):
+                    continue
+                key = (write.key(), other.key(), threads)
+                if key not in self._asked:
+                    self._asked.add(key)
+                    if not self._apart(write, other):
+                        others.append(other)
+            for start in range(0, len(others), BATCH):
+                self.ask(write, others[start : start + BATCH], threads, outcome)
+
+    def _touches(self, interval: Interval) -> Iterator[Touch]:
+        for reached in interval.reached:
+            for footprint in self.addresses.footprints(reached.place, reached.access):
+                block, index = reached.place.block, reached.place.index
+                instruction = self.evaluator.flow.blocks[block].instructions[index]
+                own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
+                held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
+                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
+
+    def conditions(self, block: int) -> tuple[Expression, ...]:
+        """What holds for a thread at a block, in closed form."""
+        if block not in self._conditions:
+            found = [self.forms.closed(each) for each in self.evaluator.conditions(block)]
+            self._conditions[block] = tuple(each for each in found if each.known != 1)
+        return self._conditions[block]
+
+    def _apart(self, first: Touch, second: Touch) -> bool:
+        """A quick test: the bytes of both, listed thread by thread, or a stride that keeps threads apart."""
+        left, right = self._listed(first), self._listed(second)
+        if left is not None and right is not None and left.shared == right.shared:
+            return left.apart_from(right)
+        return self._strided(first, second)
+
+    def _listed(self, touch: Touch) -> Listed | None:
+        if self.listings is None:
+            return None
+        key = (touch.footprint, touch.conditions, touch.reached.iterations, touch.reached.place.block)
+        if key not in self._lists:
+            size = self.evaluator.sizes.get(touch.footprint.variable)
+            self._lists[key] = self.listings.listed(
+                touch.footprint.offset,
+                touch.footprint.size,
+                size,
+                touch.conditions,
+                touch.reached,
+            )
+        return self._lists[key]
+
+    def _strided(self, first: Touch, second: Touch) -> bool:
+        """Each thread has bytes of its own, at a stride of at least the size."""
+        left, right = first.footprint, second.footprint
+        if left.offset is not right.offset or first.reached.iterations != second.reached.iterations:
+            return False
+        _, factors = sum_parts(left.offset)
+        moving = {
+            a: c for a, c in factors.items() if not common(self.questions, a, dict(first.reached.iterations))
+        }
+        if len(moving) != 1:
+            return False
+        atom, factor = next(iter(moving.items()))
+        launch = self.evaluator.launch
+        one_row = (launch.block or launch.largest)[1:] == (1, 1)
+        size = max(left.size, right.size)
+        own = atom.operation == "leaf" and atom.leaf.name == "tid.x"
+        return own and one_row and size <= factor <= (1 << 31) // 1024
+
+    # ---- the solver
+
+    def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
+        """Whether a write can meet one of some accesses; adds the answer to the outcome."""
+        if not others or len(outcome.candidates) > self.enough:
+            return
+        answer, _ = self._solve(write, others, threads)
+        if answer == "no":
+            return
+        if threads == "any" and all(each.reached.place != write.reached.place for each in others):
+            apart, _ = self._solve(write, others, "other warps")
+            if apart == "no":
+                self._within_warps(write, others, outcome)
+                return
+        if len(others) > 1:
+            for part in (others[: len(others) // 2], others[len(others) // 2 :]):
+                self.ask(write, part, threads, outcome)
+        elif answer == "yes":
+            self._with_paths(write, others[0], threads, outcome)
+        else:
+            outcome.open.append((write, others[0]))
+
+    def _within_warps(self, write: Touch, others: Sequence[Touch], outcome: Outcome) -> None:
+        """Accesses that meet within a warp at most: the first few that do."""
+        for other in others:
+            if len(outcome.weak) > self.enough:
+                return
+            answer, values = self._solve(write, [other], "any")
+            if answer != "no":
+                answer, values = self._solve(write, [other], "any", with_paths=True)
+            if answer != "no":
+                outcome.weak.append(Candidate(write, other, values))
+
+    def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
+        """Asks again, with what is known because both threads came from the same barrier."""
+        answer, values = self._solve(write, [other], threads, with_paths=True)
+        candidate = Candidate(write, other, values)
+        if answer == "yes" and "atomic" in (write.kind, other.kind):
+            outcome.weak.append(candidate)
+        elif answer == "yes":
+            outcome.candidates.append(candidate)
+        elif answer == "late":
+            outcome.open.append((write, other))
+
+    def _solve(
+        self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
+    ) -> tuple[Answer, dict[str, int]]:
+        """First with hard values that both threads share left open; then exactly."""
+        question = Question(write, tuple(others), threads, with_paths)
+        if not with_paths:
+            answer, values, coarsened = self._try(question, coarse=True)
+            if answer == "no" or not coarsened:
+                return answer, values
+        answer, values, _ = self._try(question, coarse=False)
+        return answer, values
+
+    def _try(self, question: Question, coarse: bool) -> tuple[Answer, dict[str, int], bool]:
+        z3 = self.questions.z3
+        if self.budget.left() <= 0:
+            return "late", {}, True
+        solver = z3.SolverFor("QF_BV")
+        same_warp = question.threads == "same warp"
+        write = question.write
+        first = self._thread("1", write, same_warp, coarse)
+        solver.add(*self.pair_of_threads(question.threads))
+        held = self._performs(first, write)
+        meetings = []
+        shifts, coarsened = first.shifts, False
+        for other in question.others:
+            second = self._thread("2", other, same_warp, coarse)
+            parts = [self._meet(first, write, second, other), *self._performs(second, other)]
+            parts += loads_agree(self.questions, first, second)
+            meetings.append(z3.And(*parts, *second.facts))
+            shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
+            coarsened = coarsened or second.coarsened
+        solver.add(*held, *first.facts, z3.Or(*meetings))
+        if question.with_paths:
+            for touch, name in ((write, "1"), (question.others[0], "2")):
+                paths = Paths(self.questions, touch.interval, name, same_warp)
+                solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
+        answer = self._check(solver, shifts)
+        values = readable(solver.model()) if answer == "yes" else {}
+        return answer, values, coarsened or first.coarsened
+
+    @staticmethod
+    def limit(solver: Any, seconds: float) -> None:
+        """Bounds the work of a solver, so that the answer does not depend on what else the machine does."""
+        solver.set("rlimit", max(1, int(seconds * STEPS_PER_SECOND)))
+        solver.set("timeout", max(1, int(seconds * 20_000)))
+
+    def _check(self, solver: Any, shifts: Sequence[Formula]) -> Answer:
+        """Asks; a question that takes long is split by how far its values are shifted."""
+        z3 = self.questions.z3
+        self.limit(solver, min(1.0, self.budget.left()) if shifts else self.budget.left())
+        answer = solver.check()
+        if answer == z3.unknown and shifts and self.budget.left() > 0:
+            late = False
+            for amount in range(33):
+                solver.push()
+                solver.add(shifts[0] == amount if amount < 32 else z3.ULT(31, shifts[0]))
+                part = self._check(solver, shifts[1:])
+                if part == "yes":
+                    return "yes"
+                solver.pop()
+                late = late or part == "late"
+                if late:
+                    break
+            return "late" if late else "no"
+        if answer == z3.sat:
+            return "yes"
+        return "no" if answer == z3.unsat else "late"
+
+    def _thread(self, name: str, touch: Touch, same_warp: bool, coarse: bool) -> Thread:
+        block = touch.reached.place.block
+        return Thread(self.questions, name, touch.reached.iterations, same_warp, coarse, block)
+
+    def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
+        """The conditions under which a thread performs an access, and that it stays inside its variable."""
+        offset = thread.formula(touch.footprint.offset)
+        found = [thread.formula(each) for each in self._relevant(touch)]
+        for header, number in touch.reached.known:
+            found.append(thread.count(f"k{header}") == number)
+        return [*found, *self._inside(thread, touch.footprint, offset)]
+
+    def _inside(self, thread: Thread, footprint: Footprint, offset: Formula) -> list[Formula]:
+        """The access stays inside its variable, and its index does not wrap around."""
+        z3, values = self.questions.z3, self.evaluator.values
+        size = self.evaluator.sizes.get(footprint.variable)
+        last = (DYNAMIC_BYTES if size is None else size) - footprint.size
+        constant, factors = sum_parts(footprint.offset)
+        parts = {atom: signed(c, 32) for atom, c in factors.items()}
+        most = abs(signed(constant, 32)) + sum(abs(c) * values.upper(a) for a, c in parts.items())
+        if most < 1 << 31:
+            return [z3.ULE(offset, last)]
+        total = z3.BitVecVal(signed(constant, 32), WIDE)
+        found = []
+        for atom, factor in parts.items():
+            part = thread.formula(atom)
+            small = values.upper(atom) < 1 << 31
+            part = z3.ZeroExt(WIDE - 32, part) if small else z3.SignExt(WIDE - 32, part)
+            total = total + part * factor
+            if atom.operation == "mul" and not small:
+                left, right = (thread.formula(each) for each in atom.arguments)
+                found += [z3.BVMulNoOverflow(left, right, True), z3.BVMulNoUnderflow(left, right)]
+        return [*found, z3.BitVecVal(0, WIDE) <= total, total <= last]
+
+    def _relevant(self, touch: Touch) -> list[Expression]:
+        """Conditions without those on data of this thread alone that its address does not depend on."""
+        inside = leaves(touch.footprint.offset)
+        found = []
+        for condition in touch.conditions:
+            own = [
+                leaf
+                for leaf in leaves(condition)
+                if leaf.leaf.kind in ("opaque", "carried") and self.questions.uniformity.varies(leaf)
+            ]
+            if all(leaf in inside for leaf in own):
+                found.append(condition)
+        return found
+
+    def _meet(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula:
+        """The bytes overlap and, for two plain writes, the values differ."""
+        z3 = self.questions.z3
+        left, right = first.formula(write.footprint.offset), second.formula(other.footprint.offset)
+        if write.footprint.size == other.footprint.size:
+            # Accesses are aligned to their size, so that equal sizes overlap only as a whole.
+            overlap = left == right
+        else:
+            overlap = z3.Or(
+                z3.ULT(left - right, other.footprint.size), z3.ULT(right - left, write.footprint.size)
+            )
+        if write.kind == "write" and other.kind == "write":
+            differ = self._values_differ(first, write, second, other)
+            if differ is not None:
+                return z3.And(overlap, differ)
+        return overlap
+
+    def _values_differ(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula | None:
+        z3 = self.questions.z3
+        stored = write.reached.access.values
+        if not stored or len(stored) != len(other.reached.access.values):
+            return None
+        if write.footprint.size != other.footprint.size or write.reached.access.rows:
+            return None
+        width = 8 * write.footprint.size // len(stored)
+        found = []
+        for left, right in zip(stored, other.reached.access.values, strict=True):
+            values = []
+            for operand, touch in ((left, write), (right, other)):
+                place = touch.reached.place
+                value = self.forms.closed(
+                    self.evaluator.operand(operand, place.block, place.index, max(width, 16))
+                )
+                values.append(value)
+            found.append(first.formula(values[0]) != second.formula(values[1]))
+        return z3.Or(*found)
+
+    def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
+        """Whether no thread at a block can be under all the conditions."""
+        z3 = self.questions.z3
+        modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
+        thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
+        solver = z3.SolverFor("QF_BV")
+        self.limit(solver, 0.3)
+        solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
+        solver.add(*self.pair_of_threads("any"))
+        return bool(solver.check() == z3.unsat)
+
+    def pair_of_threads(self, threads: Threads) -> list[Formula]:
+        """Two different threads of one block."""
+        z3, launch = self.questions.z3, self.evaluator.launch
+        sizes = [self._size(axis) for axis in range(3)]
+        threads_ = {name: [self._tid(name, axis) for axis in range(3)] for name in ("1", "2")}
+        found = []
+        for tid in threads_.values():
+            found += [z3.ULT(each, size) for each, size in zip(tid, sizes, strict=True)]
+        if launch.block is None:
+            most = max(launch.largest)
+            found += [z3.ULE(size, most) for size in sizes] + [z3.ULE(1, size) for size in sizes]
+            if launch.largest[1:] != (1, 1):
+                found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
+        found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
+        if threads != "any":
+            warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
+            found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+        return found
+
+    def _size(self, axis: int) -> Formula:
+        z3, launch = self.questions.z3, self.evaluator.launch
+        if launch.block is not None:
+            return z3.BitVecVal(launch.block[axis], 32)
+        if launch.largest[axis] == 1:
+            return z3.BitVecVal(1, 32)
+        return self.questions.bounded(f"ntid.{'xyz'[axis]}", 32, launch.largest[axis])
+
+    def _tid(self, name: str, axis: int) -> Formula:
+        launch = self.evaluator.launch
+        most = (launch.block or launch.largest)[axis] - 1
+        if most == 0:
+            return self.questions.z3.BitVecVal(0, 32)
+        return self.questions.bounded(f"tid.{'xyz'[axis]}!{name}", 32, most)
+
+
+def readable(model: Any) -> dict[str, int]:
+    """The numbers of a solver's model."""
+    return {str(each): model[each].as_long() for each in model.decls() if hasattr(model[each], "as_long")}
+
+
+__all__ = ["Budget", "Candidate", "NotJudged", "Outcome", "Races", "Touch"]

@@ -1,0 +1,280 @@
+"""Verdicts on PTX kernels as diagnostics, as places in files, and as JSON.
+
+A place is a line of the CUDA file wherever line tables name one; otherwise a line of the PTX text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.kernel_names import plain_text
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
+from fencepost.ir.source import Mark, Source, Span
+from fencepost.report.diagnostics import Diagnostic
+from fencepost.report.located import Located, Place
+from fencepost.report.words import plural
+
+BLOCK = ("block.x", "block.y", "block.z")
+"""What the sizes of a block are called among the values of a finding."""
+_VERBS = (
+    ("ld", "reads"),
+    ("ldmatrix", "reads"),
+    ("wmma.load", "reads"),
+    ("st", "writes"),
+    ("cp.", "copies into"),
+    ("atom", "updates"),
+    ("red", "updates"),
+    ("bar", "waits"),
+    ("mbarrier", "uses"),
+)
+
+
+# ---------------------------------------------------------------- diagnostics
+
+
+def finding_diagnostics(judged: JudgedPtx, *, every: bool = False) -> list[Diagnostic]:
+    """What was found, with the two places that it is about; each pair of lines once, unless `every` one is wanted."""
+    found = judged.verdict.findings if every else distinct(judged)
+    return [_diagnostic(judged, each) for each in found]
+
+
+def distinct(judged: JudgedPtx) -> list[Finding]:
+    """One finding for each pair of lines, the worst: compilers unroll loops, and of copies all say the same."""
+    worst: dict[tuple[Any, ...], Finding] = {}
+    for each in sorted(judged.verdict.findings, key=lambda finding: finding.severity == "warning"):
+        places = sorted(_span(judged, site).line for site in (each.first, each.second))
+        worst.setdefault((each.code, *places), each)
+    return list(worst.values())
+
+
+def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
+    sites = (finding.first, finding.second)
+    source = judged.quoted
+    marks = [
+        Mark(_span(judged, site), _doing(finding, site, thread))
+        for site, thread in zip(sites, finding.threads, strict=True)
+    ]
+    notes = []
+    if finding.values:
+        notes.append(("seen with", _seen_with(judged, finding.values)))
+    if source is not judged.ptx:
+        both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
+        notes.append(("ptx", " and ".join(both)))
+    elif any(site.source_line for site in sites):
+        notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
+    if finding.fix:
+        notes.append(("fix", _worded(judged, finding.fix)))
+    origins = tuple(_origin(judged, site) for site in sites)
+    found = Diagnostic(
+        finding.code, _worded(judged, finding.message), tuple(marks), tuple(notes), source, origins=origins
+    )
+    return replace(found, severity=finding.severity, primary=1)
+
+
+def _worded(judged: JudgedPtx, text: str) -> str:
+    """A message with the names and lines of the file that is quoted."""
+    for site in _sites(judged.verdict):
+        line = line_of(judged, site) if judged.quoted is not judged.ptx else None
+        if line is not None:
+            text = re.sub(rf"{re.escape(str(site))}(?!\d)", f"line {line}", text)
+    for number, name in enumerate(judged.parameters):
+        text = re.sub(rf"\b{re.escape(judged.verdict.kernel)}_param_{number}\b", name, text)
+    return plain_text(text)
+
+
+def _sites(verdict: KernelVerdict) -> list[Site]:
+    """Every place that a verdict names."""
+    found = [site for each in verdict.findings for site in (each.first, each.second)]
+    return found + [each.site for each in verdict.reasons if each.site is not None]
+
+
+def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
+    """The launch that a finding was seen with: the block, then parameters and the rest."""
+    block = [str(values[name]) for name in BLOCK if name in values]
+    shown = [f"blocks of {'x'.join(block)} threads"] if block else []
+    shown += [f"{_called(judged, name)} = {value}" for name, value in values.items() if name not in BLOCK]
+    return ", ".join(shown)
+
+
+def _called(judged: JudgedPtx, name: str) -> str:
+    """A parameter as CUDA calls it."""
+    kernel, _, number = name.rpartition("_param_")
+    if kernel == judged.verdict.kernel and number.isdigit() and int(number) < len(judged.parameters):
+        return judged.parameters[int(number)]
+    return name
+
+
+def _doing(finding: Finding, site: Site, thread: Thread) -> str:
+    """What a thread does at a place."""
+    opcode = (
+        site.instruction.split(" ")[0]
+        if not site.instruction.startswith("@")
+        else site.instruction.split()[1]
+    )
+    verb = next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
+    what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
+    return f"thread ({', '.join(map(str, thread))}) {verb}{what}"
+
+
+def line_of(judged: JudgedPtx, site: Site) -> int | None:
+    """The line of the quoted CUDA file that an instruction stands for: where a header was inlined, the call."""
+    same = Path(site.source_file or "").name == Path(judged.quoted.name).name
+    if same and site.source_line:
+        return site.source_line
+    return site.inlined_at[-1] if site.inlined_at else None
+
+
+def _span(judged: JudgedPtx, site: Site) -> Span:
+    line = site.ptx_line if judged.quoted is judged.ptx else line_of(judged, site)
+    return _whole_line(judged.quoted, line or 1)
+
+
+def _whole_line(source: Source, line: int) -> Span:
+    """A line without its indent and the comment behind it."""
+    text = source.line(line)
+    code = text.partition("//")[0].rstrip() or text.rstrip()
+    indent = len(text) - len(text.lstrip())
+    return Span(line, indent + 1, line, max(len(code), indent + 1) + 1)
+
+
+def _origin(judged: JudgedPtx, site: Site) -> str:
+    """Where it was written, if that is not in the text that is quoted."""
+    if judged.quoted is not judged.ptx or not site.source_line:
+        return ""
+    return f"{site.source_file}:{site.source_line}"
+
+
+def conclusion(judged: JudgedPtx) -> str:
+    """The verdict in one line."""
+    verdict = judged.verdict
+    barriers = plural(verdict.barriers, "barrier")
+    accesses = plural(verdict.shared_accesses, "shared access", "shared accesses")
+    known = [_worded(judged, verdict.holds_for)] if verdict.holds_for else []
+    return f"{_found(judged)} ({'; '.join([*known, f'{barriers}, {accesses}'])})"
+
+
+def _found(judged: JudgedPtx) -> str:
+    verdict, found = judged.verdict, distinct(judged)
+    errors = [each for each in found if each.severity == "error"]
+    races = sum(each.code == "FP001" for each in errors)
+    divergences = len(errors) - races
+    warnings = len(found) - len(errors)
+    parts = [plural(races, "race")] if races else []
+    parts += [plural(divergences, "divergent barrier")] if divergences else []
+    parts += [plural(warnings, "warning")] if warnings else []
+    if verdict.verdict == "undecided":
+        parts.append("not decided")
+    return ", ".join(parts) or "no race, no divergent barrier"
+
+
+def reason_lines(judged: JudgedPtx) -> list[str]:
+    """Why a kernel is not decided, a line each."""
+    return [_reason(judged, each) for each in judged.verdict.reasons]
+
+
+def _reason(judged: JudgedPtx, reason: Reason) -> str:
+    if reason.site is None:
+        return _worded(judged, reason.message)
+    line = line_of(judged, reason.site) if judged.quoted is not judged.ptx else None
+    where = f"line {line}, " if line else ""
+    return f"{_worded(judged, reason.message)}: `{reason.site.instruction}` ({where}PTX line {reason.site.ptx_line})"
+
+
+# ---------------------------------------------------------------- places
+
+
+def located_findings(judged: JudgedPtx, *, every: bool = False) -> list[Located]:
+    """Findings with their places in files, for SARIF and annotations; each pair of lines once, unless `every` one."""
+    return [_located(judged, each) for each in (judged.verdict.findings if every else distinct(judged))]
+
+
+def _located(judged: JudgedPtx, finding: Finding) -> Located:
+    diagnostic = _diagnostic(judged, finding)
+    second, first = (
+        _place(judged, site, mark)
+        for site, mark in zip((finding.second, finding.first), reversed(diagnostic.marks), strict=True)
+    )
+    notes = [f"{word}: {text}" for word, text in diagnostic.notes]
+    text = "\n".join([finding.code, judged.name, finding.first.instruction, finding.second.instruction])
+    return Located(
+        finding.code,
+        diagnostic.title,
+        "\n".join([diagnostic.title, diagnostic.marks[1].text, *notes]),
+        second,
+        ((first, diagnostic.marks[0].text),),
+        kernel=judged.name,
+        fingerprint=sha256(text.encode()).hexdigest()[:32] + ":1",
+        file=judged.file,
+        fix=_worded(judged, finding.fix),
+        level=finding.severity,
+    )
+
+
+def _place(judged: JudgedPtx, site: Site, mark: Mark) -> Place:
+    if judged.quoted is judged.ptx and site.source_line and site.source_file:
+        return Place(site.source_file, site.source_line)
+    span = mark.span
+    return Place(judged.quoted.name, span.line if span else None, span)
+
+
+def located_undecided(judged: JudgedPtx) -> Located:
+    """That a kernel is not decided, and why."""
+    title = f"{judged.name}: not decided"
+    lines = [title, *reason_lines(judged)]
+    return Located("", title, "\n".join(lines), Place(judged.file), kernel=judged.name, file=judged.file)
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
+    """The verdict on one kernel for programs."""
+    verdict = judged.verdict
+    return {
+        "kernel": judged.name,
+        "entry": verdict.kernel,
+        "ok": not judged.errors,
+        "proven": judged.proven,
+        "verdict": verdict.verdict,
+        "holds_for": _worded(judged, verdict.holds_for),
+        "barriers": verdict.barriers,
+        "shared_accesses": verdict.shared_accesses,
+        "findings": [_finding_json(judged, each) for each in verdict.findings],
+        "reasons": [_reason_json(judged, each) for each in verdict.reasons],
+    }
+
+
+def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": _worded(judged, finding.message),
+        "first": _site_json(finding.first) | {"thread": list(finding.threads[0])},
+        "second": _site_json(finding.second) | {"thread": list(finding.threads[1])},
+        "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
+        "values": {_called(judged, name): value for name, value in finding.values.items()},
+        "fix": _worded(judged, finding.fix) or None,
+    }
+
+
+def _site_json(site: Site) -> dict[str, Any]:
+    return {
+        "instruction": site.instruction,
+        "ptx_line": site.ptx_line,
+        "source_file": site.source_file,
+        "source_line": site.source_line,
+        "inlined_at": list(site.inlined_at),
+    }
+
+
+def _reason_json(judged: JudgedPtx, reason: Reason) -> dict[str, Any]:
+    return {
+        "message": _worded(judged, reason.message),
+        "site": _site_json(reason.site) if reason.site else None,
+    }

@@ -1,0 +1,675 @@
+"""Runs one block of a kernel, all its threads at once, and watches for races and barriers that threads miss.
+
+What is found is real: the accesses happened, between the same two barriers, with inputs that a launch may have.
+What is not found proves nothing. Threads run in groups that are at the same instruction; a group stops at
+barriers and, for shuffles and votes, until the other threads of its warp are there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .effects import Access, commits_copies, destinations, effect, space_of, waits_for_copies
+from .evaluate import DYNAMIC, source_width
+from .flow import Flow
+from .instructions import computes, is_integer, operand_type, result, types_of
+from .intervals import Place
+from .lanes import Bits, Lane, Lanes, computable, mask
+from .memory import LOCAL_START, POINTERS, Memory, place
+from .module import (
+    Address,
+    Group,
+    Immediate,
+    Instruction,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    Routine,
+    Special,
+    Symbol,
+    width_of,
+)
+from .observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+
+RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
+COLLECTIVE = ("shfl", "vote", "redux", "match")
+KINDS = {"read": READ, "write": WRITE, "atomic": ATOMIC, "copy": WRITE}
+Threads = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A launch to simulate: the block, parameters by name, the number of this block and what global memory
+    holds."""
+
+    block: tuple[int, int, int]
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    number: int = 64
+    """What integer parameters are that nothing is said about."""
+    seed: int = 1
+    blocks: int = 4
+    seconds: float = 2.0
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Threads of one block that wait at two barriers."""
+
+    places: tuple[Place, Place]
+    threads: tuple[int, int]
+
+
+@dataclass
+class Seen:
+    """What a simulation showed."""
+
+    conflicts: list[Conflict] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
+    finished: bool = False
+    outside: bool = False
+    """Some access was outside of every shared variable."""
+
+
+class Unfaithful(Exception):
+    """The run depends on something that is not computed here."""
+
+
+def tainted_registers(flow: Flow) -> set[str]:
+    """Registers whose value may depend on an instruction that is not simulated."""
+    instructions = [each for number in flow.order for each in flow.blocks[number].instructions]
+    found: set[str] = set()
+    memory: set[str | None] = set()
+    changed = True
+    while changed:
+        changed = False
+        for each in instructions:
+            names = {d.name for d in destinations(each) if isinstance(d, Register)}
+            if not names <= found and (
+                not _simulated(each) or _sources(each) & found or _reads(each) & memory
+            ):
+                found |= names
+                changed = True
+            if each.name in ("st", "atom", "red") and _sources(each) & found and space_of(each) not in memory:
+                memory.add(space_of(each))
+                changed = True
+    return found
+
+
+def _reads(instruction: Instruction) -> set[str | None]:
+    return {space_of(instruction)} if instruction.name in ("ld", "ldu", "atom") else set()
+
+
+def _sources(instruction: Instruction) -> set[str]:
+    """The registers whose values matter to a result; the address of a load does, as its data may be made up."""
+    skip = 1 if destinations(instruction) else 0
+    return {name for operand in instruction.operands[skip:] for name in _names(operand)}
+
+
+def _names(operand: Operand) -> Iterator[str]:
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Negated):
+        yield operand.register.name
+    elif isinstance(operand, Address):
+        yield from _names(operand.base)
+    elif isinstance(operand, Group):
+        for item in operand.items:
+            yield from _names(item)
+
+
+def _simulated(instruction: Instruction) -> bool:
+    name = instruction.name
+    if computes(instruction):
+        if is_integer(instruction) and name != "cvt":
+            kind = operand_type(instruction)
+            return (
+                name != "setp"
+                or not kind.startswith("f")
+                or computable(f"setp.{instruction.parts[1]}.{kind}")
+            )
+        if name == "cvt":
+            return all(each not in ("f16", "bf16", "f16x2", "bf16x2") for each in types_of(instruction))
+        return computable(instruction.opcode)
+    if name in ("ld", "ldu", "atom"):
+        return True
+    if name in ("bar", "barrier"):
+        return "red" not in instruction.parts
+    return (
+        name == "shfl" or (name == "vote" and "ballot" in instruction.parts) or not destinations(instruction)
+    )
+
+
+class Simulation:
+    """One block on its way through a kernel."""
+
+    def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup) -> None:
+        self.flow = flow
+        self.routine = routine
+        self.setup = setup
+        x, y, z = setup.block
+        self.count = x * y * z
+        every = np.arange(self.count)
+        self.tid = (every % x, every // x % y, every // (x * y))
+        variables = (*module.variables, *routine.variables)
+        sizes: dict[str, int | None] = {}
+        self.names = {}
+        for each in variables:
+            if each.space == "shared":
+                self.names[each.name] = DYNAMIC if each.size is None else each.name
+                sizes[self.names[each.name]] = each.size
+        self.memory = Memory(place(dict(sorted(sizes.items(), key=lambda item: item[1] is None))), setup.seed)
+        self.others = {each.name: at for at, each in enumerate(v for v in variables if v.space != "shared")}
+        self.local = {each.name for each in variables if each.space == "local"}
+        self.registers: dict[str, Bits] = {}
+        self.state = np.zeros(self.count, dtype=np.int64)
+        self.blocks = np.zeros(self.count, dtype=np.int64)
+        self.indices = np.zeros(self.count, dtype=np.int64)
+        self.epochs = np.zeros(self.count, dtype=np.int64)
+        self.groups = np.zeros(self.count, dtype=np.int64)
+        self.log = Log()
+        self.copies: list[tuple[Event, NDArray[np.int64]]] = []
+        """Copies that may be in flight, and the commit group of each thread's."""
+        self.seen = Seen()
+        self.end = time.monotonic() + setup.seconds
+
+    def run(self) -> Seen:
+        """Until every thread is done or time is up."""
+        tainted = tainted_registers(self.flow)
+        self._refuse(tainted)
+        while time.monotonic() < self.end and len(self.seen.conflicts) < 200:
+            running = np.flatnonzero(self.state == RUNNING)
+            if running.size:
+                self._step(running)
+            elif (self.state == AT_COLLECTIVE).any():
+                self._release_collective()
+            elif (self.state == AT_BARRIER).any():
+                self._end_interval()
+                if self.seen.missed:
+                    break
+            else:
+                self._end_interval()
+                self.seen.finished = True
+                break
+        return self.seen
+
+    def _refuse(self, tainted: set[str]) -> None:
+        for number in self.flow.order:
+            block = self.flow.blocks[number]
+            if block.guard is not None and block.guard.name in tainted:
+                raise Unfaithful("a branch depends on a result that is not simulated")
+            for instruction in block.instructions:
+                for access in effect(instruction).accesses:
+                    if not access.generic and set(_names(access.address)) & tainted:
+                        raise Unfaithful("an address depends on a result that is not simulated")
+
+    def _step(self, running: Threads) -> None:
+        """Runs the group that is furthest behind to the end of its block."""
+        order = np.array([self.flow.position[int(b)] for b in self.blocks[running]]) * 1_000_000
+        order += self.indices[running]
+        who = running[order == order.min()]
+        number, index = int(self.blocks[who[0]]), int(self.indices[who[0]])
+        block = self.flow.blocks[number]
+        while index < len(block.instructions):
+            instruction = block.instructions[index]
+            if instruction.name in ("bar", "barrier") or instruction.name in COLLECTIVE:
+                who = self._meet(instruction, Place(number, index), who)
+                if not who.size:
+                    return
+            elif instruction.name in ("ret", "exit", "trap") and instruction.guard is None:
+                self.state[who] = DONE
+                return
+            elif instruction.name not in ("bra", "brx", "ret", "exit", "trap"):
+                held = self._held(instruction, who)
+                if held.size:
+                    self.execute(instruction, Place(number, index), held)
+            index += 1
+        self._leave(number, who)
+
+    def _held(self, instruction: Instruction, who: Threads) -> Threads:
+        if instruction.guard is None:
+            return who
+        held = self.read(instruction.guard, who, 1).bits != 0
+        found: Threads = who[held != instruction.guard_negated]
+        return found
+
+    def _leave(self, number: int, who: Threads) -> None:
+        block = self.flow.blocks[number]
+        self.indices[who] = 0
+        if number == self.flow.exit:
+            self.state[who] = DONE
+        elif block.index is not None:
+            at = self.read(block.index, who, 32).bits.astype(np.int64)
+            self.blocks[who] = np.array(block.successors)[np.minimum(at, len(block.successors) - 1)]
+        elif len(block.successors) > 1 and block.guard is not None:
+            held = (self.read(block.guard, who, 1).bits != 0) != block.guard_negated
+            self.blocks[who] = np.where(held, block.successors[0], block.successors[1])
+        else:
+            self.blocks[who] = block.successors[0]
+
+    # ---- meeting other threads
+
+    def _meet(self, instruction: Instruction, here: Place, who: Threads) -> Threads:
+        """Threads that can go on at a barrier or collective; the others wait."""
+        kind = effect(instruction).barrier
+        self.blocks[who], self.indices[who] = here.block, here.index
+        if kind == "block":
+            self.state[who] = AT_BARRIER
+            return who[:0]
+        self.state[who] = AT_COLLECTIVE
+        waiting = (self.state == AT_COLLECTIVE) & (self.blocks == here.block) & (self.indices == here.index)
+        warps = np.arange(self.count) // 32
+        missing = np.bincount(warps[(self.state != DONE) & ~waiting], minlength=warps[-1] + 1)
+        ready = np.flatnonzero(waiting & (missing[warps] == 0))
+        return self._together(instruction, here, ready)
+
+    def _together(self, instruction: Instruction, here: Place, ready: Threads) -> Threads:
+        if ready.size:
+            self.state[ready] = RUNNING
+            if effect(instruction).barrier == "warp":
+                self.epochs[ready] += 1
+            else:
+                self._collective(instruction, ready)
+        return ready
+
+    def _release_collective(self) -> None:
+        """No thread can run: those at the first collective go on; the missing lanes are not in its mask."""
+        waiting = np.flatnonzero(self.state == AT_COLLECTIVE)
+        keys = [self.flow.position[int(self.blocks[t])] * 1_000_000 + self.indices[t] for t in waiting]
+        ready = waiting[np.array(keys) == min(keys)]
+        here = Place(int(self.blocks[ready[0]]), int(self.indices[ready[0]]))
+        self._together(self.flow.blocks[here.block].instructions[here.index], here, ready)
+        self.indices[ready] += 1
+
+    def _end_interval(self) -> None:
+        waiting = np.flatnonzero(self.state == AT_BARRIER)
+        for event, _ in self.copies:
+            self.log.events.append(event)
+        self.seen.conflicts += self.log.conflicts()
+        self.log = Log()
+        self.copies = [each for each in self.copies if each[0].threads.size and not self._complete(each)]
+        self.epochs[:] = 0
+        if not waiting.size:
+            return
+        places = {(int(self.blocks[t]), int(self.indices[t])): int(t) for t in waiting}
+        if len(places) > 1:
+            (first, one), (second, other) = list(places.items())[:2]
+            instructions = [self.flow.blocks[b].instructions[i] for b, i in (first, second)]
+            if all("aligned" in each.parts or each.name == "bar" for each in instructions):
+                self.seen.missed.append(Missed((Place(*first), Place(*second)), (one, other)))
+                return
+        for block, index in places:
+            instruction = self.flow.blocks[block].instructions[index]
+            here = waiting[(self.blocks[waiting] == block) & (self.indices[waiting] == index)]
+            if destinations(instruction):
+                self._reduce(instruction, waiting, here)
+        self.state[waiting] = RUNNING
+        self.indices[waiting] += 1
+
+    def _reduce(self, instruction: Instruction, waiting: Threads, here: Threads) -> None:
+        """`bar.red`: a count, or whether any or all predicates hold."""
+        held = self.read(instruction.operands[-1], waiting, 1).bits != 0
+        if "popc" in instruction.parts:
+            value = int(held.sum())
+        else:
+            value = int(held.any() if "or" in instruction.parts else held.all())
+        self.write(instruction.operands[0], here, np.full(here.shape, value, dtype=np.uint64))
+
+    # ---- operands
+
+    def read(self, operand: Operand, who: Threads, width: int) -> Lane:
+        """The value of an operand for some threads."""
+        if isinstance(operand, Register):
+            whole = self.registers.get(operand.name)
+            bits = np.zeros(who.shape, dtype=np.uint64) if whole is None else whole[who]
+            return Lane(bits & mask(min(width, 64)), width)
+        if isinstance(operand, Negated):
+            return Lane(self.read(operand.register, who, 1).bits ^ np.uint64(1), 1)
+        if isinstance(operand, Address):
+            base = self.read(operand.base, who, width)
+            return Lane((base.bits + np.uint64(operand.offset % (1 << 64))) & mask(width), width)
+        if isinstance(operand, Group):
+            part = width // len(operand.items)
+            bits = np.zeros(who.shape, dtype=np.uint64)
+            for at, item in enumerate(operand.items):
+                bits |= self.read(item, who, part).bits << np.uint64(at * part)
+            return Lane(bits, width)
+        if isinstance(operand, Special):
+            return Lane(self.special(operand.name, who) & mask(width), width)
+        value = operand.value if isinstance(operand, Immediate) else self._symbol(operand)
+        return Lane(np.full(who.shape, np.uint64(value % (1 << width)), dtype=np.uint64), width)
+
+    def _symbol(self, symbol: Symbol) -> int:
+        if symbol.name in self.names:
+            return self.memory.start_of(self.names[symbol.name]) or 0
+        if symbol.name == "WARP_SZ":
+            return 32
+        if symbol.name in self.local:
+            return LOCAL_START + (self.others[symbol.name] << 24)
+        return (self.others.get(symbol.name, 999) + 100) << POINTERS
+
+    def special(self, name: str, who: Threads) -> Bits:
+        """A special register of some threads."""
+        family, _, axis = name.partition(".")
+        at = "xyz".find(axis) if axis else 0
+        if family == "tid" and at >= 0:
+            return self.tid[at][who].astype(np.uint64)
+        lane = who % 32
+        values = {
+            "ntid": self.setup.block[at],
+            "ctaid": self.setup.parameters.get(name, 0),
+            "nctaid": max(self.setup.blocks, self.setup.parameters.get(f"ctaid.{axis}", 0) + 1)
+            if at == 0
+            else 1,
+            "nwarpid": 32,
+        }
+        if family in values:
+            return np.full(who.shape, np.uint64(values[family]), dtype=np.uint64)
+        one = np.uint64(1)
+        lanes = lane.astype(np.uint64)
+        tables = {
+            "laneid": lanes,
+            "warpid": (who // 32).astype(np.uint64),
+            "lanemask_eq": one << lanes,
+            "lanemask_lt": (one << lanes) - one,
+            "lanemask_le": (one << (lanes + one)) - one,
+            "lanemask_gt": ~((one << (lanes + one)) - one) & mask(32),
+            "lanemask_ge": ~((one << lanes) - one) & mask(32),
+        }
+        return tables.get(family, np.zeros(who.shape, dtype=np.uint64))
+
+    def write(self, operand: Operand, who: Threads, bits: Bits) -> None:
+        """Assigns a register."""
+        if isinstance(operand, Register):
+            whole = self.registers.get(operand.name)
+            if whole is None:
+                whole = self.registers[operand.name] = np.zeros(self.count, dtype=np.uint64)
+            whole[who] = bits & mask(min(width_of(operand.type), 64))
+
+    # ---- instructions
+
+    def execute(self, instruction: Instruction, here: Place, who: Threads) -> None:
+        """Carries out one instruction for some threads."""
+        if computes(instruction):
+            self._compute(instruction, who)
+        elif instruction.name in ("ld", "ldu"):
+            self._load(instruction, here, who)
+        elif instruction.name in ("st", "red", "atom"):
+            self._store(instruction, here, who)
+        elif instruction.name == "cp":
+            self._copy(instruction, here, who)
+        else:
+            for access in effect(instruction).accesses:
+                addresses = self.read(access.address, who, 32).bits
+                self._record(here, access, who, addresses)
+            for target in destinations(instruction):
+                self.write(target, who, np.zeros(who.shape, dtype=np.uint64))
+
+    def _compute(self, instruction: Instruction, who: Threads) -> None:
+        target = instruction.operands[0]
+        if instruction.name == "mov" and isinstance(target, Group):
+            widths = [width_of(each.type) if isinstance(each, Register) else 32 for each in target.items]
+            whole = self.read(instruction.operands[1], who, sum(widths))
+            for at, item in enumerate(target.items):
+                self.write(item, who, whole.bits >> np.uint64(sum(widths[:at])))
+            return
+        arguments = [
+            self.read(each, who, source_width(instruction, at))
+            for at, each in enumerate(instruction.operands[1:])
+        ]
+        found: Lane = result(Lanes(len(who)), instruction, arguments)
+        bits = found.bits
+        targets = target.items if isinstance(target, Group) else (target,)
+        register = targets[0]
+        if (
+            instruction.name == "cvt"
+            and operand_type(instruction).startswith("s")
+            and isinstance(register, Register)
+        ):
+            bits = Lanes(len(who)).extend(found, max(width_of(register.type), found.width), True).bits
+        self.write(register, who, bits)
+        if len(targets) > 1:
+            self.write(targets[1], who, bits ^ np.uint64(1))
+
+    def _address(self, instruction: Instruction, who: Threads) -> Bits:
+        address = next(each for each in instruction.operands if isinstance(each, Address))
+        wide = width_of(address.base.type) if isinstance(address.base, Register) else 64
+        return self.read(address, who, wide).bits
+
+    def _load(self, instruction: Instruction, here: Place, who: Threads) -> None:
+        space = space_of(instruction)
+        kind = types_of(instruction)[-1]
+        size = width_of(kind) // 8
+        targets = destinations(instruction)
+        address = next(each for each in instruction.operands if isinstance(each, Address))
+        for at, target in enumerate(targets):
+            if space == "param" and isinstance(address.base, Symbol):
+                offset = address.offset + at * size
+                bits = np.full(
+                    who.shape, np.uint64(self.parameter(address.base.name, offset, kind)), dtype=np.uint64
+                )
+            else:
+                addresses = self._address(instruction, who) + np.uint64(at * size)
+                bits = self._loaded(space, addresses, size, who)
+            if kind.startswith("s") and isinstance(target, Register):
+                bits = Lanes(len(who)).extend(Lane(bits, 8 * size), width_of(target.type), True).bits
+            self.write(target, who, bits)
+        for access in effect(instruction).accesses:
+            self._record(here, access, who, self._address(instruction, who))
+
+    def _loaded(self, space: str | None, addresses: Bits, size: int, who: Threads) -> Bits:
+        if space == "shared":
+            return self.memory.load_shared(addresses, size)
+        low = addresses < np.uint64(self.memory.shared.size)
+        if space is None and low.any():
+            return np.where(
+                low, self.memory.load_shared(addresses, size), self.memory.load_other(addresses, size)
+            )
+        if space == "local" or (space is None and bool((addresses >> np.uint64(36) == 1).all())):
+            return self.memory.load_other(addresses, size, who)
+        return self.memory.load_other(addresses, size)
+
+    def parameter(self, name: str, offset: int, kind: str) -> int:
+        """The value of a parameter of the kernel: what is given, a pointer of its own, or a number."""
+        key = name if offset == 0 else f"{name}+{offset}"
+        if key in self.setup.parameters:
+            return self.setup.parameters[key] % (1 << width_of(kind))
+        if kind[1:] == "64":
+            number = [each.name for each in self.routine.parameters].index(name)
+            return (number + 1 << POINTERS) + (offset << 32)
+        return 0x3F800000 if kind == "f32" else self.setup.number
+
+    def _store(self, instruction: Instruction, here: Place, who: Threads) -> None:
+        """`st`, `red` and `atom`; an atomic adds one, which is as good as what it would do."""
+        space = space_of(instruction)
+        size = width_of(types_of(instruction)[-1]) // 8
+        addresses = self._address(instruction, who)
+        shared = np.full(who.shape, space == "shared") | (
+            (space is None) & (addresses < np.uint64(self.memory.shared.size))
+        )
+        if instruction.name in ("atom", "red"):
+            self._atomic(instruction, who, addresses, size, shared)
+        else:
+            last = instruction.operands[-1]
+            for at, item in enumerate(last.items if isinstance(last, Group) else (last,)):
+                values = self.read(item, who, max(8 * size, 8)).bits
+                where = addresses + np.uint64(at * size)
+                self.memory.store_shared(where[shared], size, values[shared])
+                owned = space == "local" or (space is None and bool((addresses >> np.uint64(36) == 1).all()))
+                self.memory.store_other(where[~shared], values[~shared], who[~shared] if owned else None)
+        for access in effect(instruction).accesses:
+            self._record(here, access, who[shared], addresses[shared])
+
+    def _atomic(
+        self, instruction: Instruction, who: Threads, addresses: Bits, size: int, shared: NDArray[np.bool_]
+    ) -> None:
+        target = instruction.operands[0] if instruction.name == "atom" else None
+        value = self.read(instruction.operands[-1], who, 8 * size).bits
+        old = np.zeros(who.shape, dtype=np.uint64)
+        for at in range(len(who)):
+            where = addresses[at : at + 1]
+            if shared[at]:
+                old[at] = self.memory.load_shared(where, size)[0]
+                new = self._combined(instruction, old[at : at + 1], value[at : at + 1], 8 * size)
+                self.memory.store_shared(where, size, new)
+            else:
+                old[at] = self.memory.load_other(where, size)[0]
+                self.memory.store_other(
+                    where, self._combined(instruction, old[at : at + 1], value[at : at + 1], 64)
+                )
+        if target is not None:
+            self.write(target, who, old)
+
+    @staticmethod
+    def _combined(instruction: Instruction, old: Bits, value: Bits, width: int) -> Bits:
+        rules = {"add": old + value, "or": old | value, "and": old & value, "xor": old ^ value, "exch": value}
+        rules |= {"max": np.maximum(old, value), "min": np.minimum(old, value), "inc": old + np.uint64(1)}
+        for part in instruction.parts:
+            if part in rules:
+                return rules[part] & mask(width)
+        return value
+
+    def _record(self, here: Place, access: Access, who: Threads, addresses: Bits) -> None:
+        """Notes an access to shared memory."""
+        if access.rows:
+            lanes = who % 32 < 8 * _matrices(self.flow.blocks[here.block].instructions[here.index])
+            who, addresses = who[lanes], addresses[lanes]
+        inside = self.memory.inside(addresses, access.size)
+        self.seen.outside |= bool((~inside).any()) and not access.generic
+        who, addresses = who[inside], addresses[inside]
+        values: tuple[Bits, ...] = ()
+        if access.kind == "write" and access.values:
+            values = self._chunks(access.values, access.size, who)
+        self.log.events.append(
+            Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
+        )
+
+    def _chunks(self, operands: Sequence[Operand], size: int, who: Threads) -> tuple[Bits, ...]:
+        """What is stored, four bytes at a time."""
+        each = size // len(operands)
+        found: list[Bits] = []
+        if each < 4:
+            whole = np.zeros(who.shape, dtype=np.uint64)
+            for at, operand in enumerate(operands):
+                whole |= self.read(operand, who, 8 * each).bits << np.uint64(8 * each * (at % (4 // each)))
+                if (at + 1) % (4 // each) == 0 or at + 1 == len(operands):
+                    found.append(whole)
+                    whole = np.zeros(who.shape, dtype=np.uint64)
+            return tuple(found)
+        for operand in operands:
+            value = self.read(operand, who, 8 * each).bits
+            found += [(value >> np.uint64(32 * at)) & mask(32) for at in range(each // 4)]
+        return tuple(found)
+
+    # ---- copies
+
+    def _copy(self, instruction: Instruction, here: Place, who: Threads) -> None:
+        if commits_copies(instruction):
+            self.groups[who] += 1
+        elif (left := waits_for_copies(instruction)) is not None:
+            all_of_them = "wait_all" in instruction.parts
+            self._wait(who, np.iinfo(np.int64).max if all_of_them else self.groups[who] - left)
+        for access in effect(instruction).accesses:
+            addresses = self.read(access.address, who, 32).bits
+            inside = self.memory.inside(addresses, access.size)
+            event = Event(
+                here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
+            )
+            self.copies.append((event, self.groups[who[inside]].copy()))
+
+    def _wait(self, who: Threads, before: NDArray[np.int64] | int) -> None:
+        """Copies of groups before a number are complete for these threads; they stay in this interval's log."""
+        limit = np.full(self.count, -1, dtype=np.int64)
+        limit[who] = before
+        kept = []
+        for event, groups in self.copies:
+            done = groups < limit[event.threads]
+            if done.any():
+                self.log.events.append(
+                    Event(
+                        event.place,
+                        WRITE,
+                        event.size,
+                        event.threads[done],
+                        event.addresses[done],
+                        event.epochs[done],
+                    )
+                )
+                if done.all():
+                    continue
+                event = Event(
+                    event.place,
+                    WRITE,
+                    event.size,
+                    event.threads[~done],
+                    event.addresses[~done],
+                    event.epochs[~done],
+                )
+                groups = groups[~done]
+            kept.append((event, groups))
+        self.copies = kept
+
+    def _complete(self, copy: tuple[Event, NDArray[np.int64]]) -> bool:
+        return copy[0].threads.size == 0
+
+    # ---- shuffles and votes
+
+    def _collective(self, instruction: Instruction, who: Threads) -> None:
+        held = self._held(instruction, who)
+        targets = destinations(instruction)
+        if not targets or not held.size:
+            return
+        if instruction.name == "shfl":
+            self._shuffle(instruction, held, targets)
+            return
+        if instruction.name == "vote" and "ballot" in instruction.parts:
+            predicate = self.read(instruction.operands[1], held, 1).bits != 0
+            votes = np.zeros(self.count // 32 + 1, dtype=np.uint64)
+            np.bitwise_or.at(
+                votes, held // 32, np.where(predicate, np.uint64(1) << (held % 32).astype(np.uint64), 0)
+            )
+            self.write(targets[0], held, votes[held // 32])
+            return
+        for target in targets:
+            self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
+
+    def _shuffle(self, instruction: Instruction, who: Threads, targets: Sequence[Operand]) -> None:
+        value, step, clamp = (
+            self.read(each, who, 32).bits.astype(np.int64) for each in instruction.operands[1:4]
+        )
+        lane = who % 32
+        segment = clamp >> 8 & 31
+        last = (lane & segment) | (clamp & 31 & ~segment)
+        if "up" in instruction.parts:
+            source = lane - step
+            fine = source >= last
+        elif "down" in instruction.parts:
+            source = lane + step
+            fine = source <= last
+        elif "bfly" in instruction.parts:
+            source = lane ^ step
+            fine = source <= last
+        else:
+            source = (lane & segment) | (step & 31 & ~segment)
+            fine = source <= last
+        source = np.where(fine, source, lane)
+        whole = np.zeros(self.count + 32, dtype=np.int64)
+        whole[who] = value
+        taken = whole[np.minimum(who // 32 * 32 + source, self.count + 31)]
+        self.write(targets[0], who, taken.astype(np.uint64))
+        if len(targets) > 1:
+            self.write(targets[1], who, fine.astype(np.uint64))
+
+
+def _matrices(instruction: Instruction) -> int:
+    return next((int(part[1:]) for part in instruction.parts if part in ("x1", "x2", "x4")), 1)
+
+
+def simulate(module: Module, routine: Routine, flow: Flow, setup: Setup) -> Seen:
+    """Runs one block."""
+    return Simulation(module, routine, flow, setup).run()

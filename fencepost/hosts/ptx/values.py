@@ -1,0 +1,520 @@
+"""Exact expressions for what registers hold, as functions of the thread, loop iterations and parameters.
+
+Equal expressions are one object. Sums are kept flat, as a constant and multiples of *atoms*, so that addresses
+that differ by a constant are seen to; everything else is kept as written, except where bounds show that a mask,
+an extension or a comparison changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .arithmetic import COMPARISONS, FOLD
+from .ssa import Definition
+
+Scope = Literal["block", "warp", "thread"]
+"""Among which threads a leaf has one value."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value that is not computed from others.
+
+    `thread`: a special register such as tid.x. `uniform`: a parameter, a block number. `base`: the address of a
+    shared variable. `iteration`: how often the loop with the header `block` has taken its back edge. `carried`: a
+    register at the head of that loop, whose value comes from the iteration before. `opaque`: what an instruction
+    or join gave, not followed.
+    """
+
+    kind: Literal["thread", "uniform", "base", "iteration", "carried", "opaque"]
+    name: str
+    block: int | None = None
+    """Where it is defined, if its value may differ from one iteration to the next."""
+    scope: Scope = "block"
+    definition: Definition | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Expression:
+    """One node. `payload` is a constant, a leaf, the constant and coefficients of a sum, or the low bit of an
+    extract."""
+
+    operation: str
+    width: int
+    arguments: tuple[Expression, ...]
+    payload: object
+    number: int
+
+    @property
+    def known(self) -> int | None:
+        """The value of a constant."""
+        return self.payload if self.operation == "constant" else None  # type: ignore[return-value]
+
+    @property
+    def leaf(self) -> Leaf:
+        """The leaf of an expression that is one."""
+        assert isinstance(self.payload, Leaf)
+        return self.payload
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+def show(value: Expression) -> str:
+    """The expression as a formula, for people."""
+    if value.operation == "constant":
+        return str(value.payload)
+    if value.operation == "leaf":
+        return value.leaf.name
+    if value.operation == "sum":
+        constant, factors = sum_parts(value)
+        terms = [show(a) if c == 1 else f"{c}*{show(a)}" for a, c in factors.items()]
+        return "(" + " + ".join([*terms, *([str(constant)] if constant else [])]) + ")"
+    inner = ", ".join(show(each) for each in value.arguments)
+    return f"{value.operation}({inner})"
+
+
+def sum_parts(value: Expression) -> tuple[int, dict[Expression, int]]:
+    """An expression as a constant plus multiples of atoms."""
+    if value.operation == "constant":
+        assert isinstance(value.payload, int)
+        return value.payload, {}
+    if value.operation == "sum":
+        payload: tuple[int, tuple[int, ...]] = value.payload  # type: ignore[assignment]
+        return payload[0], dict(zip(value.arguments, payload[1], strict=True))
+    return 0, {value: 1}
+
+
+def trailing_zeros(number: int) -> int:
+    """How many low bits are zero; many for zero itself."""
+    return (number & -number).bit_length() - 1 if number else 128
+
+
+NEGATIONS = {"ult": "ule", "ule": "ult", "slt": "sle", "sle": "slt"}
+COMMUTATIVE = frozenset({"mul", "and", "or", "xor", "eq"})
+
+
+class Values:
+    """Makes expressions; implements `Arithmetic`. `limits` are the largest values of leaves, by name."""
+
+    def __init__(self, limits: Mapping[str, int] | None = None) -> None:
+        self.limits = dict(limits or {})
+        self._made: dict[object, Expression] = {}
+        self._uppers: dict[Expression, int] = {}
+
+    def _make(
+        self, operation: str, width: int, arguments: tuple[Expression, ...], payload: object = None
+    ) -> Expression:
+        key = (operation, width, arguments, payload)
+        found = self._made.get(key)
+        if found is None:
+            found = Expression(operation, width, arguments, payload, len(self._made))
+            self._made[key] = found
+        return found
+
+    def constant(self, value: int, width: int) -> Expression:
+        """A constant."""
+        return self._make("constant", width, (), value & ((1 << width) - 1))
+
+    def leaf(self, leaf: Leaf, width: int) -> Expression:
+        """A leaf; one that can only be zero is the constant."""
+        if self.limits.get(leaf.name) == 0:
+            return self.constant(0, width)
+        return self._make("leaf", width, (), leaf)
+
+    def width(self, value: Expression) -> int:
+        """The number of bits."""
+        return value.width
+
+    def total(self, constant: int, factors: Mapping[Expression, int], width: int) -> Expression:
+        """A sum of multiples."""
+        mask = (1 << width) - 1
+        kept = sorted(
+            ((a, c & mask) for a, c in factors.items() if c & mask), key=lambda each: each[0].number
+        )
+        constant &= mask
+        if not kept:
+            return self.constant(constant, width)
+        if len(kept) == 1 and kept[0][1] == 1 and constant == 0:
+            return kept[0][0]
+        return self._make("sum", width, tuple(a for a, _ in kept), (constant, tuple(c for _, c in kept)))
+
+    def _linear(self, left: Expression, right: Expression, factor: int) -> Expression:
+        constant, factors = sum_parts(left)
+        more, others = sum_parts(right)
+        for atom, coefficient in others.items():
+            factors[atom] = factors.get(atom, 0) + factor * coefficient
+        return self.total(constant + factor * more, factors, left.width)
+
+    def _scaled(self, value: Expression, factor: int) -> Expression:
+        constant, factors = sum_parts(value)
+        return self.total(constant * factor, {a: c * factor for a, c in factors.items()}, value.width)
+
+    def upper(self, value: Expression) -> int:
+        """A bound on the unsigned value."""
+        found = self._uppers.get(value)
+        if found is None:
+            found = min(self._upper(value), (1 << value.width) - 1)
+            self._uppers[value] = found
+        return found
+
+    def _upper(self, value: Expression) -> int:
+        top = (1 << value.width) - 1
+        arguments = value.arguments
+        if value.operation == "constant":
+            return value.known or 0
+        if value.operation == "leaf":
+            return self.limits.get(value.leaf.name, top)
+        if value.operation == "sum":
+            constant, factors = sum_parts(value)
+            most = constant + sum(c * self.upper(a) for a, c in factors.items())
+            return most if most <= top else top
+        if value.operation == "and":
+            return min(self.upper(arguments[0]), self.upper(arguments[1]))
+        if value.operation in ("or", "xor"):
+            return int((1 << max(self.upper(each).bit_length() for each in arguments)) - 1)
+        if value.operation in ("lshr", "ashr") and (amount := arguments[1].known) is not None:
+            most = self.upper(arguments[0])
+            return most >> amount if value.operation == "lshr" or most <= top >> 1 else top
+        if value.operation == "lshr":
+            return self.upper(arguments[0])
+        if value.operation == "urem" and self.upper(arguments[1]):
+            return min(self.upper(arguments[0]), self.upper(arguments[1]) - 1)
+        if value.operation == "udiv":
+            return self.upper(arguments[0]) // (arguments[1].known or 1)
+        if value.operation == "mul":
+            return min(self.upper(arguments[0]) * self.upper(arguments[1]), top)
+        if value.operation == "choose":
+            return max(self.upper(arguments[1]), self.upper(arguments[2]))
+        if value.operation == "zext":
+            return self.upper(arguments[0])
+        return top
+
+    def low_zeros(self, value: Expression) -> int:
+        """How many low bits are known to be zero."""
+        constant, factors = sum_parts(value)
+        found = trailing_zeros(constant)
+        for atom, coefficient in factors.items():
+            own = 0
+            if atom.operation == "and":
+                own = max(self.low_zeros(each) for each in atom.arguments)
+            elif atom.operation == "zext":
+                own = self.low_zeros(atom.arguments[0])
+            elif atom.operation == "choose":
+                own = min(self.low_zeros(each) for each in atom.arguments[1:])
+            found = min(found, trailing_zeros(coefficient) + own)
+        return found
+
+    def _no_overflow(self, value: Expression) -> bool:
+        constant, factors = sum_parts(value)
+        most = constant + sum(c * self.upper(a) for a, c in factors.items())
+        return most < 1 << value.width
+
+    def binary(self, operation: str, left: Expression, right: Expression) -> Expression:
+        """A binary operation, simplified where that is sure."""
+        if left.width != right.width:
+            raise ValueError(f"{operation} of {left.width} and {right.width} bits")
+        width = left.width
+        if left.known is not None and right.known is not None:
+            value = int(FOLD[operation](left.known, right.known, width))
+            return self.constant(value, 1 if operation in COMPARISONS else width)
+        if operation == "add":
+            return self._linear(left, right, 1) if width > 1 else self.binary("xor", left, right)
+        if operation == "sub":
+            return self._linear(left, right, -1)
+        if operation in COMPARISONS:
+            return self._compare(operation, left, right)
+        rule: Callable[[Expression, Expression], Expression | None] = getattr(self, f"_{operation}")
+        found = rule(left, right)
+        if found is not None:
+            return found
+        if operation in COMMUTATIVE and left.number > right.number:
+            left, right = right, left
+        return self._make(operation, width, (left, right))
+
+    def _mul(self, left: Expression, right: Expression) -> Expression | None:
+        for one, other in ((left, right), (right, left)):
+            if one.known is not None:
+                return self._scaled(other, one.known)
+            if one.operation == "shl" and one.arguments[0].known == 1:
+                return self.binary("shl", other, one.arguments[1])
+            constant, factors = sum_parts(one)
+            if constant == 0 and one.operation == "sum" and len(factors) == 1:
+                atom, factor = next(iter(factors.items()))
+                return self._scaled(self.binary("mul", atom, other), factor)
+        return None
+
+    def _shl(self, left: Expression, right: Expression) -> Expression | None:
+        if right.known is not None:
+            return (
+                self._scaled(left, 1 << right.known)
+                if right.known < left.width
+                else self.constant(0, left.width)
+            )
+        return left if left.known == 0 else None
+
+    def _lshr(self, left: Expression, right: Expression) -> Expression | None:
+        if left.known == 0 or right.known == 0:
+            return left
+        if right.known is None:
+            return None
+        if self.upper(left) >> right.known == 0 or right.known >= left.width:
+            return self.constant(0, left.width)
+        constant, factors = sum_parts(left)
+        step = 1 << right.known
+        whole = {a: c for a, c in factors.items() if c % step == 0}
+        rest = {a: c for a, c in factors.items() if c % step}
+        if whole and self._no_overflow(left):
+            # The low part of the sum does not carry into what is kept if it stays below the step.
+            low = constant % step + sum(c * self.upper(a) for a, c in rest.items())
+            if low < step:
+                return self.total(constant // step, {a: c // step for a, c in whole.items()}, left.width)
+        if left.operation == "lshr" and (inner := left.arguments[1].known) is not None:
+            return self.binary("lshr", left.arguments[0], self.constant(inner + right.known, left.width))
+        return None
+
+    def _ashr(self, left: Expression, right: Expression) -> Expression | None:
+        if self.upper(left) < 1 << (left.width - 1):
+            return self.binary("lshr", left, right)
+        return left if right.known == 0 else None
+
+    def _and(self, left: Expression, right: Expression) -> Expression | None:
+        if left is right:
+            return left
+        for one, other in ((left, right), (right, left)):
+            if (mask := one.known) is None:
+                if left.width == 1 and one is self.invert(other):
+                    return self.constant(0, 1)
+                continue
+            if mask == 0 or mask == (1 << left.width) - 1:
+                return one if mask == 0 else other
+            if self.upper(other) <= mask and mask & (mask + 1) == 0:
+                return other
+            if self.low_zeros(other) >= mask.bit_length():
+                return self.constant(0, left.width)
+            if other.operation == "and" and other.arguments[0].known is not None:
+                joined = self.constant(mask & other.arguments[0].known, left.width)
+                return self.binary("and", joined, other.arguments[1])
+            if mask & (mask + 1) == 0 and other.operation == "sum":
+                return self._masked_sum(other, mask)
+        return None
+
+    def _masked_sum(self, value: Expression, mask: int) -> Expression | None:
+        """Multiples of the mask's power of two do not matter below it."""
+        constant, factors = sum_parts(value)
+        step = mask + 1
+        kept = {a: c % step for a, c in factors.items() if c % step}
+        reduced = self.total(constant % step, kept, value.width)
+        if reduced is value:
+            return None
+        return self.binary("and", reduced, self.constant(mask, value.width))
+
+    def _or(self, left: Expression, right: Expression) -> Expression | None:
+        if left is right:
+            return left
+        for one, other in ((left, right), (right, left)):
+            if one.known is not None and one.known in (0, (1 << left.width) - 1):
+                return other if one.known == 0 else one
+            if left.width == 1 and one is self.invert(other):
+                return self.constant(1, 1)
+            if left.width > 1 and self.upper(one) < 1 << min(self.low_zeros(other), 200):
+                return self._linear(left, right, 1)
+        return None
+
+    def _xor(self, left: Expression, right: Expression) -> Expression | None:
+        if left is right:
+            return self.constant(0, left.width)
+        for one, other in ((left, right), (right, left)):
+            if one.known == 0:
+                return other
+            if one.known == (1 << left.width) - 1:
+                return self.invert(other)
+            if left.width > 1 and self.upper(one) < 1 << min(self.low_zeros(other), 200):
+                return self._linear(left, right, 1)
+        return None
+
+    def _udiv(self, left: Expression, right: Expression) -> Expression | None:
+        if right.known and right.known & (right.known - 1) == 0:
+            return self.binary("lshr", left, self.constant(trailing_zeros(right.known), left.width))
+        if right.known and self.upper(left) < right.known:
+            return self.constant(0, left.width)
+        return None
+
+    def _urem(self, left: Expression, right: Expression) -> Expression | None:
+        if right.known and right.known & (right.known - 1) == 0:
+            return self.binary("and", left, self.constant(right.known - 1, left.width))
+        if right.known and self.upper(left) < right.known:
+            return left
+        return None
+
+    def _sdiv(self, left: Expression, right: Expression) -> Expression | None:
+        half = 1 << (left.width - 1)
+        if self.upper(left) < half and self.upper(right) < half:
+            return self.binary("udiv", left, right)
+        return None
+
+    def _srem(self, left: Expression, right: Expression) -> Expression | None:
+        half = 1 << (left.width - 1)
+        if self.upper(left) < half and self.upper(right) < half:
+            return self.binary("urem", left, right)
+        return None
+
+    def _compare(self, operation: str, left: Expression, right: Expression) -> Expression:
+        if left is right:
+            return self.constant(int(operation in ("eq", "ule", "sle")), 1)
+        half = 1 << (left.width - 1)
+        if operation == "eq":
+            difference = self._linear(left, right, -1) if left.width > 1 else None
+            if difference is not None and difference.known is not None:
+                return self.constant(int(difference.known == 0), 1)
+            for one, other in ((left, right), (right, left)):
+                if one.known is not None and self.upper(other) < one.known:
+                    return self.constant(0, 1)
+            if left.number > right.number:
+                left, right = right, left
+        elif operation in ("slt", "sle") and self.upper(left) < half and self.upper(right) < half:
+            return self.binary("ult" if operation == "slt" else "ule", left, right)
+        elif operation in ("ult", "ule"):
+            if right.known is not None and self.upper(left) < right.known + (operation == "ule"):
+                return self.constant(1, 1)
+            if left.known is not None and self.upper(right) < left.known + (operation == "ult"):
+                return self.constant(0, 1)
+        return self._make(operation, 1, (left, right))
+
+    def invert(self, value: Expression) -> Expression:
+        """Every bit the other way; the opposite of a comparison."""
+        if value.known is not None:
+            return self.constant(~value.known, value.width)
+        if value.operation == "not":
+            return value.arguments[0]
+        if value.operation in NEGATIONS:
+            return self._compare(NEGATIONS[value.operation], value.arguments[1], value.arguments[0])
+        return self._make("not", value.width, (value,))
+
+    def choose(self, condition: Expression, yes: Expression, no: Expression) -> Expression:
+        """If-then-else."""
+        if condition.known is not None:
+            return yes if condition.known else no
+        if yes is no:
+            return yes
+        if condition.operation == "not":
+            return self.choose(condition.arguments[0], no, yes)
+        if yes.width == 1:
+            either = self.binary("and", condition, yes)
+            return self.binary("or", either, self.binary("and", self.invert(condition), no))
+        return self._make("choose", yes.width, (condition, yes, no))
+
+    def extend(self, value: Expression, width: int, signed: bool) -> Expression:
+        """The same number in more bits; through sums where they cannot overflow."""
+        if width == value.width:
+            return value
+        if signed and self.upper(value) >= 1 << (value.width - 1):
+            if value.known is not None:
+                return self.constant(value.known - (1 << value.width), width)
+            return self._make("sext", width, (value,))
+        if value.known is not None:
+            return self.constant(value.known, width)
+        if value.operation == "zext":
+            return self._make("zext", width, value.arguments)
+        if value.operation == "sum" and self._no_overflow(value):
+            constant, factors = sum_parts(value)
+            wide = {self.extend(atom, width, False): c for atom, c in factors.items()}
+            return self.total(constant, wide, width)
+        return self._make("zext", width, (value,))
+
+    def extract(self, value: Expression, low: int, width: int) -> Expression:
+        """Some of the bits; the low bits of a sum are the sum of the low bits."""
+        if low == 0 and width == value.width:
+            return value
+        if value.known is not None:
+            return self.constant(value.known >> low, width)
+        if value.operation in ("zext", "sext"):
+            inner = value.arguments[0]
+            if low + width <= inner.width:
+                return self.extract(inner, low, width)
+            if low == 0:
+                return self.extend(inner, width, value.operation == "sext")
+        if low == 0 and value.operation == "sum":
+            constant, factors = sum_parts(value)
+            narrow: dict[Expression, int] = {}
+            for atom, coefficient in factors.items():
+                part = self.extract(atom, 0, width)
+                more, inner_factors = sum_parts(part)
+                constant += more * coefficient
+                for each, factor in inner_factors.items():
+                    narrow[each] = narrow.get(each, 0) + factor * coefficient
+            return self.total(constant, narrow, width)
+        if low == 0 and value.operation in ("mul", "and", "or", "xor"):
+            left, right = (self.extract(each, 0, width) for each in value.arguments)
+            return self.binary(value.operation, left, right)
+        if value.operation == "choose":
+            return self.choose(
+                value.arguments[0],
+                self.extract(value.arguments[1], low, width),
+                self.extract(value.arguments[2], low, width),
+            )
+        return self._make("extract", width, (value,), low)
+
+    def function(self, name: str, arguments: Sequence[Expression], width: int) -> Expression:
+        """A result that depends on the arguments alone, by a rule that is not followed."""
+        return self._make("function", width, tuple(arguments), name)
+
+    def rebuild(self, value: Expression, arguments: Sequence[Expression]) -> Expression:
+        """The same operation on other arguments."""
+        if value.operation == "sum":
+            constant, factors = sum_parts(value)
+            result = self.constant(constant, value.width)
+            for coefficient, argument in zip(factors.values(), arguments, strict=True):
+                result = self._linear(result, argument, coefficient)
+            return result
+        if value.operation == "not":
+            return self.invert(arguments[0])
+        if value.operation == "choose":
+            return self.choose(*arguments)
+        if value.operation in ("zext", "sext"):
+            return self.extend(arguments[0], value.width, value.operation == "sext")
+        if value.operation == "extract":
+            assert isinstance(value.payload, int)
+            return self.extract(arguments[0], value.payload, value.width)
+        if value.operation == "function":
+            return self.function(str(value.payload), arguments, value.width)
+        return self.binary(value.operation, arguments[0], arguments[1])
+
+    def substitute(
+        self, value: Expression, replaced: Callable[[Expression], Expression | None]
+    ) -> Expression:
+        """The expression with leaves replaced; `replaced` gives None for those that stay."""
+        done: dict[Expression, Expression] = {}
+
+        def visit(each: Expression) -> Expression:
+            found = done.get(each)
+            if found is None:
+                if each.operation == "leaf":
+                    found = replaced(each) or each
+                elif each.operation == "constant":
+                    found = each
+                else:
+                    inner = [visit(argument) for argument in each.arguments]
+                    same = all(a is b for a, b in zip(inner, each.arguments, strict=True))
+                    found = each if same else self.rebuild(each, inner)
+                done[each] = found
+            return found
+
+        return visit(value)
+
+
+def leaves(value: Expression) -> frozenset[Expression]:
+    """Every leaf in an expression."""
+    seen: set[Expression] = set()
+    found: set[Expression] = set()
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if each not in seen:
+            seen.add(each)
+            if each.operation == "leaf":
+                found.add(each)
+            todo += each.arguments
+    return frozenset(found)

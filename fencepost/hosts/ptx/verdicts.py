@@ -1,0 +1,73 @@
+"""What is said about a kernel in PTX: its verdict, what was found, and why something could not be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Verdict = Literal["proven", "race", "undecided"]
+Severity = Literal["error", "warning"]
+Thread = tuple[int, int, int]
+"""A thread of the block: its `tid.x`, `tid.y` and `tid.z`."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where an instruction stands: its line in the PTX text and, with line tables, in the source."""
+
+    ptx_line: int
+    instruction: str
+    source_file: str | None = None
+    source_line: int | None = None
+    """The innermost line: for inlined code the line in the function, not its caller's."""
+    inlined_at: tuple[int, ...] = ()
+    """The lines of the calls through which the code was inlined, innermost first."""
+
+    def __str__(self) -> str:
+        if self.source_line:
+            return f"{self.source_file or 'source'}:{self.source_line}"
+        return f"PTX line {self.ptx_line}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A race (FP001) or a barrier that some threads of a block miss (FP002), with two threads that show it."""
+
+    code: str
+    severity: Severity
+    message: str
+    first: Site
+    second: Site
+    threads: tuple[Thread, Thread]
+    bytes: tuple[int, int] | None
+    """The first byte both touch, counted from the start of their shared variable, and how many they share."""
+    values: Mapping[str, int] = field(default_factory=dict)
+    """The parameters and the block that it was seen with."""
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a kernel is not decided: the instruction to blame, where it stands, and what about it is not known."""
+
+    message: str
+    site: Site | None = None
+
+    def __str__(self) -> str:
+        if self.site is None:
+            return self.message
+        return f"{self.message}: `{self.site.instruction}` (PTX line {self.site.ptx_line})"
+
+
+@dataclass(frozen=True)
+class KernelVerdict:
+    """The verdict on one kernel, and for which launches it holds."""
+
+    kernel: str
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    reasons: tuple[Reason, ...]
+    holds_for: str
+    barriers: int
+    shared_accesses: int

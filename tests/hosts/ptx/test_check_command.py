@@ -1,0 +1,217 @@
+"""`fencepost check` on CUDA and PTX: reports, exit codes, formats, and mistakes in the call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.ir.source import Source
+from tests.commands.test_schemas import entries
+from tests.conftest import CommandLine
+
+REVERSE = """\
+#include <cstdio>
+
+__global__ void reverse(int *data, int n) {
+    __shared__ int s[128];
+    int t = threadIdx.x;
+    s[t] = data[t];
+#ifndef NO_BARRIER
+    __syncthreads();
+#endif
+    data[t] = s[127 - t];
+}
+
+__global__ void twice(int *data) {
+    data[threadIdx.x] *= 2;
+}
+
+int main() {
+    reverse<<<1, 128>>>(nullptr, 3);
+    return 0;
+}
+"""
+LANES = """\
+__global__ void neighbours(int *data) {
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = data[t];
+    data[t] = s[31 - t];
+}
+"""
+MBARRIER = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry waits()
+{
+    .shared .align 8 .b64 bar;
+    .reg .b32 %r<2>;
+    mov.u32 %r1, bar;
+    mbarrier.init.shared.b64 [%r1], 1;
+    ret;
+}
+"""
+
+
+@pytest.fixture
+def reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reverse.cu").write_text(REVERSE, encoding="utf-8")
+    return "reverse.cu"
+
+
+def test_a_right_kernel_is_proven(reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost("check", reverse, "--block", "128", "--require-proof")
+    assert ran.code == 0 and ran.err == ""
+    first, second = ran.out.splitlines()
+    assert first.startswith("reverse.cu: reverse: no race, no divergent barrier (blocks of 128x1x1 threads")
+    assert first.endswith("1 barrier, 2 shared accesses)")
+    assert second.startswith("reverse.cu: twice: no race, no divergent barrier")
+
+
+def test_a_race_is_shown_with_both_lines_and_both_threads(reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost("check", reverse, "--block", "128", "--define", "NO_BARRIER", "--kernel", "reverse")
+    assert ran.code == 1
+    assert ran.out.startswith("error[FP001]: thread (")
+    assert "of `s` with no barrier between them\n" in ran.out
+    assert "reverse.cu:6:5 and reverse.cu:10:5" in ran.out
+    assert "  6 |     s[t] = data[t];\n" in ran.out and " 10 |     data[t] = s[127 - t];\n" in ran.out
+    assert "= fix: put __syncthreads() between line 6 and line 10\n" in ran.out
+    assert "reverse.cu: reverse: 1 race (blocks of 128x1x1 threads" in ran.out
+
+
+def test_two_lanes_of_one_warp_are_a_warning(fencepost: CommandLine) -> None:
+    ran = fencepost("check", "-", "--block", "32", stdin=LANES)
+    assert ran.code == 0 and ran.out.startswith("warning[FP001]") and ": 1 warning (" in ran.out
+    assert fencepost("check", "-", "--block", "32", "--require-proof", stdin=LANES).code == 1
+
+
+def test_what_is_not_decided_says_why(fencepost: CommandLine) -> None:
+    ran = fencepost("check", "-", stdin=MBARRIER)
+    assert ran.code == 0 and "waits: not decided" in ran.out
+    assert "`mbarrier.init.shared.b64 [%r1], 1` (PTX line 9)" in ran.out
+    assert fencepost("check", "-", "--require-proof", stdin=MBARRIER).code == 1
+
+
+def test_ptx_with_line_tables_quotes_the_file_behind_it(reverse: str, fencepost: CommandLine) -> None:
+    text = REVERSE.replace("__syncthreads();", "")
+    Path(reverse).write_text(text, encoding="utf-8")
+    ptx = compile_cuda(Source(str(Path(reverse).resolve()), text)).ptx
+    Path("reverse.ptx").write_text(ptx, encoding="utf-8")
+    ran = fencepost("check", "reverse.ptx", "--block", "128", "--kernel", "reverse")
+    assert ran.code == 1 and "  6 |     s[t] = data[t];\n" in ran.out
+    Path(reverse).unlink()
+    ran = fencepost("check", "reverse.ptx", "--block", "128", "--kernel", "reverse")
+    assert "| \tst.shared.u32" in ran.out.replace("    st.shared", "\tst.shared")
+    assert "= written: the first in" in ran.out and "reverse.cu:6; the second in" in ran.out
+
+
+def test_json_follows_its_schema(reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost("check", reverse, "--block", "128", "--define", "NO_BARRIER", "--json")
+    first, second = entries("check", ran.out)
+    assert (first["kernel"], first["ok"], first["proven"], first["verdict"]) == (
+        "reverse",
+        False,
+        False,
+        "race",
+    )
+    (finding,) = first["findings"]
+    assert (finding["code"], finding["severity"]) == ("FP001", "error")
+    assert (finding["first"]["source_line"], finding["second"]["source_line"]) == (6, 10)
+    assert finding["first"]["thread"] != finding["second"]["thread"]
+    assert (second["kernel"], second["proven"], second["findings"]) == ("twice", True, [])
+    (undecided,) = entries("check", fencepost("check", "-", "--json", stdin=MBARRIER).out)
+    assert undecided["verdict"] == "undecided" and undecided["reasons"][0]["site"]["ptx_line"] == 9
+
+
+def test_sarif_and_annotations_point_at_cuda(reverse: str, fencepost: CommandLine) -> None:
+    arguments = ("check", reverse, "--block", "128", "--define", "NO_BARRIER")
+    (run,) = json.loads(fencepost(*arguments, "--format", "sarif").out)["runs"]
+    (result,) = run["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "reverse.cu" and place["region"]["startLine"] == 10
+    assert result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 6
+    ran = fencepost(*arguments, "--format", "github")
+    assert ran.out.startswith("::error file=reverse.cu,line=10,")
+    ran = fencepost("check", "-", "--block", "32", "--format", "github", stdin=LANES)
+    assert ran.out.startswith("::warning file=<stdin>,line=5,")
+    (run,) = json.loads(fencepost("check", "-", "--format", "sarif", stdin=MBARRIER).out)["runs"]
+    assert run["invocations"][0]["toolExecutionNotifications"][0]["level"] == "warning"
+
+
+def test_folders_hold_cuda_too(reverse: str, fencepost: CommandLine) -> None:
+    Path("b.ptx").write_text(MBARRIER, encoding="utf-8")
+    ran = fencepost("check", ".", "--block", "128")
+    assert ran.code == 0
+    assert ran.out.endswith("2 files, 3 kernels: nothing found; 1 kernel not proven clean\n")
+
+
+def test_parameters_are_called_as_in_cuda(fencepost: CommandLine) -> None:
+    text = REVERSE.replace("s[127 - t]", "s[n - 1 - t]").replace("__syncthreads();", "")
+    ran = fencepost("check", "-", "--block", "128", "--param", "n=64", "--kernel", "reverse", stdin=text)
+    assert "n = 64" in ran.out and "param_1" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--kernel", "revers"),
+            "error[FP104]: there is no kernel revers in reverse.cu\n   = help: did you mean `reverse`?",
+        ),
+        (("--kernel", "reverse", "--param", "m=3"), "error[FP104]: reverse has no parameter m"),
+        (("--param", "n"), "argument --param: 'n' has no value: write NAME=VALUE"),
+        (("--param", "n=x"), "argument --param: 'n=x' has no whole number: write NAME=VALUE"),
+        (("--block", "0"), "argument --block: '0' is not a block: write 256, 32x8 or 8x8x4"),
+        (("--block", "64x64"), "argument --block: 64x64 is 4096 threads: a block has at most 1024"),
+        (("--target", "gfx942"), "error[FP110]: gfx942 is no GPU that CUDA is compiled for"),
+        (("--define", "threadIdx=wrong"), "error[FP431]: this does not compile"),
+    ],
+)
+def test_mistakes_in_a_call(
+    arguments: tuple[str, ...], said: str, reverse: str, fencepost: CommandLine
+) -> None:
+    ran = fencepost("check", reverse, *arguments)
+    assert ran.code == 2 and said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("empty.cu", "", "error[FP102]: there is no kernel in this file"),
+        ("empty.ptx", "", "error[FP102]: there is no kernel in this file"),
+        ("host.cu", "int main() { return 0; }\n", "a kernel is a function that says __global__"),
+        ("template.cu", "template <int N> __global__ void k() {}\n", "--kernel 'reduce<256>'"),
+        ("words.cu", "this is no CUDA\n", "error[FP431]: this does not compile"),
+        ("cut.ptx", MBARRIER[:-3], "error[FP432]: this PTX cannot be read"),
+        ("words.ptx", ".entry k this is no PTX\n", "error[FP432]: this PTX cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_judged(
+    name: str, text: str, said: str, tmp_path: Path, fencepost: CommandLine
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    ran = fencepost("check", str(tmp_path / name))
+    assert ran.code == 2 and said in ran.err and ran.out == ""
+
+
+def test_bytes_that_are_no_text(tmp_path: Path, fencepost: CommandLine) -> None:
+    (tmp_path / "k.cu").write_bytes(b"__global__ void k() {} // \xff\n")
+    ran = fencepost("check", str(tmp_path / "k.cu"))
+    assert ran.code == 2 and "error[FP112]: not UTF-8 text: byte 0xff" in ran.err
+
+
+def test_a_template_is_judged_with_the_arguments_that_are_named(fencepost: CommandLine) -> None:
+    text = "template <int N> __global__ void k(int *a) { __shared__ int s[N]; s[threadIdx.x] = 1; a[0] = s[0]; }\n"
+    ran = fencepost("check", "-", "--kernel", "k<64>", "--block", "64", stdin=text)
+    assert "<stdin>: k<64>: " in ran.out
+
+
+@pytest.mark.parametrize("command", ["insert", "prune", "explain", "view", "schedule"])
+def test_other_commands_say_which_one_takes_cuda(command: str, reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost(command, reverse)
+    assert ran.code == 2 and "`fencepost check` judges CUDA and PTX" in ran.err

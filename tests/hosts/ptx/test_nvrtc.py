@@ -1,0 +1,123 @@
+"""CUDA compiled by NVRTC: line tables, macros, headers, host code, and what is said where it does not compile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fencepost.hosts.ptx import nvrtc
+from fencepost.hosts.ptx.kernel_names import kernels_in
+from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+from fencepost.ir.source import FencepostError, Source
+
+REVERSE = """extern "C" __global__ void reverse(int *data) {
+    __shared__ int s[N];
+    s[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = s[N - 1 - threadIdx.x];
+}
+"""
+
+
+def ptx(text: str, **how: tuple[str, ...]) -> str:
+    return compile_cuda(Source("kernel.cu", text), Compilation(**how)).ptx  # type: ignore[arg-type]
+
+
+def test_a_kernel_with_its_lines() -> None:
+    found = ptx(REVERSE, defines=("N=128",))
+    assert "bar.sync" in found and ".shared .align 4 .b8" in found and "[512]" in found
+    assert '.file\t1 "' in found and "kernel.cu" in found
+    assert ".loc\t1 4 5" in found
+
+
+def test_host_code_and_its_headers_are_left_out() -> None:
+    text = (
+        "#include <iostream>\n#include <vector>\n#include <cuda_runtime.h>\n#define N 64\n"
+        + REVERSE
+        + "int main() { std::vector<int> v(64); reverse<<<1, 64>>>(v.data()); std::cout << v[0]; }\n"
+    )
+    found = compile_cuda(Source("kernel.cu", text))
+    assert found.left_out == ("main",)
+    assert kernels_in(found.ptx) == ("reverse",)
+
+
+def test_standard_headers_give_what_kernels_use() -> None:
+    text = """
+    #include <cassert>
+    #include <cfloat>
+    #include <climits>
+    #include <cmath>
+    #include <cstdint>
+    #include <cstdio>
+    #include <algorithm>
+    __global__ void k(uint32_t *a, float *b, int64_t n) {
+        assert(n > 0);
+        a[0] = std::min<uint32_t>(n, INT_MAX);
+        b[0] = fmaxf(sqrtf(b[1]) * M_PI, -FLT_MAX);
+        if (n == 7) printf("seven\\n");
+    }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_templates_are_instantiated_as_they_are_launched_or_named() -> None:
+    text = "template <int B> __global__ void k(int *a) { a[0] = B; }\n"
+    launched = text + "int main() { k<3><<<1, 1>>>(nullptr); }\n"
+    assert kernels_in(ptx(text)) == ()
+    assert kernels_in(ptx(launched)) == ("_Z1kILi3EEvPi",)
+    assert kernels_in(ptx(text, instances=("k<4>", "k<5>"))) == ("_Z1kILi4EEvPi", "_Z1kILi5EEvPi")
+
+
+def test_a_launch_whose_arguments_only_the_host_knows_does_not_matter() -> None:
+    text = "template <int B> __global__ void k(int *a) { a[0] = B; }\n__global__ void plain() {}\n"
+    host = "template <int B> void run() { k<B><<<1, 1>>>(nullptr); }\n"
+    assert kernels_in(ptx(text + host)) == ("_Z5plainv",)
+
+
+def test_functions_that_say_nothing_may_be_device_code() -> None:
+    text = "int twice(int n) { return 2 * n; }\n__global__ void k(int *a) { a[0] = twice(a[1]); }\n"
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_headers_beside_the_file_and_in_folders(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "size.h").write_text("#define SIZE 3\n", encoding="utf-8")
+    (tmp_path / "below" / "vector").write_text("#define OURS 4\n", encoding="utf-8")
+    text = '#include "size.h"\n#include <vector>\n__global__ void k(int *a) { a[0] = SIZE * OURS; }\n'
+    source = Source(str(tmp_path / "kernel.cu"), text)
+    assert "12" in compile_cuda(source, Compilation(includes=(str(tmp_path / "below"),))).ptx
+
+
+def test_errors_are_the_compilers_with_their_lines() -> None:
+    with pytest.raises(FencepostError) as error:
+        ptx("#include <cstdio>\n__global__ void k() {\n    wrong();\n}\nvoid host() { }\n")
+    found = error.value
+    assert found.code == "FP431" and found.message == 'this does not compile: identifier "wrong" is undefined'
+    assert [(mark.span.line, mark.span.column) for mark in found.marks if mark.span] == [(3, 5)]
+    assert ("note", "functions of the host are left out: host") in found.notes
+
+
+def test_a_missing_header_says_how_to_name_its_folder() -> None:
+    with pytest.raises(FencepostError, match="cannot open source file") as error:
+        ptx("#include <cutlass/cutlass.h>\n")
+    assert ("help", "--include FOLDER says where headers are") in error.value.notes
+
+
+def test_an_unknown_gpu_is_refused() -> None:
+    with pytest.raises(FencepostError, match="gfx942 is no GPU that CUDA is compiled for") as error:
+        compile_cuda(Source("kernel.cu", REVERSE), Compilation("gfx942"))
+    assert error.value.code == "FP110"
+
+
+def test_an_empty_file_compiles_to_no_kernel() -> None:
+    assert kernels_in(ptx("")) == ()
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvrtc._library.cache_clear()
+    monkeypatch.setattr(nvrtc, "_roots", list)
+    with pytest.raises(FencepostError, match="needs NVRTC, which is not installed") as error:
+        ptx(REVERSE)
+    assert error.value.code == "FP430"
+    assert error.value.notes == (("help", 'pip install "fencepost[cuda]"'),)
