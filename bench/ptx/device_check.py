@@ -12,6 +12,7 @@ never end.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import re
 import subprocess
@@ -151,8 +152,8 @@ def one(folder: Path, name: str) -> int:
 
 def _launch(cubin: Path, record: Record) -> list[Any]:
     """The arrays of a kernel after it has run."""
-    import cupy
-    import numpy
+    cupy = importlib.import_module("cupy")
+    numpy = importlib.import_module("numpy")
 
     kernel = cupy.RawModule(path=str(cubin)).get_function(record["kernel"])
     arguments = [_argument(text, number, numpy) for number, text in enumerate(record["arguments"])]

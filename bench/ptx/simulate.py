@@ -423,10 +423,10 @@ def _move(machine: Machine, instruction: Instruction, parts: list[str], active: 
         half = np.uint64(_width(parts[-1]) // 2)
         machine.put(to, low | high << half, active)
     elif to.startswith("{"):
-        half = _width(parts[-1]) // 2
+        shift = _width(parts[-1]) // 2
         bits = machine.value(source)
         for number, each in enumerate(to.strip("{}").split(",")):
-            machine.put(each.strip(), _cut(bits >> np.uint64(number * half), f"u{half}"), active)
+            machine.put(each.strip(), _cut(bits >> np.uint64(number * shift), f"u{shift}"), active)
     elif parts[-1] == "pred":
         machine.put(to, machine.value(source) & np.uint64(1), active)
     else:

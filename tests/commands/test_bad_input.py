@@ -212,6 +212,8 @@ class Mistake:
     words: str
     line: int
     mark: str
+    note: str = ""
+    """What a command adds, which knows the file."""
 
 
 def body(line: str, code: str, words: str, mark: str, *more: str) -> Mistake:
@@ -386,7 +388,12 @@ MISTAKES = {
         kernel("param %n", "loop %i in 0..%n + 1 {", "}"), "FP101", "unexpected '+'", 5, "+"
     ),
     "a number in a function": Mistake(
-        "func @f {\n  param %n\n}\n" + CLEAN, "FP101", "numbers are given to kernels", 2, "param"
+        "func @f {\n  param %n\n}\n" + CLEAN,
+        "FP101",
+        "numbers are given to kernels",
+        2,
+        "param",
+        "   = note: @k in the same file was not looked at either\n",
     ),
     # Mbarriers.
     "an object without a count": body(
@@ -699,7 +706,7 @@ def test_mistakes_are_explained_where_they_are(mistake: Mistake, file: Path) -> 
     for command in COMMANDS:
         ran = fencepost(command, str(file))
         assert_refused(ran, str(file))
-        assert ran.err == message.replace("k.fp", str(file))
+        assert ran.err == message.replace("k.fp", str(file)) + mistake.note
 
 
 @pytest.mark.parametrize("mistake", FLOW_MISTAKES.values(), ids=FLOW_MISTAKES.keys())

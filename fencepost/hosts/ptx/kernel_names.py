@@ -69,7 +69,7 @@ class _Reader:
     def name(self) -> str:
         """A name, nested or not, with template arguments."""
         if self.takes("N"):
-            parts = []
+            parts: list[str] = []
             while not self.takes("E"):
                 if self.peek() == "I" and parts:
                     parts[-1] += self.arguments()

@@ -150,7 +150,7 @@ tt.return
     assert f"kernel.ttgir:{line_of(text, '%y = ttg.local_load')}:" in ran.err
     checked = fencepost("check", path)
     assert checked.code == 1
-    assert "nothing has waited for the copy" in checked.out
+    assert "nothing waits for the copy: no wait for counter 'copy' lies in between" in checked.out
 
 
 # ---------------------------------------------------------------- check
