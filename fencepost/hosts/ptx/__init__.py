@@ -6,15 +6,16 @@ barrier is missed by some threads. *Race*: a run of one block showed it, and the
 *Undecided*: neither; the reasons say what stands in the way.
 
 A proof takes for granted that accesses stay inside of their shared variables, that index arithmetic does not wrap
-around, that loops end, and that global memory has no races of its own.
+around, that loops end, and that global memory has no races of its own. A thread that has ended counts as arrived at
+every later barrier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .module import PtxError
-from .verdicts import Finding, KernelVerdict, Reason, Site
+from fencepost.hosts.ptx.module import PtxError
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
 __all__ = ["Finding", "KernelVerdict", "PtxError", "Reason", "Site", "check"]
 
@@ -30,6 +31,6 @@ def check(  # many parameters because each is an option of the command
     """Judges the kernels of a PTX text, or the one that is named. `params` are values by name, number or `param_2`.
 
     Raises `PtxError` if the text is not PTX or has no kernel of that name; the message begins with the file."""
-    from .checking import check_text
+    from fencepost.hosts.ptx.checking import check_text
 
     return check_text(text, (block, 1, 1) if isinstance(block, int) else block, params or {}, kernel, file)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .closed_forms import ClosedForms as Closed
-from .effects import Access
-from .evaluate import Evaluator
-from .flow import NotJudged
-from .intervals import Place
-from .module import Register, width_of
-from .values import Expression, Values, leaves, sum_parts
+from fencepost.hosts.ptx.closed_forms import ClosedForms as Closed
+from fencepost.hosts.ptx.effects import Access
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import NotJudged
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import Register, width_of
+from fencepost.hosts.ptx.values import Expression, Values, leaves, sum_parts
 
 MOST_CASES = 16
 

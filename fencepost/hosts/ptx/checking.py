@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from .judge import judge
-from .launch import MOST_THREADS, parameter_key
-from .module import Module, PtxError, Routine
-from .parse import parse
-from .verdicts import KernelVerdict
+from fencepost.hosts.ptx.judge import judge
+from fencepost.hosts.ptx.launch import MOST_THREADS, parameter_key
+from fencepost.hosts.ptx.module import Module, PtxError, Routine
+from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION = 200_000

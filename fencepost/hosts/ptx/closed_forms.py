@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .evaluate import Evaluator
-from .flow import Loop
-from .ssa import Phi
-from .values import Expression, Leaf, leaves, sum_parts, trailing_zeros
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Loop
+from fencepost.hosts.ptx.ssa import Phi
+from fencepost.hosts.ptx.values import Expression, Leaf, leaves, sum_parts, trailing_zeros
 
 LONGEST_ORBIT = 64
 """How many values a register may take in turn for its iterations to be listed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator
 
-from .effects import commits_copies, effect, waits_for_copies
-from .flow import Flow, NotJudged
-from .intervals import Iteration, Place, Reached
-from .module import Instruction
+from fencepost.hosts.ptx.effects import commits_copies, effect, waits_for_copies
+from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.intervals import Iteration, Place, Reached
+from fencepost.hosts.ptx.module import Instruction
 
 MOST_GROUPS = 9
 MOST_TRIPS = 9

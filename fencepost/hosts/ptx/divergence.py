@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .effects import effect
-from .evaluate import Evaluator
-from .flow import Flow
-from .intervals import Iteration, Place
-from .module import Instruction
-from .questions import Questions, Thread, loads_agree
-from .races import Races, Threads, readable
-from .values import Expression
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Iteration, Place
+from fencepost.hosts.ptx.module import Instruction
+from fencepost.hosts.ptx.questions import Questions, Thread, loads_agree
+from fencepost.hosts.ptx.races import Races, Threads, readable
+from fencepost.hosts.ptx.values import Expression
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,19 @@
 
 `prune` comments out each `bar.sync` that the kernel is proven without, one after the other. `insert` puts
 `bar.sync 0;` between the two accesses of a race, at the last place before the second one that all threads reach,
-until the kernel is proven."""
+until the kernel is proven; a kernel that it cannot mend whole comes back as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .checking import check_text
-from .effects import effect
-from .flow import ENTRY, Flow, NotJudged
-from .module import Instruction, Module, Routine
-from .parse import parse
-from .verdicts import Finding, KernelVerdict, Site
+from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.module import Instruction, Module, Routine
+from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
 MOST_INSERTIONS = 8
 MOST_PLACES = 6
@@ -81,8 +81,9 @@ def without(text: str, instruction: Instruction) -> str:
 
 
 def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
-    """Puts barriers where races are, until the kernel is proven or no place helps."""
+    """Puts barriers where races are, until the kernel is proven; if it cannot be, the text stays as it is."""
     launch = launch or Launch()
+    given = text
     before = after = launch.judge(text, kernel)
     added: list[Site] = []
     while after.verdict == "race" and len(added) < MOST_INSERTIONS:
@@ -91,6 +92,8 @@ def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
             break
         text, after, site = better
         added.append(site)
+    if after.verdict != "proven":
+        return Edited(given, (), before, before)
     return Edited(text, tuple(added), before, after)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .instructions import computes, types_of
-from .module import Address, Group, Immediate, Instruction, Operand, Register, width_of
+from fencepost.hosts.ptx.instructions import computes, types_of
+from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
 
 Kind = Literal["read", "write", "atomic", "copy"]
 """`copy` is the write of a `cp.async`: it happens some time until its thread has waited for it."""

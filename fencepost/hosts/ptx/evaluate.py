@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .effects import space_of
-from .flow import ENTRY, Flow
-from .instructions import INTEGER, SHIFTS, computes, operand_type, result, types_of
-from .launch import Launch
-from .module import (
+from fencepost.hosts.ptx.effects import space_of
+from fencepost.hosts.ptx.flow import ENTRY, Flow
+from fencepost.hosts.ptx.instructions import INTEGER, SHIFTS, computes, operand_type, result, types_of
+from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.module import (
     Address,
     Group,
     Immediate,
@@ -26,8 +26,8 @@ from .module import (
     Symbol,
     width_of,
 )
-from .ssa import Assigned, Definition, Definitions, Phi, Undefined
-from .values import Expression, Leaf, Values
+from fencepost.hosts.ptx.ssa import Assigned, Definition, Definitions, Phi, Undefined
+from fencepost.hosts.ptx.values import Expression, Leaf, Values
 
 DYNAMIC = "dynamic shared memory"
 """The name that every `extern __shared__` array goes by: they are the same bytes."""

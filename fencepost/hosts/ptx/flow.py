@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .module import Immediate, Instruction, Label, Register, Routine, Symbol
+from fencepost.hosts.ptx.module import Immediate, Instruction, Label, Register, Routine, Symbol
 
 ENTRY = 0
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .arithmetic import Arithmetic
-from .module import Instruction, width_of
+from fencepost.hosts.ptx.arithmetic import Arithmetic
+from fencepost.hosts.ptx.module import Instruction, width_of
 
 TYPE = re.compile(
     r"pred|[bfsu](?:8|16|32|64|128)|f16x2|bf16x2|bf16|tf32|[su]16x2|e4m3x2|e5m2x2|f32x2|[bu]128"

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .effects import Access, effect
-from .flow import ENTRY, Flow, NotJudged
-from .module import Instruction
+from fencepost.hosts.ptx.effects import Access, effect
+from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.module import Instruction
 
 MOST_STATES = 20_000
 

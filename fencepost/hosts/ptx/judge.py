@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .effects import effect
-from .flow import Flow, NotJudged
-from .intervals import Place
-from .launch import Launch, launch_of, parameter_key
-from .module import Module, Operand, Routine, Special
-from .observed import Conflict
-from .prove import Proof, Prover, places
-from .simulate import Missed, Seen, Setup, Unfaithful, simulate
-from .verdicts import Finding, KernelVerdict, Reason, Site, Thread
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.launch import Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
+from fencepost.hosts.ptx.observed import Conflict
+from fencepost.hosts.ptx.prove import Proof, Prover, places
+from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
 USUAL_BLOCKS = ((256, 1, 1), (128, 1, 1), (64, 1, 1), (512, 1, 1), (32, 1, 1))
 """Blocks that a kernel is tried with if none is given; the proof is for all of them."""
@@ -262,7 +262,7 @@ def _doing(case: Case, place: Place) -> str:
 
 
 def _variable(case: Case, address: int) -> tuple[str, int]:
-    from .simulate import Simulation
+    from fencepost.hosts.ptx.simulate import Simulation
 
     memory = Simulation(case.module, case.routine, case.flow, Setup((1, 1, 1))).memory
     found = memory.variable_at(address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .module import Routine
+from fencepost.hosts.ptx.module import Routine
 
 MOST_THREADS = 1024
 MOST_Z = 64

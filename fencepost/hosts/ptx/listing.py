@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .arithmetic import signed as as_signed
-from .intervals import Iteration, Reached
-from .lanes import Bits, Lane, Lanes, signed
-from .questions import Questions, common
-from .values import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.arithmetic import signed as as_signed
+from fencepost.hosts.ptx.intervals import Iteration, Reached
+from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, signed
+from fencepost.hosts.ptx.questions import Questions, common
+from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 MOST_POINTS = 1 << 18
 MOST_ITERATIONS = 128

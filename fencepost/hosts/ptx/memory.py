@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .lanes import Bits
+from fencepost.hosts.ptx.lanes import Bits
 
 SHARED_START = 0x1000
 GAP = 0x1000

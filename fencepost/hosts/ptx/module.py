@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .verdicts import Site
+from fencepost.hosts.ptx.verdicts import Site
 
 
 class PtxError(ValueError):

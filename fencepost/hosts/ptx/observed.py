@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import Place
-from .lanes import Bits
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.lanes import Bits
 
 READ, WRITE, ATOMIC = 0, 1, 2
 MOST_WORDS = 600

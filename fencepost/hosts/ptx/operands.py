@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .module import Address, Group, Immediate, Negated, Operand, PtxError, Register, Special, Symbol
+from fencepost.hosts.ptx.module import (
+    Address,
+    Group,
+    Immediate,
+    Negated,
+    Operand,
+    PtxError,
+    Register,
+    Special,
+    Symbol,
+)
 
 INTEGER = re.compile(r"(?P<sign>[-+]?)\s*(?P<digits>0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?")
 FLOAT_BITS = re.compile(r"0[fFdD]([0-9a-fA-F]+)")

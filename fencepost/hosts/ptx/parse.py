@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .module import (
+from fencepost.hosts.ptx.module import (
     Instruction,
     Label,
     Location,
@@ -20,8 +20,8 @@ from .module import (
     Variable,
     width_of,
 )
-from .operands import read_integer, read_operand, split_at_commas
-from .statements import Cutter, Statement
+from fencepost.hosts.ptx.operands import read_integer, read_operand, split_at_commas
+from fencepost.hosts.ptx.statements import Cutter, Statement
 
 LOC = re.compile(
     r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+\S+?\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"

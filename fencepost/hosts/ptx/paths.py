@@ -6,9 +6,9 @@ particular barrier without passing another, such as that a loop with a barrier i
 
 from __future__ import annotations
 
-from .intervals import Interval, Iteration, State
-from .questions import Formula, Questions, Thread
-from .values import Expression, leaves
+from fencepost.hosts.ptx.intervals import Interval, Iteration, State
+from fencepost.hosts.ptx.questions import Formula, Questions, Thread
+from fencepost.hosts.ptx.values import Expression, leaves
 
 
 class Paths:

@@ -6,19 +6,19 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .closed_forms import ClosedForms
-from .copies import Copies
-from .divergence import Divergence, Doubt
-from .effects import effect
-from .evaluate import Evaluator
-from .flow import Flow, NotJudged
-from .intervals import Place, Walk
-from .launch import Launch
-from .module import Immediate, Instruction, Module, Routine
-from .questions import Questions
-from .races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
-from .uniformity import Uniformity
-from .values import leaves
+from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.copies import Copies
+from fencepost.hosts.ptx.divergence import Divergence, Doubt
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.intervals import Place, Walk
+from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
+from fencepost.hosts.ptx.questions import Questions
+from fencepost.hosts.ptx.races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
+from fencepost.hosts.ptx.uniformity import Uniformity
+from fencepost.hosts.ptx.values import leaves
 
 SECONDS_PER_QUESTION = 4.0
 SECONDS = 40.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .arithmetic import signed
-from .closed_forms import ClosedForms
-from .evaluate import Evaluator
-from .flow import Loop
-from .intervals import Iteration, Iterations
-from .uniformity import Uniformity
-from .values import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.arithmetic import signed
+from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Loop
+from fencepost.hosts.ptx.intervals import Iteration, Iterations
+from fencepost.hosts.ptx.uniformity import Uniformity
+from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Formula = Any
 """A formula of z3, which has no types."""

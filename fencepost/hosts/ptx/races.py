@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .addresses import Addresses, Footprint
-from .arithmetic import signed
-from .closed_forms import ClosedForms
-from .evaluate import Evaluator
-from .flow import NotJudged
-from .intervals import Interval, Iteration, Reached
-from .listing import Listed, Listings
-from .memory import DYNAMIC_BYTES
-from .paths import Paths
-from .questions import Formula, Questions, Thread, common, loads_agree
-from .values import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.addresses import Addresses, Footprint
+from fencepost.hosts.ptx.arithmetic import signed
+from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import NotJudged
+from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached
+from fencepost.hosts.ptx.listing import Listed, Listings
+from fencepost.hosts.ptx.memory import DYNAMIC_BYTES
+from fencepost.hosts.ptx.paths import Paths
+from fencepost.hosts.ptx.questions import Formula, Questions, Thread, common, loads_agree
+from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Answer = Literal["yes", "no", "late"]
 Threads = Literal["any", "other warps", "same warp"]

@@ -14,15 +14,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .divergence import conditional_branches
-from .effects import Access, commits_copies, destinations, effect, space_of, waits_for_copies
-from .evaluate import DYNAMIC, source_width
-from .flow import Flow
-from .instructions import computes, is_integer, operand_type, result, types_of
-from .intervals import Place
-from .lanes import Bits, Lane, Lanes, computable, mask
-from .memory import LOCAL_START, POINTERS, Memory, place
-from .module import (
+from fencepost.hosts.ptx.divergence import conditional_branches
+from fencepost.hosts.ptx.effects import (
+    Access,
+    commits_copies,
+    destinations,
+    effect,
+    space_of,
+    waits_for_copies,
+)
+from fencepost.hosts.ptx.evaluate import DYNAMIC, source_width
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.instructions import computes, is_integer, operand_type, result, types_of
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
+from fencepost.hosts.ptx.memory import LOCAL_START, POINTERS, Memory, place
+from fencepost.hosts.ptx.module import (
     Address,
     Group,
     Immediate,
@@ -36,7 +43,7 @@ from .module import (
     Symbol,
     width_of,
 )
-from .observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")

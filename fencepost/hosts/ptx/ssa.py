@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .effects import destinations
-from .flow import ENTRY, Flow
-from .module import Register
+from fencepost.hosts.ptx.effects import destinations
+from fencepost.hosts.ptx.flow import ENTRY, Flow
+from fencepost.hosts.ptx.module import Register
 
 
 @dataclass(frozen=True)

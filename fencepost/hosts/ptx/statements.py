@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .module import PtxError
+from fencepost.hosts.ptx.module import PtxError
 
 LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
 """Directives that end with their line, not with a semicolon."""

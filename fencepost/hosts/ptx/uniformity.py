@@ -3,10 +3,10 @@ iterations."""
 
 from __future__ import annotations
 
-from .closed_forms import ClosedForms
-from .evaluate import Evaluator
-from .flow import Loop
-from .values import Expression, leaves
+from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Loop
+from fencepost.hosts.ptx.values import Expression, leaves
 
 
 class Uniformity:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .arithmetic import COMPARISONS, FOLD
-from .ssa import Definition
+from fencepost.hosts.ptx.arithmetic import COMPARISONS, FOLD
+from fencepost.hosts.ptx.ssa import Definition
 
 Scope = Literal["block", "warp", "thread"]
 """Among which threads a leaf has one value."""
