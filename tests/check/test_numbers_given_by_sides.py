@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
-from fencepost.ir.parser import parse
 from tests.campaign import inserted
 
 ALIKE_BY_REMAINDER = """\
@@ -43,10 +42,3 @@ def test_what_is_alike_for_all_waves_is_known(text: str) -> None:
     kernel = inserted(text, "auto")
     assert kernel is not None
     assert check(kernel).ok
-
-
-@pytest.mark.parametrize("text", [ALIKE_BY_REMAINDER, ONE_SIDE_ALONE], ids=["remainder", "one side"])
-def test_nothing_is_called_clean_because_of_it(text: str) -> None:
-    """It is a false alarm, and never a race that is missed: with the number unknown, more conflicts."""
-    kernel = parse(text)
-    assert not check(kernel).ok
