@@ -52,6 +52,8 @@ class Evaluator:
             if each.space == "shared"
         }
         self.sizes = {each.name: each.size for each in (*module.variables, *routine.variables)}
+        self.local_names = frozenset(each.name for each in routine.variables if each.space == "local")
+        """Variables that every thread has its own of; their addresses are called `&name`."""
         self.parameters = {parameter.name for parameter in routine.parameters}
         self.loads: dict[Expression, Expression] = {}
         """For the result of a load that other threads see alike: its address."""
@@ -234,8 +236,7 @@ class Evaluator:
         elif instruction.name == "shfl" and "idx" in instruction.parts and definition.slot == 0:
             lane = self.operand(instruction.operands[2], definition.block, definition.index, 32)
             scope = "warp" if lane.known is not None else "thread"
-        name = f"{instruction.name}@{instruction.line}.{definition.slot}"
-        leaf = Leaf("opaque", name, definition.block, scope, definition)  # type: ignore[arg-type]
+        leaf = Leaf("opaque", unfollowed_name(instruction, definition), definition.block, scope, definition)  # type: ignore[arg-type]
         return values.leaf(leaf, width)
 
     def _loaded(self, instruction: Instruction, definition: Assigned, width: int) -> Expression:
@@ -257,9 +258,10 @@ class Evaluator:
         slot = values.constant(definition.slot, 32)
         if space in ("const", "param") or "nc" in instruction.parts:
             return values.function(instruction.opcode, (where, slot), width)
-        name = f"{instruction.name}@{instruction.line}.{definition.slot}"
+        name = unfollowed_name(instruction, definition)
         leaf = values.leaf(Leaf("opaque", name, definition.block, "thread", definition), width)
-        if "volatile" not in instruction.parts and "relaxed" not in instruction.parts and space != "local":
+        private = space == "local" or (space is None and self.local_names)
+        if "volatile" not in instruction.parts and "relaxed" not in instruction.parts and not private:
             self.loads[leaf] = where
         return leaf
 
@@ -318,6 +320,12 @@ class Evaluator:
                 found.append(condition)
             block = self.flow.idom[block]
         return found
+
+
+def unfollowed_name(instruction: Instruction, definition: Assigned) -> str:
+    """A name for a result that is not followed; one line may hold several instructions, or be inlined often."""
+    place = f"{definition.block}.{definition.index}.{definition.slot}"
+    return f"{instruction.name}@{instruction.line} ({place})"
 
 
 def source_width(instruction: Instruction, at: int) -> int:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.prove import Proof, Prover, places
@@ -56,6 +58,9 @@ def judge(
     """The verdict on one kernel."""
     launch = launch_of(routine, block, params, axes_of(routine))
     try:
+        routine = inlined(module, routine)
+        launch = launch_of(routine, block, params, axes_of(routine))
+        routine = followed(module, routine, launch)
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
