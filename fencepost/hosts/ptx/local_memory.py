@@ -16,6 +16,7 @@ from math import gcd
 
 from fencepost.hosts.ptx.arithmetic import signed
 from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.constants import Constants
 from fencepost.hosts.ptx.effects import destinations, space_of
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow
@@ -136,9 +137,8 @@ class Promotion:
             if self._resolve(view):
                 continue
             if not self._take_back(view):
-                return view.with_spaces()
+                return with_used_variables(view.with_spaces())
         # It did not settle: all of local memory is memory.
-        self.known = Knowledge()
         return View(self.module, self.routine, self.launch).with_spaces()
 
     # ---- one round
@@ -344,16 +344,45 @@ def elements(instruction: Instruction) -> tuple[int, int]:
     return max(1, len(vector)), size
 
 
+def with_used_variables(routine: Routine) -> Routine:
+    """The routine without the local variables that are registers now."""
+    used = {name for item in routine.body if isinstance(item, Instruction) for name in symbols(item.operands)}
+    kept = tuple(each for each in routine.variables if each.space != "local" or each.name in used)
+    return replace(routine, variables=kept)
+
+
+def symbols(operands: Iterable[Operand]) -> Iterator[str]:
+    """The variables that operands name."""
+    for operand in operands:
+        if isinstance(operand, Symbol):
+            yield operand.name
+        elif isinstance(operand, Group):
+            yield from symbols(operand.items)
+        elif isinstance(operand, Address):
+            yield from symbols((operand.base, *operand.coordinates))
+
+
 def is_needed(routine: Routine) -> bool:
-    """Whether a routine has local variables or generic accesses at all."""
+    """Whether a routine has local variables, generic accesses, or barriers whose number is in a register."""
     if any(each.space == "local" for each in routine.variables):
         return True
-    return any(
-        isinstance(item, Instruction) and item.name in MEMORY and space_of(item) is None
-        for item in routine.body
-    )
+    return any(_asks(item) for item in routine.body if isinstance(item, Instruction))
+
+
+def _asks(item: Instruction) -> bool:
+    if item.name in ("bar", "barrier"):
+        return any(isinstance(each, Register) and width_of(each.type) >= 32 for each in item.operands)
+    return item.name in MEMORY and space_of(item) is None
 
 
 def followed(module: Module, routine: Routine, launch: Launch) -> Routine:
-    """A routine with its local memory in registers and spaces for its generic accesses, as far as they are known."""
-    return Promotion(module, routine, launch).promoted() if is_needed(routine) else routine
+    """A routine with its local memory in registers, spaces for its generic accesses, and constants, where known."""
+    if not is_needed(routine):
+        return routine
+    for _ in range(MOST_ROUNDS):
+        routine = Promotion(module, routine, launch).promoted()
+        view = View(module, routine, launch)
+        routine, changed = Constants(routine, view.evaluator, view.forms).written()
+        if not changed:
+            break
+    return routine
