@@ -203,6 +203,8 @@ class Races:
 
     def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
+        if threads == "same warp" and len(outcome.weak) > self.enough:
+            others = [other for other in others if not self._only_weak(write, other, threads)]
         if not others or len(outcome.candidates) > self.enough:
             return
         answer, _ = self._solve(write, others, threads)
@@ -232,11 +234,18 @@ class Races:
             if answer != "no":
                 outcome.weak.append(Candidate(write, other, values))
 
+    @staticmethod
+    def _only_weak(write: Touch, other: Touch, threads: Threads) -> bool:
+        """Whether a meeting is one that hardware seldom shows: of an atomic and a plain access, or of lanes of one
+        warp at different instructions."""
+        atomic = "atomic" in (write.kind, other.kind)
+        return atomic or (threads == "same warp" and write.reached.place != other.reached.place)
+
     def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""
         answer, values = self._solve(write, [other], threads, with_paths=True)
         candidate = Candidate(write, other, values)
-        if answer == "yes" and "atomic" in (write.kind, other.kind):
+        if answer == "yes" and self._only_weak(write, other, threads):
             outcome.weak.append(candidate)
         elif answer == "yes":
             outcome.candidates.append(candidate)
