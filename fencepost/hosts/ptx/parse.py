@@ -49,6 +49,8 @@ class LineTable:
     files: dict[int, str] = field(default_factory=dict)
     callers: dict[Coordinates, Coordinates] = field(default_factory=dict)
     current: Location | None = None
+    own: tuple[int, int] | None = None
+    """The file of the routine that is read, and the last line of it; debug builds do not say who inlined what."""
 
     def read(self, text: str) -> None:
         """Takes in a `.file` or `.loc` directive; `.loc` says where the next instructions come from."""
@@ -62,8 +64,16 @@ class LineTable:
             if here[1] or self.current is None:
                 # Line 0 is code that the compiler moved: it is shown with what stands before it.
                 self.current = Location(self.files.get(here[0], "source"), here[1], self._chain(here))
+            if here[1] and (self.own is None or self.own[0] == here[0]):
+                self.own = here[:2]
+
+    def end_routine(self) -> None:
+        """What follows belongs to another routine."""
+        self.current = self.own = None
 
     def _chain(self, here: Coordinates) -> tuple[int, ...]:
+        if here not in self.callers and self.own is not None and self.own[0] != here[0]:
+            return (self.own[1],)
         lines: list[int] = []
         caller = self.callers.get(here)
         while caller is not None and len(lines) < 32:
@@ -278,7 +288,7 @@ class Parser:
             defined=True,
         )
         self.body = None
-        self.lines.current = None
+        self.lines.end_routine()
 
     def _declaration(self, body: Body, statement: Statement) -> None:
         scope = body.scopes[-1]
