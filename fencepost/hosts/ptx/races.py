@@ -287,7 +287,7 @@ class Races:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
-                solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
+                solver.add(paths.leading_to(touch.reached), *paths.facts)
         answer = self._check(solver, shifts)
         values = readable(solver.model()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened

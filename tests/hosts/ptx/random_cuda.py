@@ -322,12 +322,15 @@ def _severities(touched: list[Touched]) -> Iterator[str]:
                 continue
             if first.kind == second.kind == "write" and first.value == second.value:
                 continue
+            same_warp = first.thread // WARP == second.thread // WARP
+            if same_warp and first.epoch != second.epoch:
+                continue
             if "atomic" in (first.kind, second.kind):
                 yield "warning"
-            elif first.thread // WARP != second.thread // WARP:
+            elif not same_warp:
                 yield "error"
                 return
-            elif first.epoch == second.epoch:
+            else:
                 together = (first.place, first.moment) == (second.place, second.moment)
                 yield "error" if together else "warning"
 

@@ -64,15 +64,38 @@ __global__ void k(int *out, int n) {
 }
 """
 
+RACE_FOR_SOME_N = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[256];
+    int t = threadIdx.x, sum = 0;
+    for (int i = t; i < 256; i += 64) {
+        if (t == 0) {
+            sum += s[i];
+            s[0] = 7;
+        } else {
+            sum += s[(t + n) % 64];
+        }
+    }
+    out[t] = sum;
+}
+"""
+"""Four copies of the body make one iteration; with n = 5, thread 59 reads what thread 0 writes."""
 
-def judged(text: str, block: int, n: int) -> KernelVerdict:
-    """The verdict on a kernel."""
-    (verdict,) = check(compile_cuda(Source("k.cu", text)).ptx, block=block, params={"1": n})
+
+def judged(text: str, block: int, n: int | None) -> KernelVerdict:
+    """The verdict on a kernel, for one value of `n` or for all."""
+    params = {} if n is None else {"1": n}
+    (verdict,) = check(compile_cuda(Source("k.cu", text)).ptx, block=block, params=params)
     return verdict
 
 
 def test_a_race_of_one_instruction_is_found_behind_many_within_the_warp() -> None:
     assert judged(MANY_WEAK_MEETINGS, 32, 8).verdict == "race"
+
+
+def test_the_first_iteration_counts_where_there_is_no_second() -> None:
+    assert judged(RACE_FOR_SOME_N, 64, 5).verdict == "race"
+    assert judged(RACE_FOR_SOME_N, 64, None).verdict != "proven"
 
 
 @pytest.mark.parametrize(
