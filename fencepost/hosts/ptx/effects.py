@@ -63,17 +63,12 @@ HARMLESS = frozenset(
             "stackrestore",
         ),
         *("tex", "tld4", "suld", "sust", "sured", "suq", "txq", "addc", "subc", "madc"),
+        *("movmatrix", "clusterlaunchcontrol.query_cancel", "tensormap.cp_fenceproxy"),
+        *(f"v{name}" for name in ("add", "sub", "absdiff", "min", "max", "shl", "shr", "mad", "set")),
         *(
-            "vadd",
-            "vsub",
-            "vmin",
-            "vmax",
-            "vset",
-            "vadd2",
-            "vadd4",
-            "vabsdiff",
-            "vabsdiff4",
-            "clusterlaunchcontrol",
+            f"v{name}{lanes}"
+            for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set")
+            for lanes in (2, 4)
         ),
     }
 )
@@ -251,6 +246,7 @@ REFUSED = {
     "wgmma": "a wgmma, which reads shared memory through descriptors",
     "tcgen05": "a tcgen05 instruction",
     "multimem": "a multimem instruction",
+    "clusterlaunchcontrol": "an asynchronous request that writes to shared memory",
     "tensormap": "a tensormap instruction",
     "st.async": "an asynchronous store",
     "red.async": "an asynchronous reduction",
@@ -260,7 +256,7 @@ REFUSED = {
 def effect(instruction: Instruction) -> Effect:
     """What the instruction does besides computing."""
     name = instruction.name
-    if computes(instruction) or name in HARMLESS:
+    if computes(instruction) or name in HARMLESS or ".".join(instruction.parts[:2]) in HARMLESS:
         return NOTHING
     if name in ("ld", "ldu", "st", "atom", "red") and "async" not in instruction.parts:
         return _memory(instruction)

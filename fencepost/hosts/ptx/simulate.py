@@ -25,7 +25,14 @@ from fencepost.hosts.ptx.effects import (
 )
 from fencepost.hosts.ptx.evaluate import DYNAMIC, source_width
 from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.instructions import computes, is_integer, operand_type, result, types_of
+from fencepost.hosts.ptx.instructions import (
+    computes,
+    is_integer,
+    operand_type,
+    result,
+    second_result,
+    types_of,
+)
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
 from fencepost.hosts.ptx.memory import POINTERS, LocalMemory, Memory, place
@@ -154,6 +161,10 @@ def _names(operand: Operand) -> Iterator[str]:
 
 def _simulated(instruction: Instruction) -> bool:
     name = instruction.name
+    if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
+        return False
+    if name not in ("mov", "setp", "lop3") and computes(instruction) and len(destinations(instruction)) > 1:
+        return False
     if computes(instruction):
         if is_integer(instruction) and name != "cvt":
             kind = operand_type(instruction)
@@ -480,6 +491,15 @@ class Simulation:
 
     def _compute(self, instruction: Instruction, who: Threads) -> None:
         target = instruction.operands[0]
+        source = instruction.operands[1]
+        if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):
+            moved = [
+                self.read(each, who, 32 if isinstance(each, Special | Immediate) else 64)
+                for each in source.items
+            ]
+            for item, value in zip(target.items, moved, strict=False):
+                self.write(item, who, value.bits)
+            return
         if instruction.name == "mov" and isinstance(target, Group):
             widths = [width_of(each.type) if isinstance(each, Register) else 32 for each in target.items]
             whole = self.read(instruction.operands[1], who, sum(widths))
@@ -502,7 +522,9 @@ class Simulation:
             bits = Lanes(len(who)).extend(found, max(width_of(register.type), found.width), True).bits
         self.write(register, who, bits)
         if len(targets) > 1:
-            self.write(targets[1], who, bits ^ np.uint64(1))
+            second: Lane | None = second_result(Lanes(len(who)), instruction, arguments)
+            if second is not None:
+                self.write(targets[1], who, second.bits)
 
     def _address(self, instruction: Instruction, who: Threads) -> Bits:
         address = next(each for each in instruction.operands if isinstance(each, Address))
