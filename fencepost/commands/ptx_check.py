@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.unoptimized import Builds
 
 MOST_THREADS = 1024
 """What a block can have at most."""
@@ -32,6 +36,11 @@ def add_ptx_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="the value of a kernel's integer parameter, by its name or number (default: any value)",
+    )
+    group.add_argument(
+        "--as-compiled",
+        action="store_true",
+        help="judge the optimized code alone, not the order of the source beside it",
     )
     group.add_argument("--kernel", metavar="NAME", help="judge this kernel alone")
     group.add_argument(
@@ -69,18 +78,19 @@ def ptx_judgements(
     name: str, source: Source, options: argparse.Namespace
 ) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a CUDA or PTX file, each with its verdict, or why it could not be judged."""
-    from fencepost.hosts.ptx import check
     from fencepost.hosts.ptx.kernel_names import plain_name
     from fencepost.hosts.ptx.parameters import numbered, parameter_names, parameters_in
+    from fencepost.hosts.ptx.unoptimized import Builds
 
     cuda = None if is_ptx(name, source.text) else source
-    ptx = source if cuda is None else _compiled(cuda, options)
+    builds = Builds(source) if cuda is None else _compiled(cuda, options)
+    ptx = builds.compiled
     for kernel in _wanted(source, ptx, options.kernel):
         begin_phase(f"checking {plain_name(kernel)}")
         names = parameter_names(cuda.text, kernel) if cuda is not None else ()
         try:
             params = numbered(dict(options.param), kernel, names, parameters_in(ptx.text, kernel))
-            found = check(ptx.text, block=options.block, params=params, kernel=kernel, file=ptx.name)
+            found = builds.judge(kernel, options.block, params)
         except PtxError as error:
             yield _unread(error, ptx)
             return
@@ -94,28 +104,29 @@ def ptx_judgements(
 def _unread(error: PtxError, ptx: Source) -> FencepostError:
     """PTX that cannot be read, with the line that is to blame."""
     said = str(error).removeprefix(f"{ptx.name}: ")
-    match = re.match(r"line (\d+): ", said)
+    match = re.match(r"line (\d+), column (\d+): ", said)
     if match is None:
         return FencepostError(f"this PTX cannot be read: {said}", code="FP432", source=ptx)
     line = int(match[1])
     text = ptx.line(line)
-    indent = len(text) - len(text.lstrip())
-    span = Span(line, indent + 1, line, max(len(text), indent + 1) + 1)
+    column = min(int(match[2]), len(text) + 1)
+    span = Span(line, column, line, max(len(text), column) + 1)
     return FencepostError(
         f"this PTX cannot be read: {said[match.end() :]}", [Mark(span)], code="FP432", source=ptx
     )
 
 
-def _compiled(cuda: Source, options: argparse.Namespace) -> Source:
-    """The PTX of a CUDA file."""
-    from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, compile_cuda
+def _compiled(cuda: Source, options: argparse.Namespace) -> Builds:
+    """The PTX of a CUDA file, in the builds that are judged."""
+    from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation
+    from fencepost.hosts.ptx.unoptimized import builds_of
 
     begin_phase("compiling with NVRTC")
     template = (options.kernel,) if options.kernel and "<" in options.kernel else ()
     how = Compilation(
         options.target or DEFAULT_ARCHITECTURE, tuple(options.define), tuple(options.include), template
     )
-    return Source(f"{cuda.name} (PTX)", compile_cuda(cuda, how).ptx)
+    return builds_of(cuda, how, options.as_compiled)
 
 
 def _wanted(source: Source, ptx: Source, wanted: str | None) -> list[str]:

@@ -186,6 +186,12 @@ class ClosedForms:
         self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
     ) -> Expression | None:
         """s / 2 for signed s: (s + (s >>> 31)) >> 1, which is s >> 1 if s is not negative."""
+        if after.operation == "sdiv" and after.arguments[0] is leaf and self.values.not_negative(entry):
+            divisor = after.arguments[1].known or 0
+            if divisor > 1 and divisor & (divisor - 1) == 0:
+                bits = self.values.constant(trailing_zeros(divisor), leaf.width)
+                total = self.values.binary("mul", self.iteration(loop, leaf.width), bits)
+                return self.values.binary("lshr", entry, total)
         if after.operation not in ("lshr", "ashr") or after.arguments[1].known != 1:
             return None
         constant, factors = sum_parts(after.arguments[0])

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
-from fencepost.hosts.ptx.prove import Proof, Prover, places
+from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
@@ -34,6 +36,10 @@ class Case:
         """Where an instruction stands."""
         return self.flow.blocks[place.block].instructions[place.index].site
 
+    def position(self, place: Place) -> tuple[int, int]:
+        """Which comes first; functions stand elsewhere in the text than where they are called."""
+        return self.flow.position[place.block], place.index
+
 
 def axes_of(routine: Routine) -> frozenset[str]:
     """The dimensions of the block that a kernel reads."""
@@ -51,11 +57,18 @@ def _axes(operand: Operand) -> set[str]:
 
 
 def judge(
-    module: Module, routine: Routine, block: tuple[int, int, int] | None, params: Mapping[str, int]
+    module: Module,
+    routine: Routine,
+    block: tuple[int, int, int] | None,
+    params: Mapping[str, int],
+    seconds: float = SECONDS,
 ) -> KernelVerdict:
-    """The verdict on one kernel."""
+    """The verdict on one kernel; its proof is given up after some seconds."""
     launch = launch_of(routine, block, params, axes_of(routine))
     try:
+        routine = inlined(module, routine)
+        launch = launch_of(routine, block, params, axes_of(routine))
+        routine = followed(module, routine, launch)
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
@@ -75,7 +88,7 @@ def judge(
     runs.usual()
     if runs.show_a_race:
         return runs.race(counts)
-    proof = Prover(module, routine, flow, launch).prove()
+    proof = Prover(module, routine, flow, launch, seconds).prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
         holds = launch.describe(len(routine.parameters)) + (
@@ -224,7 +237,7 @@ def _thread(setup: Setup, number: int) -> Thread:
 
 
 def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int]) -> Finding:
-    order = sorted(range(2), key=lambda at: case.site(conflict.places[at]).ptx_line)
+    order = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
     places_, threads = [conflict.places[at] for at in order], [conflict.threads[at] for at in order]
     sites = [case.site(place) for place in places_]
     doing = [_doing(case, place) for place in places_]

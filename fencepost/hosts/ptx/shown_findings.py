@@ -68,6 +68,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
         notes.append(("ptx", " and ".join(both)))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
+    if finding.build:
+        notes.append(("build", finding.build))
     if finding.fix:
         notes.append(("fix", _worded(judged, finding.fix)))
     origins = tuple(_origin(judged, site) for site in sites)
@@ -174,8 +176,9 @@ def _found(judged: JudgedPtx) -> str:
 
 
 def reason_lines(judged: JudgedPtx) -> list[str]:
-    """Why a kernel is not decided, a line each."""
-    return [_reason(judged, each) for each in judged.verdict.reasons]
+    """Why a kernel is not decided, and what else there is to say, a line each."""
+    notes = [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
+    return [*(_reason(judged, each) for each in judged.verdict.reasons), *notes]
 
 
 def _reason(judged: JudgedPtx, reason: Reason) -> str:
@@ -247,6 +250,7 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
         "shared_accesses": verdict.shared_accesses,
         "findings": [_finding_json(judged, each) for each in verdict.findings],
         "reasons": [_reason_json(judged, each) for each in verdict.reasons],
+        "notes": [_worded(judged, each) for each in verdict.notes],
     }
 
 
@@ -260,6 +264,7 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _worded(judged, finding.fix) or None,
+        "build": "unoptimized" if finding.build else "compiled",
     }
 
 
