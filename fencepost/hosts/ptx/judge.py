@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Launch, launch_of, parameter_key
@@ -82,7 +83,7 @@ def judge(
         if found.refused
     ]
     if refused:
-        return _undecided(routine, launch, _first_of_each(refused), (barriers, accesses))
+        return _exactly(case, (barriers, accesses))
     counts = (barriers, accesses)
     runs = Runs(case)
     runs.usual()
@@ -100,6 +101,13 @@ def judge(
         return runs.race(counts)
     reasons = [*runs.reasons(), *_reasons(case, proof)]
     return _undecided(routine, launch, reasons, counts)
+
+
+def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
+    """The verdict on a kernel with synchronization that only a run follows."""
+    found = Judge(case.module, case.routine, case.flow, case.launch).decide()
+    name = case.routine.name
+    return KernelVerdict(name, found.verdict, found.findings, found.reasons, found.holds_for, *counts)
 
 
 class Runs:
