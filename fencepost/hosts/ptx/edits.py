@@ -1,19 +1,25 @@
 """Barriers taken out of PTX text and put into it. Every other byte stays; every step is judged again.
 
-`prune` comments out each `bar.sync` that the kernel is proven without, one after the other. `insert` puts
+`prune` comments out each `bar.sync` that the kernel is proven without, one after the other, unless it may put
+accesses to global memory in order. `insert` puts
 `bar.sync 0;` between the two accesses of a race, at the last place before the second one that all threads reach,
 until the kernel is proven; a kernel that it cannot mend whole comes back as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.checking import check_text, with_deep_stack
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.global_memory import GlobalOrder, GlobalPair
+from fencepost.hosts.ptx.judge import axes_of
+from fencepost.hosts.ptx.launch import launch_of
 from fencepost.hosts.ptx.module import Instruction, Module, Routine
 from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.prove import places
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
 MOST_INSERTIONS = 8
@@ -28,6 +34,8 @@ class Launch:
     block: tuple[int, int, int] | None = None
     params: Mapping[str, int] | None = None
     file: str = "<ptx>"
+    distinct_pointers: bool = False
+    """Whether parameters point to memory of their own, as if all were `__restrict__`."""
 
     def judge(self, text: str, kernel: str) -> KernelVerdict:
         """The verdict on one kernel of a text."""
@@ -42,6 +50,8 @@ class Edited:
     changed: tuple[Site, ...]
     before: KernelVerdict
     after: KernelVerdict
+    for_global: tuple[tuple[Site, GlobalPair], ...] = ()
+    """Barriers that shared memory does not need, and accesses to global memory that they may put in order."""
 
 
 def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
@@ -49,17 +59,48 @@ def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
     launch = launch or Launch()
     before = after = launch.judge(text, kernel)
     removed: list[Site] = []
+    for_global: list[tuple[Site, GlobalPair]] = []
     if before.verdict != "proven":
         return Edited(text, (), before, before)
     for number in range(len(barriers(parse(text), kernel))):
-        instruction = barriers(parse(text), kernel)[number - len(removed)]
-        shorter = without(text, instruction)
+        barrier = barriers(parse(text), kernel)[number - len(removed)]
+        shorter = without(text, barrier)
         verdict = launch.judge(shorter, kernel)
-        same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
-        if same and len(verdict.findings) <= len(before.findings):
-            removed.append(instruction.site)
-            text, after = shorter, verdict
-    return Edited(text, tuple(removed), before, after)
+        if not as_good(verdict, before):
+            continue
+        pair = global_pair(text, kernel, [barrier], launch)
+        if pair is not None:
+            for_global.append((barrier.site, pair))
+            continue
+        removed.append(barrier.site)
+        text, after = shorter, verdict
+    return Edited(text, tuple(removed), before, after, tuple(for_global))
+
+
+def as_good(verdict: KernelVerdict, before: KernelVerdict) -> bool:
+    """Whether a kernel is proven as it was: for the same launches, with no warning more."""
+    same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
+    return same and len(verdict.findings) <= len(before.findings)
+
+
+def global_pair(
+    text: str, kernel: str, taken_out: Sequence[Instruction], launch: Launch
+) -> GlobalPair | None:
+    """Two accesses to global memory that some barriers of a text may put in order; None if there are none."""
+
+    def look() -> GlobalPair | None:
+        module = parse(text)
+        routine = module.routines[kernel]
+        flow = Flow(routine)
+        known = launch_of(routine, launch.block, launch.params or {}, axes_of(routine))
+        spans = {each.span for each in taken_out}
+        block = {place: each.span for place, each in places(flow) if effect(each).barrier == "block"}
+        stay = {place for place, span in block.items() if span not in spans}
+        order = GlobalOrder(Evaluator(module, routine, flow, known), stay, launch.distinct_pointers)
+        pairs = (order.pair(place) for place, span in block.items() if span in spans)
+        return next((pair for pair in pairs if pair is not None), None)
+
+    return with_deep_stack(look)
 
 
 def barriers(module: Module, kernel: str) -> list[Instruction]:
@@ -74,10 +115,12 @@ def barriers(module: Module, kernel: str) -> list[Instruction]:
     ]
 
 
-def without(text: str, instruction: Instruction) -> str:
-    """The text with an instruction commented out."""
-    start, end = instruction.span
-    return f"{text[:start]}/* {text[start:end]} */{text[end:]}"
+def without(text: str, *instructions: Instruction) -> str:
+    """The text with instructions commented out."""
+    for each in sorted(instructions, key=lambda each: each.span, reverse=True):
+        start, end = each.span
+        text = f"{text[:start]}/* {text[start:end]} */{text[end:]}"
+    return text
 
 
 def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
