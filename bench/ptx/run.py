@@ -112,7 +112,8 @@ def deletions(entry: Entry) -> Iterator[Row]:
     """Each barrier of a proven kernel deleted in turn: that has to be reported, or the barrier is redundant.
 
     What fencepost calls redundant is run by `simulate.py`, which shares no code with it."""
-    from fencepost.hosts.ptx.edits import Launch, barriers, global_pair
+    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.edits import barriers, global_pair
     from fencepost.hosts.ptx.parse import parse
 
     text, launch = ptx_of(entry, entry.variants[0]), Launch(entry.block)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.beside_barriers import beside
-from fencepost.hosts.ptx.edits import Launch, as_good, barriers, global_pair, without
+from fencepost.hosts.ptx.edits import as_good, barriers, global_pair, without
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.global_memory import GlobalPair

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.edits import Edited, Launch, insert, prune
+from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.edits import Edited, insert, prune
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.hosts.ptx.kernels import NEIGHBOUR, kernel
@@ -29,7 +30,7 @@ def test_a_barrier_is_put_between_the_two_accesses() -> None:
     text = kernel(NEIGHBOUR.format(barrier=""))
     edited = insert(text, "k", LAUNCH)
     assert (edited.before.verdict, edited.after.verdict) == ("race", "proven")
-    assert edited.text.replace("bar.sync 0; ", "") == text
+    assert edited.text.replace("    bar.sync 0;\n", "") == text
     assert edited.text.index("st.shared") < edited.text.index("bar.sync") < edited.text.index("ld.shared")
 
 
@@ -40,6 +41,7 @@ def test_what_cannot_be_mended_whole_comes_back_as_it_was() -> None:
     edited = insert(text, "k", LAUNCH)
     assert edited.before.verdict == edited.after.verdict == "race"
     assert (edited.text, edited.changed) == (text, ())
+    assert {each.second.instruction for each in edited.left} == {"st.shared.u32 [s], %r9"}
 
 
 def pruned(body: str, *, distinct_pointers: bool = False) -> Edited:
