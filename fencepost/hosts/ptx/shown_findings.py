@@ -280,8 +280,8 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "severity": finding.severity,
         "message": _worded(judged, finding.message),
-        "first": _site_json(finding.first) | {"thread": list(finding.threads[0])},
-        "second": _site_json(finding.second) | {"thread": list(finding.threads[1])},
+        "first": site_json(finding.first) | {"thread": list(finding.threads[0])},
+        "second": site_json(finding.second) | {"thread": list(finding.threads[1])},
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _worded(judged, finding.fix) or None,
@@ -289,7 +289,8 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _site_json(site: Site) -> dict[str, Any]:
+def site_json(site: Site) -> dict[str, Any]:
+    """Where an instruction stands, for programs."""
     return {
         "instruction": site.instruction,
         "ptx_line": site.ptx_line,
@@ -302,5 +303,5 @@ def _site_json(site: Site) -> dict[str, Any]:
 def _reason_json(judged: JudgedPtx, reason: Reason) -> dict[str, Any]:
     return {
         "message": _worded(judged, reason.message),
-        "site": _site_json(reason.site) if reason.site else None,
+        "site": site_json(reason.site) if reason.site else None,
     }
