@@ -1,7 +1,7 @@
 """Results of divergent conditionals are known where every wave gets the same number; else they are not.
 
-The sides give numbers each to its own waves. Of a slot only the remainder matters, and a side that no wave takes gives
-nothing. `check` and `insert` agree: a clean kernel gets no barrier, and a racy one is clean once it has one.
+The sides give numbers each to its own waves. Of a slot only the remainder matters, and a side that no wave takes
+gives nothing. `check` and `insert` agree: a clean kernel gets no barrier, and a racy one is clean once it has one.
 """
 
 from __future__ import annotations
