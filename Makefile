@@ -20,6 +20,7 @@ test: lint types unit
 
 # Whole corpora, all seeds, a campaign and what the benches assert.
 full: lint types chromium older-releases
+	$(BIN)/python scripts/cuda_front_ends.py
 	$(BIN)/pytest
 	$(MAKE) fuzz bench
 

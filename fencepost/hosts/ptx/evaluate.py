@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.ssa import Assigned, Definition, Definitions, Phi, Undefined
-from fencepost.hosts.ptx.values import Expression, Leaf, Scope, Values
+from fencepost.hosts.ptx.values import Expression, Leaf, Scope, Values, leaves
 
 DYNAMIC = "dynamic shared memory"
 """The name that every `extern __shared__` array goes by: they are the same bytes."""
@@ -246,6 +246,11 @@ class Evaluator:
         values = self.values
         if instruction.name in ("ld", "ldu"):
             return self._loaded(instruction, definition, width)
+        if instruction.name == "shfl" and definition.slot == 0:
+            # CuTe passes on the address of shared memory this way: what is one value in all threads stays that.
+            given = self.operand(instruction.operands[1], definition.block, definition.index, width)
+            if all(leaf.leaf.kind in ("uniform", "base") for leaf in leaves(given)):
+                return given
         scope: Scope = "thread"
         if instruction.name in ("bar", "barrier"):
             scope = "block"
