@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fencepost.hosts.ptx.module import Address, Group, Immediate, Operand
 
-ONE_SOURCE = "mov neg abs not cnot brev popc clz bfind cvta rcp sqrt rsqrt sin cos lg2 ex2 tanh testp isspacep getctarank"
+ONE_SOURCE = (
+    "mov neg abs not cnot brev popc clz bfind cvta rcp sqrt rsqrt sin cos lg2 ex2 tanh testp isspacep"
+)
 TWO_SOURCES = "sub mul div rem and or xor shl shr mul24 addc subc bmsk szext copysign mapa"
 THREE_SOURCES = "mad mad24 madc fma sad dp4a dp2a fns bfe shf prmt selp slct"
 OPERANDS: dict[str, tuple[int, int]] = {
@@ -27,6 +29,7 @@ OPERANDS: dict[str, tuple[int, int]] = {
     "match": (3, 3),
     "activemask": (1, 1),
     "elect": (2, 2),
+    "getctarank": (2, 2),
     "call": (1, 4),
     "ld": (2, 3),
     "ldu": (2, 3),
