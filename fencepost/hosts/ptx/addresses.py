@@ -70,6 +70,14 @@ class Addresses:
             if factor == 1 and inner.operation == "leaf" and inner.leaf.kind == "base":
                 rest = {each: c for each, c in factors.items() if each is not atom}
                 return inner.leaf.name, self.values.total(constant, rest, address.width)
+            if factor == 1 and atom.operation == "zext" and inner.operation == "sum":
+                # A shared address of 32 bits, made generic when it was complete.
+                name, own = self._based(inner)
+                if name is not None:
+                    rest = {each: c for each, c in factors.items() if each is not atom}
+                    outside = self.values.total(constant, rest, address.width)
+                    wide = self.values.extend(own, address.width, False)
+                    return name, self.values.binary("add", outside, wide)
         return None, address
 
     def _cases(

@@ -22,6 +22,7 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.operands import read_integer, read_operand, split_at_commas
+from fencepost.hosts.ptx.shapes import misshapen
 from fencepost.hosts.ptx.statements import Cutter, Statement
 
 LOC = re.compile(
@@ -293,6 +294,8 @@ class Parser:
     def _declaration(self, body: Body, statement: Statement) -> None:
         scope = body.scopes[-1]
         if (match := REGISTER.match(statement.text)) is not None:
+            if width_of(match["type"]) == 0:
+                raise PtxError(f"registers of type `.{match['type']}` are not known")
             for name in split_at_commas(match["names"]):
                 family = re.fullmatch(r"(.+?)\s*<\s*(\d{1,9})\s*>", name)
                 if family is not None:
@@ -327,10 +330,13 @@ class Parser:
         rest = text[opcode.end() :]
         body.single = not opcode[0].endswith("f64")
         operands: list[Operand] = [read_operand(piece, body) for piece in split_at_commas(rest)]
-        if opcode[0].startswith(("bra", "brx")):
+        parts = tuple(opcode[0].split("."))
+        if (wrong := misshapen(parts, tuple(operands))) is not None:
+            raise PtxError(wrong)
+        if parts[0] in ("bra", "brx"):
             body.around[len(body.items)] = body.around_here()
         return Instruction(
-            tuple(opcode[0].split(".")),
+            parts,
             tuple(operands),
             statement.line,
             statement.text,

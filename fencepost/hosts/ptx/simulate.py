@@ -384,7 +384,7 @@ class Simulation:
         What counts is the last time that the waiting thread came by: had an earlier time kept threads from a barrier
         that others reached, they would have been told apart there."""
         one = int(waiting[0])
-        for branch in deciding(self.flow, int(self.blocks[one])) & self.ways.keys():
+        for branch in deciding(self.flow.control_dependences, int(self.blocks[one])) & self.ways.keys():
             bits, times = self.ways[branch]
             last = int(times[one]) - 1
             if not 0 <= last < 63:
