@@ -87,6 +87,10 @@ def judge(
     if runs.show_a_race:
         return runs.race(counts)
     reasons = [*runs.reasons(), *_reasons(case, proof)]
+    if launch.block is not None and not runs.reasons():
+        exactly = _exactly(case, counts)
+        if exactly.verdict != "undecided":
+            return exactly
     return _undecided(routine, launch, reasons, counts)
 
 

@@ -101,7 +101,8 @@ class BulkCopies:
         shadow = self.run.shadow
         cell = start // shadow.unit
         end = cell
-        while end < len(shadow.rows):
+        objects = {each // shadow.unit for each in self.run.mbarriers.objects}
+        while end < len(shadow.rows) and end not in objects:
             row = int(shadow.rows[end])
             if row == NOBODY or shadow.writer[row] == NOBODY or shadow.writer[row] >= self.run.count:
                 break
