@@ -16,7 +16,7 @@ from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.launch import BOX, Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Setup
 from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
@@ -117,18 +117,17 @@ class Judge:
         return found
 
     def _run_with(self, setup: Setup, needed: Needed) -> Found:
-        boxes: dict[object, int] = {}
-        if any(
-            isinstance(each, forms.BulkCopy) and each.tensor_map is not None for each in needed.forms.values()
-        ):
+        boxes = self._given_boxes()
+        if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
             first.execute_all()
             found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
                 raise NotExact(
-                    "the boxes of the tensor maps cannot be worked out from the bytes that are expected"
+                    "the boxes of the tensor maps cannot be worked out from the bytes that are expected: "
+                    "give them (--param NAME.box=BYTES)"
                 )
-            boxes = {**first.bulk.boxes, **found}
+            boxes = {**first.bulk.boxes, **found, **boxes}
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
         result = run.execute_all()
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
@@ -137,11 +136,35 @@ class Judge:
         self._memory = run.memory
         return result
 
+    def _given_boxes(self) -> dict[object, int]:
+        """The boxes that are given, by where their tensor maps lie."""
+        names = [each.name for each in self.routine.parameters]
+        return {
+            PARAMETERS + names.index(name.removesuffix(BOX)) * PARAMETER_ROOM: size
+            for name, size in self.launch.parameters.items()
+            if name.endswith(BOX)
+        }
+
+    def _tensor_maps(self, setup: Setup, needed: Needed, boxes: Mapping[object, int]) -> set[object]:
+        """The tensor maps that copies use; one that is not known, where not all of their boxes are given."""
+        copies = [each for each in needed.forms.values() if isinstance(each, forms.BulkCopy)]
+        if not any(each.tensor_map is not None for each in copies):
+            return set()
+        if not boxes:
+            return {None}
+        first = Run(self.module, self.routine, self.flow, setup, needed)
+        first.execute_all()
+        return first.bulk.seen
+
     # ---- words
 
     def _relevant(self) -> set[str]:
         """The parameters that the runs depend on."""
-        return {each.partition("+")[0] for each in self.needed.parameters}
+        return {each.partition("+")[0] for each in self.needed.parameters} - self._maps()
+
+    def _maps(self) -> set[str]:
+        """Parameters whose box is given."""
+        return {name.removesuffix(BOX) for name in self.launch.parameters if name.endswith(BOX)}
 
     def _holds(self, warnings: bool) -> str:
         block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
