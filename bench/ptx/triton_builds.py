@@ -5,8 +5,8 @@
 FILE gets a line of JSON for each build; what is in it already is not judged again. With --built, the PTX is read
 from what `bench/triton/build.py --out DIR` has written instead of being compiled. With --ours, the barriers are
 fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module stands beside
-(`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided), and a row for each
-target.
+(`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided), and a row for
+each target.
 """
 
 from __future__ import annotations
