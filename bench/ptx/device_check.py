@@ -118,7 +118,9 @@ def run(folder: Path, out: Path, only: str) -> int:
 
 def _wanted(expectation: str) -> str:
     """What racecheck should say of a kernel."""
-    return {"race": "error", "warning": "warning", "divergence": "hangs"}.get(expectation, "nothing")
+    return {"race": "error", "warning": "warning", "divergence": "hangs", "deadlock": "hangs"}.get(
+        expectation, "nothing"
+    )
 
 
 def _manifest(folder: Path) -> list[Record]:

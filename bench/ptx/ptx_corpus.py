@@ -10,7 +10,8 @@ A file begins with what it does, in one sentence, and then one line for each of
     // shared: 1024                bytes of dynamic shared memory
     // target: sm_90               the least GPU that has the instructions (default sm_80)
     // expect: warning             of the file as it stands (default: proven)
-    // race NAME: what is wrong    of the file with NAME defined: race, warning or divergence
+    // race NAME: what is wrong    of the file with NAME defined: race, warning, divergence, deadlock (a wait that
+                                   never ends), phase (a barrier or mbarrier out of step) or fence (between proxies)
 
 A line that takes part in what is found with NAME defined says `// @NAME`; `// @base` as the file stands.
 """
@@ -26,9 +27,10 @@ from pathlib import Path
 KERNELS = Path(__file__).parent / "kernels"
 BASE = "base"
 """The name of a file as it stands, with nothing defined."""
-EXPECTATIONS = ("proven", "race", "warning", "divergence", "undecided")
+MISTAKES = ("race", "warning", "divergence", "deadlock", "phase", "fence")
+EXPECTATIONS = ("proven", *MISTAKES, "undecided")
 _FIELD = re.compile(r"// (?P<key>block|grid|args|shared|target|expect): (?P<value>.+)")
-_VARIANT = re.compile(r"// (?P<expectation>race|warning|divergence) (?P<name>[A-Z_]+): (?P<why>.+)")
+_VARIANT = re.compile(rf"// (?P<expectation>{'|'.join(MISTAKES)}) (?P<name>[A-Z_]+): (?P<why>.+)")
 _MARK = re.compile(r"@(\w+)")
 
 

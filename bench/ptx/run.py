@@ -28,6 +28,15 @@ from fencepost.ir.source import FencepostError, Source
 
 REPORTED = ("warned of", "weaker proof", "for global memory", "redundant")
 """What may become of a deleted barrier besides a race: a warning, a condition, or nothing, if it is redundant."""
+CODES = {
+    "race": {"FP001"},
+    "warning": {"FP001", "FP008"},
+    "divergence": {"FP002"},
+    "deadlock": {"FP002"},
+    "phase": {"FP003", "FP006"},
+    "fence": {"FP008"},
+}
+"""The codes that each kind of mistake is reported by."""
 GOOD = ("proven", "found", "undecided as expected")
 
 
@@ -85,8 +94,7 @@ def compare(variant: Variant, verdict: KernelVerdict, file: str) -> tuple[str, s
     ]
     if not at_its_lines:
         return "wrong place", _shown(verdict)
-    code = "FP002" if variant.expectation == "divergence" else "FP001"
-    if code not in {each.code for each in verdict.findings}:
+    if not CODES[variant.expectation] & {each.code for each in verdict.findings}:
         return "wrong kind", _shown(verdict)
     severe = any(each.severity == "error" for each in verdict.findings)
     if severe != (variant.expectation != "warning"):

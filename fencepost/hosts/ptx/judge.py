@@ -120,7 +120,21 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
         runs.suggested(proof)
     if runs.show_a_race:
         return runs.race(counts)
-    return _undecided(routine, launch, [*runs.reasons(), *_reasons(case, proof)], counts)
+    reasons = [*runs.reasons(), *_reasons(case, proof)]
+    if not runs.reasons() and (not proof.candidates or _all_numbers_given(case)):
+        # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
+        exactly = _exactly(case, counts)
+        if exactly.verdict != "undecided":
+            return exactly
+    return _undecided(routine, launch, reasons, counts)
+
+
+def _all_numbers_given(case: Case) -> bool:
+    """Whether the user has given every parameter that is not a pointer."""
+    pointers = roles_of(case.flow).pointers
+    return all(
+        each.name in case.launch.parameters for each in case.routine.parameters if each.name not in pointers
+    )
 
 
 def _assuming(case: Case, proof: Proof, seconds: float) -> Launch | None:

@@ -9,6 +9,8 @@ from fencepost.hosts.ptx.module import Routine
 
 MOST_THREADS = 1024
 MOST_Z = 64
+BOX = ".box"
+"""Behind the name of a tensor map: the bytes of its box."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,11 @@ class Launch:
 
 
 def parameter_key(routine: Routine, name: str) -> str | None:
-    """The parameter that a name, a number or `param_2` stands for; None if there is none."""
+    """The parameter that a name, a number or `param_2` stands for; None if there is none. `a.box` is the size of the
+    box, in bytes, of the tensor map `a`."""
+    if name.endswith(BOX):
+        whole = parameter_key(routine, name.removesuffix(BOX))
+        return None if whole is None else whole + BOX
     names = [parameter.name for parameter in routine.parameters]
     for key in names:
         if name == key:

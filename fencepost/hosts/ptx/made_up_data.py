@@ -73,7 +73,7 @@ class MadeUp:
         named = {name for each in accesses for name in registers_in(each.address)} & self.data
         if named:
             return not self._also_loaded(named)
-        for branch in deciding(self.flow, place.block):
+        for branch in deciding(self.flow.control_dependences, place.block):
             guard = self.flow.blocks[branch].guard
             if guard is not None and guard.name in self.data and not self.uniform(branch):
                 return True

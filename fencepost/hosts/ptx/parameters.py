@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fencepost.did_you_mean import close
 from fencepost.hosts.ptx.host_code import without_comments
 from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.launch import BOX
 from fencepost.ir.source import FencepostError
 
 _NAME = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)?(?:=[^,]*)?$")
@@ -37,13 +38,14 @@ def numbered(
 ) -> dict[str, int]:
     """Values by the names that PTX has; a parameter is given by its name in CUDA or PTX, or by its number."""
     result = {}
-    for name, value in given.items():
+    for whole, value in given.items():
+        name, box, _ = whole.partition(BOX)
         if name in in_ptx:
-            result[name] = value
+            result[name + box] = value
         elif name in names:
-            result[f"{kernel}_param_{names.index(name)}"] = value
+            result[f"{kernel}_param_{names.index(name)}{box}"] = value
         elif name.isdigit() and int(name) < len(in_ptx):
-            result[in_ptx[int(name)]] = value
+            result[in_ptx[int(name)] + box] = value
         else:
             raise _unknown(name, kernel, names or in_ptx)
     return result

@@ -44,7 +44,7 @@ KINDS = {
     "FP002": "divergent barrier",
     "FP003": "barrier out of step",
     "FP006": "mbarrier out of step",
-    "FP007": "missing proxy fence",
+    "FP008": "missing proxy fence",
 }
 """What findings are called when they are counted."""
 MANY = {"barrier out of step": "barriers out of step", "mbarrier out of step": "mbarriers out of step"}

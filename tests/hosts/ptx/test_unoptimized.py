@@ -70,7 +70,8 @@ def kernel_name(text: str) -> str:
 
 def both(text: str, first: str) -> tuple[KernelVerdict, Builds]:
     text = text.replace("FIRST", first).replace("INDEX", first)
-    builds = builds_of(Source("k.cu", text), Compilation())
+    cuda = Source("k.cu", text)
+    builds = builds_of(Source("k.cu (PTX)", compile_cuda(cuda).ptx), cuda, Compilation())
     (verdict,) = builds.judge(kernel_name(text), (256, 1, 1), {})
     return verdict, builds
 

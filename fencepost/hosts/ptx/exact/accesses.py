@@ -103,6 +103,7 @@ class Accesses(Machine):
                 columns,
                 clocks,
                 values=values,
+                made_up=bool(self.made_up.any_of(access.values, kept).any()),
             )
         )
 
@@ -188,9 +189,11 @@ class Accesses(Machine):
 
     def _knowing(self, lanes: Threads) -> Threads:
         """One lane for each state of knowledge about other warps."""
-        others = np.ones(self.clocks.width, dtype=bool)
-        others[lanes] = False
-        _, first = np.unique(self.clocks.seen[lanes][:, others], axis=0, return_index=True)
+        seen = self.clocks.seen[lanes]
+        seen[:, lanes] = 0
+        if (seen == seen[0]).all():
+            return lanes[:1]
+        _, first = np.unique(seen, axis=0, return_index=True)
         return lanes[first]
 
     def _warp_touch(

@@ -28,6 +28,8 @@ class BulkCopies:
     def __init__(self, run: Run, boxes: Mapping[object, int] | None) -> None:
         self.run = run
         self.boxes: dict[object, int] = dict(boxes or {})
+        self.seen: set[object] = set()
+        """The tensor maps that copies used."""
         self.groups = np.zeros(run.count, dtype=np.int64)
 
     def issue(self, form: forms.BulkCopy, place: Place, who: Threads) -> list[Threads]:
@@ -51,9 +53,10 @@ class BulkCopies:
         if form.tensor_map is None:
             return None
         who = np.array([thread])
-        if self.run.made_up.of(form.tensor_map, who).any():
-            return place
-        return int(self.run.read(form.tensor_map, who, 64).bits[0])
+        made_up = self.run.made_up.of(form.tensor_map, who).any()
+        found = place if made_up else int(self.run.read(form.tensor_map, who, 64).bits[0])
+        self.seen.add(found)
+        return found
 
     def _in(self, place: Place, thread: int, what: tuple[int, int, int], key: object) -> list[Threads]:
         start, size, barrier = what
@@ -101,7 +104,8 @@ class BulkCopies:
         shadow = self.run.shadow
         cell = start // shadow.unit
         end = cell
-        while end < len(shadow.rows):
+        objects = {each // shadow.unit for each in self.run.mbarriers.objects}
+        while end < len(shadow.rows) and end not in objects:
             row = int(shadow.rows[end])
             if row == NOBODY or shadow.writer[row] == NOBODY or shadow.writer[row] >= self.run.count:
                 break

@@ -55,6 +55,8 @@ class Machine(Simulation):
         self.programs = [self._program(number) for number in range(len(flow.blocks))]
         self.deadline = time.thread_time() + setup.seconds
         self.steps = 0
+        self.rounds = np.zeros((len(flow.blocks), self.count), dtype=np.int32)
+        """How often each thread has been in each block."""
         self._regions: dict[int, set[int]] = {}
         self._numbers: dict[Place, int] = {}
 
@@ -66,6 +68,10 @@ class Machine(Simulation):
             if Place(number, index) in self.needed.places
             or (instruction.name in ("ret", "exit", "trap") and instruction.guard is None)
         ]
+
+    def most_rounds(self) -> int:
+        """How often a thread went round a loop with barriers or accesses."""
+        return int(self.rounds[sorted(self.needed.relevant)].max(initial=0))
 
     def live(self) -> Threads:
         """Threads that have not ended."""
@@ -85,6 +91,8 @@ class Machine(Simulation):
             raise NotExact(f"the run did not end within {self.setup.seconds:.0f} seconds")
         number, index = int(self.blocks[who[0]]), int(self.indices[who[0]])
         program = self.programs[number]
+        if index == 0:
+            self.rounds[number, who] += 1
         for at in range(bisect_left(program, index, key=lambda each: each[0]), len(program)):
             index, instruction = program[at]
             if instruction.name in ("ret", "exit", "trap"):
@@ -182,7 +190,10 @@ class Machine(Simulation):
 
     def special(self, name: str, who: Threads) -> Bits:
         """A special register; the block is a cluster by itself."""
-        family = name.partition(".")[0]
+        family, _, axis = name.partition(".")
+        if family == "nctaid":
+            least = max(self.setup.blocks, self.setup.parameters.get(f"ctaid.{axis}", 0) + 1)
+            return np.full(who.shape, np.uint64(least), dtype=np.uint64)
         if family in ALONE:
             return np.full(who.shape, np.uint64(ALONE[family]), dtype=np.uint64)
         return super().special(name, who)

@@ -27,8 +27,6 @@ class Phase:
     """What is certain to be done before the phase completes: also what the issuers of copies knew."""
     announced: list[tuple[int, int, Place]] = field(default_factory=list)
     """Threads that expect bytes without arriving, with their clocks."""
-    touched: Place | None = None
-    """The last operation."""
 
 
 @dataclass
@@ -41,6 +39,8 @@ class Mbarrier:
     made: Place
     maker: int
     phase: Phase
+    last: Place
+    """The last operation."""
     completed: int = 0
     released: dict[int, Known] = field(default_factory=dict)
     """What a wait for so many completed phases gives."""
@@ -91,7 +91,15 @@ class Mbarriers:
         # An object that is made again goes on counting, from an even number: its column must not go back.
         completed = self.ended[address] + 2 & ~1 if address in self.ended else 0
         self.clocks.learn(operation.threads, column, completed)
-        made = Mbarrier(address, operation.amount, column, operation.place, thread, Phase(operation.amount))
+        made = Mbarrier(
+            address,
+            operation.amount,
+            column,
+            operation.place,
+            thread,
+            Phase(operation.amount),
+            operation.place,
+        )
         made.completed = completed
         made.released[completed] = self.clocks.nothing()
         self.objects[address] = made
@@ -163,7 +171,7 @@ class Mbarriers:
         key = (found.address, found.completed)
         self.expected[key] = self.expected.get(key, 0) + total
         found.phase.bytes += total
-        found.phase.touched = operation.place
+        found.last = operation.place
         if not arrives:
             self._announce(found, operation)
             return []
@@ -190,7 +198,7 @@ class Mbarriers:
     def _count(self, found: Mbarrier, operation: Operation, arrivals: int) -> list[Threads]:
         phase = found.phase
         phase.pending -= arrivals
-        phase.touched = operation.place
+        found.last = operation.place
         if phase.pending > 0 or phase.bytes != 0:
             return []
         return self.complete(found)
@@ -292,7 +300,7 @@ class Mbarriers:
         return []
 
     def _problem(self, found: Mbarrier, operation: Operation, text: str, fix: str) -> None:
-        place = found.phase.touched or found.made
+        place = found.last
         thread = int(operation.threads[0])
         if len(self.problems) < 50:
             self.problems.append(

@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.values import mix, mixed
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits
@@ -109,7 +110,7 @@ class Run(Accesses):
             return self._form(form, instruction, place, who)
         if place in self.needed.accesses:
             self.access(instruction, place, self.held(instruction, who, place))
-        elif instruction.name in ("shfl", "vote"):
+        elif instruction.name in ("shfl", "vote", "redux"):
             return self._exchange(instruction, place, who)
         else:
             self.compute(instruction, place, who)
@@ -192,11 +193,14 @@ class Run(Accesses):
             else:
                 on.append(here)
             if destinations(instruction):
-                # Votes of a barrier: not followed, and the same for all.
-                for target in destinations(instruction):
-                    self.make_up(target, here)
+                self._votes_of_barrier(instruction, here)
             self._wake(self.hardware.arrive(arrival, self.live()))
         return np.sort(np.concatenate(on)) if on else who[:0]
+
+    def _votes_of_barrier(self, instruction: Instruction, who: Threads) -> None:
+        """The result of `bar.red`: made up."""
+        for target in destinations(instruction):
+            self.make_up(target, who)
 
     def _warps(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Instructions that lanes carry out together."""
@@ -227,28 +231,33 @@ class Run(Accesses):
             self.made_up.set(target, lanes, np.zeros(lanes.shape, dtype=bool))
 
     def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
-        """Shuffles and votes."""
-        mask = instruction.operands[-1]
-        who = self.gather(self.certain(mask, who, 32, place), place, who)
+        """Shuffles, votes and reductions of a warp."""
+        who = self.gather(self.certain(instruction.operands[-1], who, 32, place), place, who)
         held = self.held(instruction, who, place)
         targets = destinations(instruction)
         if not held.size or not targets:
             return who
         values = instruction.operands[1 : 4 if instruction.name == "shfl" else 2]
         unsure = self.made_up.any_of(values, held)
-        exact = instruction.name == "shfl" or "ballot" in instruction.parts
-        if unsure.any() or not exact:
-            if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
-                self._collective(instruction, held)
-                self._shuffle_flags(instruction, held, targets)
-                return who
+        if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
+            self._collective(instruction, held)
+            self._shuffle_flags(instruction, held, targets)
+        elif instruction.name == "vote" and "ballot" in instruction.parts and not unsure.any():
+            self._collective(instruction, held)
+            self.made_up.set(targets[0], held, unsure)
+        elif instruction.name in ("vote", "redux"):
+            self._one_result(instruction, held, targets[0])
+        else:
             for target in targets:
                 self.make_up(target, held)
-            return who
-        self._collective(instruction, held)
-        for target in targets:
-            self.made_up.set(target, held, unsure)
         return who
+
+    def _one_result(self, instruction: Instruction, who: Threads, target: Operand) -> None:
+        """A vote or reduction: made up, and the same for all lanes."""
+        total = np.zeros(self.count // WARP + 1, dtype=np.uint64)
+        np.add.at(total, who // WARP, mixed(instruction, [self.read(instruction.operands[1], who, 64).bits]))
+        self.write(target, who, mix(total[who // WARP]))
+        self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
 
     def _shuffle_flags(self, instruction: Instruction, who: Threads, targets: tuple[Operand, ...]) -> None:
         """Which of the shuffled values are made up; to be safe, all of a warp if one is."""
@@ -367,7 +376,7 @@ class Run(Accesses):
             lacks = (
                 f"{found.phase.pending} arrivals" if found.phase.pending > 0 else f"{found.phase.bytes} bytes"
             )
-            where = found.phase.touched or found.made
+            where = found.last
             self.found.problems.append(
                 Problem(
                     "FP002",
@@ -379,6 +388,7 @@ class Run(Accesses):
                     size=8,
                 )
             )
+        if any(each.code == "FP002" for each in self.found.problems):
             return
         waiting = self._at(AT_BARRIER)
         if not waiting.size:

@@ -42,6 +42,8 @@ class Touch:
     """Made through the async proxy."""
     values: tuple[Bits, ...] | None = None
     """What is written, four bytes at a time; None if that was not computed."""
+    made_up: bool = False
+    """Whether some of these values depend on data: different ones may then be equal after all."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Shadow:
         """Cells that have writes besides the last one."""
         self.unwritten: int | None = None
         """Where an engine read a cell that nothing had written."""
+        self._marks: Numbers = np.zeros(0, dtype=np.int64)
+        """Who touched each cell last in one access."""
 
     # ---- rows
 
@@ -131,6 +135,8 @@ class Shadow:
                 table = getattr(self, name)
                 setattr(self, name, np.concatenate([table, np.zeros(more, dtype=table.dtype)]))
         height, width = len(self.writer), self.clocks.width
+        if len(self._marks) != height:
+            self._marks = np.zeros(height, dtype=np.int64)
         if self.places.shape != (height, width):
             grow = ((0, height - self.places.shape[0]), (0, width - self.places.shape[1]))
             self.places = np.pad(self.places, grow)
@@ -206,8 +212,8 @@ class Shadow:
             issuer = here.touch.threads[here.who[at]]
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
             fine = bool(self.clocks.seen[issuer, column] >= self.written[row])
-            unknown = here.touch.kind == "write" and (here.values is None or not self.valued[row])
-            yield replaced(clash, fine, unknown)
+            unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
+            yield replaced(clash, fine, here.touch.kind == "write" and unknown and not here.touch.engine)
 
     def _after_others(self, here: Cells) -> Iterator[Clash]:
         names: dict[Kind, tuple[str, ...]] = {
@@ -235,6 +241,9 @@ class Shadow:
 
     def _at_once(self, here: Cells) -> Iterator[Clash]:
         """Threads that write one cell with one instruction; the others than the last are noted."""
+        self._marks[here.rows] = here.who
+        if (self._marks[here.rows] == here.who).all():
+            return
         order = np.argsort(here.rows, kind="stable")
         rows, who = here.rows[order], here.who[order]
         twice = np.flatnonzero((rows[1:] == rows[:-1]) & (who[1:] != who[:-1]))
@@ -247,9 +256,13 @@ class Shadow:
         for at in np.flatnonzero(differ)[:4]:
             one, other = int(first[at]), int(second[at])
             column = int(here.touch.columns[here.who[one]])
-            yield replaced(
-                self._clash(here, other, (here.touch.place, column, "write")), False, here.values is None
-            )
+            clash = self._clash(here, other, (here.touch.place, column, "write"))
+            yield replaced(clash, False, here.values is None or here.touch.made_up)
+
+    @staticmethod
+    def _copies(clash: Clash, touch: Touch) -> bool:
+        """Threads that store by one instruction: often the same result, computed by each of them."""
+        return touch.made_up and clash.places[0] == clash.places[1]
 
     def _note(self, here: Cells, equal: Numbers) -> None:
         touch, rows = here.touch, here.rows
@@ -260,7 +273,7 @@ class Shadow:
             return
         kept = rows[equal]
         before = self.writer[kept], self.written[kept], self.wrote[kept]
-        cleared = np.setdiff1d(rows, kept)
+        cleared = np.setdiff1d(rows, kept) if kept.size else rows
         for name in TABLES:
             self.tables[name][cleared if name == "writes" else rows] = 0
         self.several[cleared] = False

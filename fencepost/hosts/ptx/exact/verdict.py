@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,13 +16,16 @@ from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.launch import BOX, Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Setup
 from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
 
-NUMBERS = (1024, 96)
-"""What integer parameters are in the runs, where nothing is said about them."""
+NUMBERS = (24, 200, 1536)
+"""What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
+ENOUGH_ROUNDS = 16
+OTHER_BLOCK = 3
+"""The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
 WARP = 32
 
@@ -47,6 +50,9 @@ class Judge:
     launch: Launch
     needed: Needed = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
+    ran: list[Setup] = field(default_factory=list)
+    rounds: int = 0
+    """How often a thread of the last run went round a loop."""
 
     def __post_init__(self) -> None:
         self.needed = Needed(self.flow, False)
@@ -62,13 +68,15 @@ class Judge:
             return self._undecided([Reason("the block is not known: give it (--block)")])
         findings: dict[object, Finding] = {}
         doubts: list[Reason] = []
-        for number in NUMBERS if self._relevant() - self.launch.parameters.keys() else NUMBERS[:1]:
-            setup = Setup(self.launch.block, self.launch.parameters, number, seconds=SECONDS)
+        for setup in self._setups():
+            if self.rounds >= ENOUGH_ROUNDS or any(each.severity == "error" for each in findings.values()):
+                break
             try:
                 found = self._run(setup)
             except NotExact as why:
                 doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
-                continue
+                break
+            self.ran.append(setup)
             self._findings(found, setup, findings, doubts)
         shown = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))[
             :20
@@ -78,6 +86,19 @@ class Judge:
         if doubts:
             return self._undecided(doubts)
         return Decision("proven", self._holds(bool(shown)), tuple(shown))
+
+    def _setups(self) -> Iterator[Setup]:
+        """Launches to run: with larger and larger numbers, if they matter, and for another block, if that matters."""
+        assert self.launch.block is not None
+        axes = [each for each in self.needed.specials if each.startswith("ctaid.")]
+        blocks = [self.launch.parameters]
+        if axes and not any(each in self.launch.parameters for each in axes):
+            blocks.append({**self.launch.parameters, **dict.fromkeys(axes, OTHER_BLOCK)})
+        numbers = NUMBERS if self._relevant() - self.launch.parameters.keys() else NUMBERS[:1]
+        for parameters in blocks:
+            self.rounds = 0
+            for number in numbers:
+                yield Setup(self.launch.block, parameters, number, seconds=SECONDS)
 
     def _undecided(self, reasons: list[Reason]) -> Decision:
         holds = self.launch.describe(len(self.routine.parameters))
@@ -96,30 +117,54 @@ class Judge:
         return found
 
     def _run_with(self, setup: Setup, needed: Needed) -> Found:
-        boxes: dict[object, int] = {}
-        if any(
-            isinstance(each, forms.BulkCopy) and each.tensor_map is not None for each in needed.forms.values()
-        ):
+        boxes = self._given_boxes()
+        if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
             first.execute_all()
             found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
                 raise NotExact(
-                    "the boxes of the tensor maps cannot be worked out from the bytes that are expected"
+                    "the boxes of the tensor maps cannot be worked out from the bytes that are expected: "
+                    "give them (--param NAME.box=BYTES)"
                 )
-            boxes = {**first.bulk.boxes, **found}
+            boxes = {**first.bulk.boxes, **found, **boxes}
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
         result = run.execute_all()
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
+        self.rounds = run.most_rounds()
         self._places = run.place_of
         self._memory = run.memory
         return result
+
+    def _given_boxes(self) -> dict[object, int]:
+        """The boxes that are given, by where their tensor maps lie."""
+        names = [each.name for each in self.routine.parameters]
+        return {
+            PARAMETERS + names.index(name.removesuffix(BOX)) * PARAMETER_ROOM: size
+            for name, size in self.launch.parameters.items()
+            if name.endswith(BOX)
+        }
+
+    def _tensor_maps(self, setup: Setup, needed: Needed, boxes: Mapping[object, int]) -> set[object]:
+        """The tensor maps that copies use; one that is not known, where not all of their boxes are given."""
+        copies = [each for each in needed.forms.values() if isinstance(each, forms.BulkCopy)]
+        if not any(each.tensor_map is not None for each in copies):
+            return set()
+        if not boxes:
+            return {None}
+        first = Run(self.module, self.routine, self.flow, setup, needed)
+        first.execute_all()
+        return first.bulk.seen
 
     # ---- words
 
     def _relevant(self) -> set[str]:
         """The parameters that the runs depend on."""
-        return {each.partition("+")[0] for each in self.needed.parameters}
+        return {each.partition("+")[0] for each in self.needed.parameters} - self._maps()
+
+    def _maps(self) -> set[str]:
+        """Parameters whose box is given."""
+        return {name.removesuffix(BOX) for name in self.launch.parameters if name.endswith(BOX)}
 
     def _holds(self, warnings: bool) -> str:
         block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
@@ -129,18 +174,19 @@ class Judge:
             f"{name} = {self.launch.parameters[name]}"
             for name in sorted(relevant & self.launch.parameters.keys())
         ]
-        numbers = " and ".join(map(str, NUMBERS))
         open_ = sorted(relevant - self.launch.parameters.keys())
         if open_:
-            named.append(f"{', '.join(open_)} = {numbers}")
+            named.append(f"{', '.join(open_)} = {_values({each.number for each in self.ran})}")
         for special in sorted(self.needed.specials):
             if special.startswith("ctaid."):
-                named.append(f"{special} = {self.launch.parameters.get(special, 0)}")
+                named.append(f"{special} = {_values({each.parameters.get(special, 0) for each in self.ran})}")
             elif special.startswith("nctaid."):
-                named.append(f"{special} = {4 if special.endswith('x') else 1}")
+                named.append(f"{special} = {OTHER_BLOCK + 1}")
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
             said.append("run with " + ", ".join(named))
+        if open_ and self.rounds:
+            said.append(f"loops of up to {self.rounds} iterations")
         if self.routine.parameters:
             said.append("every value of the other parameters" if named else "every value of the parameters")
         if warnings:
@@ -218,7 +264,7 @@ class Judge:
             text += "with nothing that orders them" + why
             fix = f"order {sites[0]} and {sites[1]}: a barrier, an mbarrier wait or a wait for the copies"
         return Finding(
-            "FP007" if clash.proxy else "FP001",
+            "FP008" if clash.proxy else "FP001",
             severity,
             text,
             sites[0],
@@ -254,3 +300,9 @@ class Judge:
             return "initializes" if form.does == "init" else "uses"
         words = {"read": "reads", "write": "writes", "atomic": "updates"}
         return words[clash.kinds[at]]
+
+
+def _values(numbers: set[int]) -> str:
+    """Numbers as one says them: 24, 200 and 1536."""
+    *most, last = map(str, sorted(numbers))
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,176 @@
+"""A second judge for Triton: every sm_80 and sm_90 build of its corpus, judged from the PTX that really runs.
+
+    python bench/ptx/triton_builds.py --out FILE [--built DIR] [--target T] [--only NAME ...] [--ours] [--ttgir]
+
+FILE gets a line of JSON for each build; what is in it already is not judged again. With --built, the PTX is read
+from what `bench/triton/build.py --out DIR` has written instead of being compiled. With --ours, the barriers are
+fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module stands beside
+(`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided), and a row for
+each target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "triton"))
+
+from build import compile_plain
+from corpus import CORPUS, Array, Entry, Scalar, TensorMap
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.checking import with_deep_stack
+from fencepost.hosts.ptx.exact.verdict import Judge
+from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.module import Module, Routine
+from fencepost.hosts.ptx.parse import parse
+
+SIZES = {"f16": 2, "bf16": 2, "fp16": 2, "f32": 4, "fp32": 4, "i32": 4, "i8": 1, "fp8e4nv": 1, "fp8e5": 1}
+MESSAGE = 128
+"""Bytes that one message of the copy engine has at most along the inner dimension."""
+
+
+def launch(entry: Entry, routine: Routine) -> dict[str, int]:
+    """What the corpus launches an entry with: numbers, and the bytes of the boxes of tensor maps."""
+    found = {}
+    at = 0
+    constants = entry.constants("sm_90") if "sm_90" in entry.targets else entry.constants(entry.targets[0])
+    for name in entry.kernel.arg_names:
+        if name in constants:
+            continue
+        argument = entry.args[name]
+        key = routine.parameters[at].name if at < len(routine.parameters) else ""
+        if isinstance(argument, Scalar) and isinstance(argument.value, int):
+            found[key] = argument.value
+        elif isinstance(argument, TensorMap):
+            *outer, inner = argument.block
+            row = min(inner * SIZES[argument.array.dtype], MESSAGE)
+            found[f"{key}.box"] = math.prod(outer) * row
+            at += 2 * len(argument.block)
+        assert isinstance(argument, Array | Scalar | TensorMap)
+        at += 1
+    return found if at <= len(routine.parameters) else {}
+
+
+def judge(text: str, entry: Entry) -> KernelVerdict:
+    """The verdict on a build: by a run if that decides, else by a proof."""
+    module = parse(text)
+    routine = module.kernels[0]
+    ran = with_deep_stack(lambda: _run(module, routine, launch(entry, routine)))
+    return ran if ran.verdict != "undecided" else check(text)[0]
+
+
+def _run(module: Module, routine: Routine, params: dict[str, int]) -> KernelVerdict:
+    known = launch_of(routine, None, params)
+    try:
+        found = Judge(module, routine, Flow(routine), known).decide()
+    except NotJudged as refusal:
+        return KernelVerdict(routine.name, "undecided", (), (), refusal.message, 0, 0)
+    return KernelVerdict(routine.name, found.verdict, found.findings, found.reasons, found.holds_for, 0, 0)
+
+
+def expected(entry: Entry) -> str:
+    """What is known of an entry: clean, or a mistake (that Triton's barriers may repair)."""
+    if entry.mistake is None:
+        return "clean"
+    return "repaired" if entry.mistake.repaired_by_membar else "mistake"
+
+
+def row(entry: Entry, target: str, options: argparse.Namespace) -> dict[str, Any]:
+    """One build, judged."""
+    found: dict[str, Any] = {"entry": entry.name, "target": target, "ours": options.ours}
+    text = ptx(entry, target, options)
+    begin = time.process_time()
+    verdict = judge(text, entry)
+    found |= {
+        "expected": expected(entry),
+        "verdict": verdict.verdict,
+        "warnings": sum(each.severity == "warning" for each in verdict.findings),
+        "findings": [f"{each.code} {each.severity}: {each.message}" for each in verdict.findings[:4]],
+        "lines": [[each.first.ptx_line, each.second.ptx_line] for each in verdict.findings[:4]],
+        "holds_for": verdict.holds_for,
+        "reasons": [str(each)[:300] for each in verdict.reasons[:2]],
+        "seconds": round(time.process_time() - begin, 2),
+    }
+    if options.ttgir:
+        from verdicts import judge as judge_module
+
+        module = judge_module(entry, target)
+        found["ttgir"] = module.ours if options.ours else module.stock
+    return found
+
+
+def ptx(entry: Entry, target: str, options: argparse.Namespace) -> str:
+    """The PTX of a build."""
+    if options.built and not options.ours:
+        return (Path(options.built) / f"{entry.name}.{target}.ptx").read_text(encoding="utf-8")
+    if not options.ours:
+        return str(compile_plain(entry, target).asm["ptx"])
+    from fencepost.hosts.triton import installed
+
+    with warnings.catch_warnings(), installed("replace"):
+        warnings.simplefilter("ignore")
+        return str(compile_plain(entry, target).asm["ptx"])
+
+
+def agrees(found: dict[str, Any]) -> bool:
+    """Whether a verdict is what is known of the build, or what the module's verdict says."""
+    if "ttgir" in found:
+        return bool((found["ttgir"] == "clean") == (found["verdict"] == "proven"))
+    return bool((found["expected"] == "mistake") == (found["verdict"] == "race"))
+
+
+def main() -> int:
+    """Judge the builds and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--built", default="")
+    parser.add_argument("--target", nargs="+", default=["sm_80", "sm_90"])
+    parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--ours", action="store_true", help="fencepost's barriers instead of Triton's")
+    parser.add_argument("--ttgir", action="store_true", help="judge the module too")
+    options = parser.parse_args()
+    out = Path(options.out)
+    done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    known = {(each["entry"], each["target"], each["ours"]) for each in done}
+    for target in options.target:
+        for entry in CORPUS.values():
+            wanted = target in entry.targets and (not options.only or entry.name in options.only)
+            if not wanted or (entry.name, target, options.ours) in known:
+                continue
+            found = row(entry, target, options)
+            done.append(found)
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
+    table(done)
+    return 0
+
+
+def table(done: list[dict[str, Any]]) -> None:
+    """The builds that need a word, and a row for each target."""
+    for found in done:
+        if found["verdict"] == "undecided" or not agrees(found) or found["warnings"]:
+            what = f"{found['entry']:<36}{found['target']:<7}{found.get('ttgir', found['expected']):<10}"
+            said = (found["findings"] or found["reasons"] or [""])[0]
+            print(f"{what}{found['verdict']:<10} {said[:160]}")
+    for target in sorted({each["target"] for each in done}):
+        rows = [each for each in done if each["target"] == target]
+        counts = Counter((each["expected"], each["verdict"]) for each in rows)
+        said = ", ".join(f"{kind} {verdict}: {number}" for (kind, verdict), number in sorted(counts.items()))
+        seconds = sorted(each["seconds"] for each in rows)
+        median, most = seconds[len(seconds) // 2], seconds[-1]
+        print(f"{target}: {len(rows)} builds; {said}; median {median:.1f} s, largest {most:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()

@@ -1,0 +1,142 @@
+"""Kernels whose synchronization only a run follows: proven as they are, and not with any of it taken out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from tests.hosts.ptx import exact_kernels as kernels
+
+KERNELS = {
+    "hand over": (kernels.HAND_OVER, 64),
+    "ring": (kernels.RING, 64),
+    "store": (kernels.STORE, 32),
+    "product": (kernels.PRODUCT, 128),
+    "copies": (kernels.COPIES, 64),
+}
+SYNCHRONIZES = re.compile(
+    r"\s*(bar\.|mbarrier\.(?!try_wait|test_wait)|fence\.proxy|cp\.async\.mbarrier|wgmma\.wait|cp\.async\.bulk\.wait)"
+)
+WAIT = re.compile(r"mbarrier\.t\w+\.parity\.shared\.b64 (%p\d+), .*;")
+
+
+def verdict(body: str, threads: int) -> KernelVerdict:
+    (found,) = check(kernels.kernel(body, threads))
+    return found
+
+
+def mutants() -> list[tuple[str, int, str]]:
+    """Every kernel with one synchronization instruction taken out, or one wait that is over at once."""
+    found = []
+    for name, (body, _) in KERNELS.items():
+        lines = body.split("\n")
+        for number, line in enumerate(lines):
+            if SYNCHRONIZES.match(line):
+                found.append((name, number, ""))
+            elif match := WAIT.search(line):
+                found.append((name, number, f"    setp.eq.u32 {match[1]}, 0, 0;"))
+    return found
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_right_kernel_is_proven(name: str) -> None:
+    found = verdict(*KERNELS[name])
+    assert (found.verdict, found.findings) == ("proven", ()), (found.findings, found.reasons)
+
+
+@pytest.mark.parametrize(("name", "number", "instead"), mutants())
+def test_without_one_of_its_synchronization_instructions_it_is_not(
+    name: str, number: int, instead: str
+) -> None:
+    body, threads = KERNELS[name]
+    lines = body.split("\n")
+    lines[number] = instead
+    found = verdict("\n".join(lines), threads)
+    assert found.verdict == "race" or found.findings, lines[number]
+
+
+def test_a_verdict_names_the_parameters_that_it_was_run_with() -> None:
+    assert verdict(*KERNELS["ring"]).holds_for == (
+        "blocks of 64x1x1 threads; run with k_param_1 = 24; loops of up to 24 iterations; "
+        "every value of the other parameters"
+    )
+    (found,) = check(kernels.kernel(kernels.RING), params={"k_param_1": 7})
+    assert found.verdict == "proven" and "run with k_param_1 = 7;" in found.holds_for
+
+
+def test_where_nothing_depends_on_parameters_every_value_is_meant() -> None:
+    assert verdict(*KERNELS["copies"]).holds_for == "blocks of 64x1x1 threads; every value of the parameters"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (("[%r14], 128;", "[%r14], 64;"), "FP002"),
+        (("[%r7], 32;", "[%r7], 33;"), "FP002"),
+        (("[%r7], 32;", "[%r7], 16;"), "FP006"),
+        (("[%r14], %r12;", "[%r14], 0;"), "FP006"),
+        (("and.b32 %r11, %r10, 1;", "mov.u32 %r11, 0;"), "FP006"),
+    ],
+)
+def test_a_ring_that_is_out_of_step_is_found(change: tuple[str, str], code: str) -> None:
+    body = kernels.RING.replace(*change, 1)
+    assert body != kernels.RING
+    assert code in {each.code for each in verdict(body, 64).findings}
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (("bar.sync 1, 64;", "bar.sync 1, 96;"), "FP003"),
+        (("bar.sync 1, 64;", "bar.sync 3, 64;"), "FP002"),
+        (("bar.sync 2, 64;", "bar.sync 2, 32;"), "FP003"),
+    ],
+)
+def test_numbered_barriers_with_a_wrong_number_or_count(change: tuple[str, str], code: str) -> None:
+    found = verdict(kernels.HAND_OVER.replace(*change), 64)
+    assert found.verdict == "race" and code in {each.code for each in found.findings}
+
+
+def test_a_missing_proxy_fence_has_a_code_of_its_own() -> None:
+    found = verdict(kernels.STORE.replace("fence.proxy.async.shared::cta;", ""), 32)
+    assert {(each.code, each.severity) for each in found.findings} == {("FP008", "error")}
+
+
+def test_one_fence_of_the_issuing_thread_is_enough() -> None:
+    body = kernels.STORE.replace("    fence.proxy.async.shared::cta;\n", "")
+    body = body.replace("bra $copied;", "bra $copied;\n    fence.proxy.async.shared::cta;")
+    assert verdict(body, 32).verdict == "proven"
+
+
+def test_a_fence_behind_the_barrier_in_other_threads_is_not() -> None:
+    body = kernels.STORE.replace("    fence.proxy.async.shared::cta;\n", "")
+    body = body.replace(
+        "@!%p2 bra $copied;", "@%p2 bra $go;\n fence.proxy.async.shared::cta;\n bra $copied;\n$go:"
+    )
+    assert "FP008" in {each.code for each in verdict(body, 32).findings}
+
+
+def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
+    found = verdict(kernels.RING.replace("fence.proxy.async.shared::cta;", ""), 64)
+    assert found.verdict == "proven"
+    assert {(each.code, each.severity) for each in found.findings} == {("FP008", "warning")}
+
+
+def test_a_branch_on_data_that_decides_over_a_barrier_is_not_decided() -> None:
+    body = "ld.global.u32 %r11, [%rd1];\n setp.eq.u32 %p5, %r11, 0;\n @%p5 bra $e;\n bar.sync 1, 64;\n$e:"
+    found = verdict(body, 64)
+    assert found.verdict == "undecided" and "depends on data" in str(found.reasons[0])
+
+
+def test_a_wait_that_is_tried_once_is_not_decided() -> None:
+    body = kernels.COPIES.replace("    @!%p4 bra $filled;\n", "    @!%p4 bra $out;\n") + "$out:\n"
+    found = verdict(body, 64)
+    assert found.verdict == "undecided" and "not repeated" in str(found.reasons[0])
+
+
+def test_what_belongs_to_a_cluster_is_refused_by_name() -> None:
+    for line in ("ld.shared::cluster.u32 %r11, [%r4];", "barrier.cluster.arrive;"):
+        found = verdict(line, 64)
+        assert found.verdict == "undecided" and "cluster" in str(found.reasons[0])
