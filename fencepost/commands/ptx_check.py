@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
 from fencepost.hosts.ptx.judged import JudgedPtx
@@ -75,12 +77,14 @@ def ptx_judgements(
 
     cuda = None if is_ptx(name, source.text) else source
     ptx = source if cuda is None else _compiled(cuda, options)
+    launched = _launched(ptx.text if cuda is None else None, cuda) if options.block is None else {}
     for kernel in _wanted(source, ptx, options.kernel):
         begin_phase(f"checking {plain_name(kernel)}")
         names = parameter_names(cuda.text, kernel) if cuda is not None else ()
         try:
             params = numbered(dict(options.param), kernel, names, parameters_in(ptx.text, kernel))
-            found = check(ptx.text, block=options.block, params=params, kernel=kernel, file=ptx.name)
+            block = options.block or launched.get(plain_name(kernel).partition("<")[0].rpartition(":")[2])
+            found = check(ptx.text, block=block, params=params, kernel=kernel, file=ptx.name)
         except PtxError as error:
             yield _unread(error, ptx)
             return
@@ -88,7 +92,27 @@ def ptx_judgements(
             error.source = error.source or source
             yield error
             continue
+        if block is not None and options.block is None:
+            found = [
+                replace(each, holds_for=f"{each.holds_for}; the block is that of its launch")
+                for each in found
+            ]
         yield from (JudgedPtx(source.name, each, ptx, cuda, names) for each in found)
+
+
+def _launched(ptx: str | None, cuda: Source | None) -> dict[str, tuple[int, int, int]]:
+    """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
+    from fencepost.hosts.ptx.launch_sites import launched_blocks
+
+    if cuda is not None:
+        return launched_blocks(cuda.text)
+    texts = []
+    for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', ptx or "", re.MULTILINE):
+        try:
+            texts.append(Path(match[1]).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return launched_blocks("\n".join(texts))
 
 
 def _unread(error: PtxError, ptx: Source) -> FencepostError:
