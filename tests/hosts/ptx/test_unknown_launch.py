@@ -48,8 +48,8 @@ def test_blocks_that_disagree_are_not_decided() -> None:
     )
     found = verdict(body, None)
     assert found.verdict == "undecided"
-    assert "there is a race with blocks of 256x1x1" in said(found)
-    assert "there is no race with blocks of 128x1x1" in said(found)
+    assert "there is a race with blocks of 1024x1x1, 256x1x1 threads" in said(found)
+    assert "there is no race with blocks of 64x1x1 threads" in said(found)
 
 
 def test_a_race_with_every_usual_block_is_a_race() -> None:
@@ -70,6 +70,21 @@ def test_rows_are_as_long_as_the_array_says() -> None:
     assert found.verdict == "proven"
     assert "16x16x1" in found.holds_for
     assert "32x" not in found.holds_for
+
+
+def test_a_block_that_loads_what_none_of_its_threads_stored_is_not_meant() -> None:
+    # Thread t loads the word of thread t + 128: made for 256 threads. With fewer, no barrier would be needed.
+    body = """
+    st.shared.u32 [%r5], %r1;
+    {barrier}
+    setp.ge.u32 %p1, %r1, 128;
+    @%p1 bra $end;
+    ld.shared.u32 %r8, [%r5+512];
+$end:
+    """
+    assert verdict(body.format(barrier=""), None).verdict == "race"
+    found = verdict(body.format(barrier="bar.sync 0;"), None)
+    assert (found.verdict, found.findings) == ("proven", ())
 
 
 # ---- parameters
