@@ -5,6 +5,9 @@
 One process a kernel, so that neither a crash nor a kernel that takes too long ends the run. With --out, every
 verdict is kept as a line of JSON, and a run that was broken off goes on where it stopped. Kernels that are the same
 text in several files count once. `--blocks FILE` is JSON that gives blocks by kernel name: `{"reduce": [256, 1, 1]}`.
+
+With `--delete N`, up to N barriers of each proven kernel are deleted, one at a time, and what is left is judged: a
+kernel that is still proven did not need that barrier, or the proof is wrong. These are to be looked at one by one.
 """
 
 from __future__ import annotations
@@ -110,8 +113,20 @@ def judged(module: Module, routine: Routine, block: Block | None, limits: tuple[
     )
 
 
-def kernels_in(paths: list[Path]) -> Iterator[tuple[Path, Module, Routine]]:
-    """The kernels with shared memory in files and folders, each text once."""
+def without_a_barrier(routine: Routine, most: int) -> Iterator[tuple[int, Routine]]:
+    """The kernel without one of its barriers, and the line of that barrier; spread over all of them."""
+    places = [
+        at
+        for at, item in enumerate(routine.body)
+        if isinstance(item, Instruction) and effect(item).barrier == "block" and "red" not in item.parts
+    ]
+    for at in places[:: max(1, len(places) // most)][:most] if most else ():
+        line = getattr(routine.body[at], "line", 0)
+        yield line, routine.with_body(routine.body[:at] + routine.body[at + 1 :])
+
+
+def kernels_in(paths: list[Path], most: int) -> Iterator[tuple[Path, Module, Routine]]:
+    """The kernels with shared memory in files and folders, each text once, and at most so many of a file."""
     seen: set[str] = set()
     files = [each for path in paths for each in (sorted(path.rglob("*.ptx")) if path.is_dir() else [path])]
     for file in files:
@@ -120,10 +135,12 @@ def kernels_in(paths: list[Path]) -> Iterator[tuple[Path, Module, Routine]]:
         except PtxError as error:
             print(f"{file}: {error}", file=sys.stderr)
             continue
+        left = most
         for routine in module.kernels:
             key = fingerprint(routine)
-            if uses_shared_memory(routine) and key not in seen:
+            if left and uses_shared_memory(routine) and key not in seen:
                 seen.add(key)
+                left -= 1
                 yield file, module, routine
 
 
@@ -160,7 +177,7 @@ def run(options: argparse.Namespace) -> list[Row]:
     kept = _kept(options.out)
     blocks: Mapping[str, list[int]] = json.loads(options.blocks.read_text()) if options.blocks else {}
     rows = []
-    for file, module, routine in kernels_in(options.paths):
+    for file, module, routine in kernels_in(options.paths, options.most):
         row = kept.get((str(file), routine.name))
         if row is None:
             given = blocks.get(routine.name)
@@ -170,6 +187,11 @@ def run(options: argparse.Namespace) -> list[Row]:
                 with options.out.open("a") as lines:
                     lines.write(json.dumps(asdict(row)) + os.linesep)
         rows.append(row)
+        if row.verdict == "proven":
+            for line, fewer in without_a_barrier(routine, options.delete):
+                given = _block("x".join(map(str, row.block))) if row.block else None
+                left = judged(module, fewer, given, (options.seconds, options.megabytes), str(file))
+                print(f"  without the barrier in line {line}: {left.verdict} {left.seconds} s", flush=True)
         why = row.why[0] if row.why else ""
         print(f"{row.verdict:10} {row.seconds:6.2f} s {file.name} {row.kernel[:60]}  {why[:150]}", flush=True)
     return rows
@@ -183,6 +205,8 @@ def main() -> None:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--block", type=_block)
     parser.add_argument("--blocks", type=Path, help="blocks by kernel name, in JSON")
+    parser.add_argument("--most", type=int, default=1_000_000, help="kernels of one file (default: all)")
+    parser.add_argument("--delete", type=int, default=0, metavar="N", help="barriers of a proven kernel")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=int, default=70)
     parser.add_argument("--megabytes", type=int, default=4096)

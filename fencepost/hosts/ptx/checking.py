@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from fencepost.hosts.ptx.judge import judge
@@ -31,12 +31,18 @@ def check_text(
 ) -> list[KernelVerdict]:
     """Judges the kernels of a text, each within some seconds of processor time, runs of blocks not counted."""
     try:
-        module = parse(text)
+        module = _parsed(text)
         chosen = _chosen(module, kernel)
         _check_launch(chosen, block, params)
     except PtxError as error:
         raise PtxError(f"{file}: {error}") from None
     return [with_deep_stack(partial(judge, module, routine, block, params, seconds)) for routine in chosen]
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> Module:
+    """The module of a text; a file with many kernels is asked about one after the other."""
+    return parse(text)
 
 
 def _chosen(module: Module, name: str | None) -> list[Routine]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
@@ -105,17 +106,38 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
     builds = _builds(file)
+    launched = _launched(file) if file.asked.block is None else {}
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
+            block = launched.get(plain_name(kernel).partition("<")[0].rpartition(":")[2])
             launch = file.launch(kernel)
-            yield from map(file.judged, builds.judge(kernel, launch.block, launch.params or {}))
+            for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
+                if block is not None:
+                    said = f"{verdict.holds_for}; the block is that of its launch"
+                    verdict = replace(verdict, holds_for=said)
+                yield file.judged(verdict)
         except PtxError as error:
             yield unread(error, file.ptx)
             return
         except FencepostError as error:
             error.source = error.source or file.source
             yield error
+
+
+def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
+    """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
+    from fencepost.hosts.ptx.launch_sites import launched_blocks
+
+    if file.cuda is not None:
+        return launched_blocks(file.cuda.text)
+    texts = []
+    for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', file.ptx.text, re.MULTILINE):
+        try:
+            texts.append(Path(match[1]).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return launched_blocks("\n".join(texts))
 
 
 def _builds(file: PtxFile) -> Builds:

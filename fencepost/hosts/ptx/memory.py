@@ -52,6 +52,7 @@ class Memory:
         self.placed = placed
         end = placed[-1].start + placed[-1].size + GAP if placed else SHARED_START
         self.shared = np.zeros(end + 64, dtype=np.uint8)
+        self.written = np.zeros(end + 64, dtype=bool)
         self.seed = seed
         self.stored: dict[int, int] = {}
 

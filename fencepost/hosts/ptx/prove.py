@@ -16,12 +16,12 @@ from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
 from fencepost.hosts.ptx.questions import Questions
-from fencepost.hosts.ptx.races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
+from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Touch
 from fencepost.hosts.ptx.uniformity import Uniformity
 from fencepost.hosts.ptx.values import leaves
 
-SECONDS_PER_QUESTION = 4.0
-SECONDS = 40.0
+SECONDS_PER_QUESTION = 3.0
+SECONDS = 24.0
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Prover:
         for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
             interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
             self.races.interval(interval, "other warps" if warp else "any", outcome)
-            if len(outcome.candidates) > ENOUGH:
+            if len(outcome.candidates) > ENOUGH or len(outcome.open) >= ENOUGH_OPEN:
                 break
         proof.open += outcome.open
         proof.candidates += outcome.candidates
@@ -120,7 +120,7 @@ class Prover:
                     copies.get(start, ()) if start is not None else ()
                 )
                 self.races.interval(interval, "same warp", within)
-                if len(within.candidates) > ENOUGH:
+                if len(within.candidates) > ENOUGH or len(within.open) >= ENOUGH_OPEN:
                     break
             proof.open += within.open
             proof.candidates += within.candidates

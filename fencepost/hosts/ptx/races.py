@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fencepost.hosts.ptx.addresses import Addresses, Footprint
+from fencepost.hosts.ptx.allocators import Allocators
 from fencepost.hosts.ptx.arithmetic import signed
 from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -30,6 +31,10 @@ LARGEST_LAYOUT = 1 << 24
 """No parameter that shared memory is laid out by is larger than that."""
 ENOUGH = 6
 """So many pairs that may meet are enough to look at."""
+SHARE_OF_A_BATCH = 0.3
+"""A question about many accesses gets less time: if it is hard, it is split anyway."""
+ENOUGH_OPEN = 2
+"""So many pairs that were not decided in time are enough to say so."""
 BATCH = 24
 """How many accesses one question compares a write with."""
 
@@ -106,8 +111,10 @@ class Races:
         self.forms = forms
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
+        self.allocators = Allocators(self, questions)
         self.budget = budget
         self.enough = ENOUGH
+        self.enough_open = ENOUGH_OPEN
         block = evaluator.launch.block
         self.listings = Listings(questions, block) if block is not None else None
         self._lists: dict[object, Listed | None] = {}
@@ -207,7 +214,7 @@ class Races:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
         if threads == "same warp" and len(outcome.weak) > self.enough:
             others = [other for other in others if not self._only_weak(write, other, threads)]
-        if not others or len(outcome.candidates) > self.enough:
+        if not others or len(outcome.candidates) > self.enough or len(outcome.open) >= self.enough_open:
             return
         answer, _ = self._solve(write, others, threads)
         if answer == "no":
@@ -282,6 +289,7 @@ class Races:
             second = self._thread("2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
+            parts += self.allocators.facts(first, write, second, other)
             meetings.append(z3.And(*parts, *second.facts))
             shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
             coarsened = coarsened or second.coarsened
@@ -290,7 +298,7 @@ class Races:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
                 solver.add(paths.leading_to(touch.reached), *paths.facts)
-        answer = self._check(solver, shifts)
+        answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = readable(solver.model()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
 
@@ -300,17 +308,18 @@ class Races:
         solver.set("rlimit", max(1, int(seconds * STEPS_PER_SECOND)))
         solver.set("timeout", max(1, int(seconds * 20_000)))
 
-    def _check(self, solver: Any, shifts: Sequence[Formula]) -> Answer:
+    def _check(self, solver: Any, shifts: Sequence[Formula], share: float) -> Answer:
         """Asks; a question that takes long is split by how far its values are shifted."""
         z3 = self.questions.z3
-        self.limit(solver, min(1.0, self.budget.left()) if shifts else self.budget.left())
+        most = self.budget.left() * share
+        self.limit(solver, min(1.0, most) if shifts else most)
         answer = solver.check()
         if answer == z3.unknown and shifts and self.budget.left() > 0:
             late = False
             for amount in range(33):
                 solver.push()
                 solver.add(shifts[0] == amount if amount < 32 else z3.ULT(31, shifts[0]))
-                part = self._check(solver, shifts[1:])
+                part = self._check(solver, shifts[1:], share)
                 if part == "yes":
                     return "yes"
                 solver.pop()

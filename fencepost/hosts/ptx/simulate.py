@@ -98,6 +98,8 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
+    unwritten: bool = False
+    """Some load was of shared memory that nothing had been stored to."""
 
     def add(self, conflicts: Iterable[Conflict]) -> None:
         """Keeps one of each pair of instructions and severity."""
@@ -654,12 +656,21 @@ class Simulation:
         inside = self.memory.inside(addresses, access.size)
         self.seen.outside |= bool((~inside).any()) and not access.generic
         who, addresses = who[inside], addresses[inside]
+        self._note_first_use(access, addresses)
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values:
             values = self._chunks(access.values, access.size, who)
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
         )
+
+    def _note_first_use(self, access: Access, addresses: Bits) -> None:
+        """Whether a load finds what was stored there; one byte of each access stands for the others."""
+        where = addresses.astype(np.int64)
+        if access.kind == "read":
+            self.seen.unwritten |= bool((~self.memory.written[where]).any())
+        for at in range(access.size if access.kind != "read" else 0):
+            self.memory.written[where + at] = True
 
     def _chunks(self, operands: Sequence[Operand], size: int, who: Threads) -> tuple[Bits, ...]:
         """What is stored, four bytes at a time."""
@@ -689,6 +700,7 @@ class Simulation:
         for access in effect(instruction).accesses:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
+            self._note_first_use(access, addresses[inside])
             event = Event(
                 here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
             )

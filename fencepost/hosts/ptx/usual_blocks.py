@@ -1,8 +1,8 @@
 """Blocks that a kernel is likely launched with, where neither the user nor the kernel says.
 
-PTX seldom names the block, but its shared arrays were made for one: rows have a length, and threads outside of an
-array show that a block is too large. Blocks are tried in the order of how common they are; those whose accesses leave
-their arrays are dropped.
+PTX seldom names the block, but its shared arrays were made for one: rows have a length, a block that is too large
+leaves an array, and one that is too small loads words that no thread has stored. Large blocks come first, so that the
+one that an array was made for is among those tried: with fewer threads, a barrier may not be needed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.simulate import Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
 from fencepost.hosts.ptx.values import sum_parts
 
 Block = tuple[int, int, int]
 MOST_BLOCKS = 3
-ONE_ROW = (256, 128, 512, 64, 1024, 32)
-ROWS = ((16, 16), (32, 8), (32, 32), (32, 16), (8, 8), (64, 4), (16, 8), (32, 4))
+ONE_ROW = (1024, 256, 64, 512, 128, 32)
+ROWS = ((32, 32), (16, 16), (32, 8), (8, 8), (32, 16), (64, 4), (16, 8), (32, 4))
 LAYERS = ((8, 8, 4), (8, 8, 8), (16, 4, 4), (4, 4, 4), (32, 4, 2))
 TRIAL_SECONDS = 0.5
 
@@ -36,14 +36,18 @@ def shown_block(block: Block) -> str:
 
 
 def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) -> list[Block]:
-    """Up to three blocks that fit the kernel, the most likely ones first."""
-    found: list[Block] = []
+    """Up to three blocks that fit the kernel, large ones first."""
+    good: list[Block] = []
+    fair: list[Block] = []
     for block in dict.fromkeys(_candidates(module, routine, flow, launch)):
-        if prod(block) <= max(launch.largest) and _fits(module, routine, flow, launch, block):
-            found.append(block)
-        if len(found) == MOST_BLOCKS:
+        if prod(block) > max(launch.largest):
+            continue
+        seen = _tried(module, routine, flow, launch, block)
+        if seen is None or not seen.outside:
+            (fair if seen is not None and seen.unwritten else good).append(block)
+        if len(good) == MOST_BLOCKS:
             break
-    return found
+    return (good or fair)[:MOST_BLOCKS]
 
 
 def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
@@ -91,10 +95,10 @@ def _length(footprint: Footprint) -> int | None:
     return y // x if x and y and 4 <= y // x <= 1024 else None
 
 
-def _fits(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> bool:
-    """Whether a run of the block keeps its accesses inside of shared memory."""
+def _tried(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> Seen | None:
+    """What a short run of the block shows; None if it cannot be simulated."""
     setup = Setup(block, launch.parameters, prod(block), seconds=TRIAL_SECONDS)
     try:
-        return not simulate(module, routine, flow, setup).outside
+        return simulate(module, routine, flow, setup)
     except Unfaithful:
-        return True
+        return None

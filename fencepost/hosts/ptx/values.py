@@ -370,6 +370,10 @@ class Values:
         if left is right:
             return self.constant(int(operation in ("eq", "ule", "sle")), 1)
         half = 1 << (left.width - 1)
+        if operation in ("slt", "sle") and left.width >= 32:
+            left, right = self._without_common(left, right)
+            if left.known is not None and right.known is not None:
+                return self.constant(int(FOLD[operation](left.known, right.known, left.width)), 1)
         if operation == "eq":
             difference = self._linear(left, right, -1) if left.width > 1 else None
             if difference is not None and difference.known is not None:
@@ -387,6 +391,23 @@ class Values:
             if left.known is not None and self.upper(right) < left.known + (operation == "ult"):
                 return self.constant(0, 1)
         return self._make(operation, 1, (left, right))
+
+    def _without_common(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """Both sides of a signed comparison without the thread's own part, if that is the same: signed index
+        arithmetic does not wrap around."""
+        constant, factors = sum_parts(left)
+        other, others = sum_parts(right)
+        alike = {
+            atom
+            for atom, factor in factors.items()
+            if others.get(atom) == factor and atom.operation == "leaf" and atom.leaf.kind == "thread"
+        }
+        if not alike:
+            return left, right
+        return (
+            self.total(constant, {a: c for a, c in factors.items() if a not in alike}, left.width),
+            self.total(other, {a: c for a, c in others.items() if a not in alike}, right.width),
+        )
 
     def invert(self, value: Expression) -> Expression:
         """Every bit the other way; the opposite of a comparison."""
