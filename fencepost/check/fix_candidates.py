@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from fencepost.check.concrete_access import counted_on, shown
 from fencepost.check.fix_places import barrier_that_waits
-from fencepost.check.report import Deadlock, Race
+from fencepost.check.report import UNFILLED, Deadlock, Race
 from fencepost.check.suggested_edits import BEFORE, BEHIND, END, INSTEAD, Edit
 from fencepost.flow import Flow
 from fencepost.ir import ops
@@ -53,9 +53,10 @@ def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> 
     """What might let waves go on; `races` were found as well, and say which copies nobody waits for."""
     if _has_mbarriers(flow):
         awaited = [race.first.op.arrives for race in races if isinstance(race.first.op, ops.AsyncOperation)]
-        yield from _phases(
-            flow, [each for each in awaited if each is not None], [op for op, _ in deadlock.ops]
-        )
+        marked = [op for op, _ in deadlock.ops]
+        if deadlock.kind == UNFILLED:
+            yield from _phases_of_both_sides(flow, marked)
+        yield from _phases(flow, [each for each in awaited if each is not None], marked)
         yield from _counts_of_mbarriers(flow)
         places = [race.second.op for race in races if race.first.by_engine]
         yield from _forgotten_waits(flow, [*places, *(op for op, _ in deadlock.ops)])
@@ -324,6 +325,17 @@ def _phases(
             for phase in dict.fromkeys((flipped(wait.phase), *_usual(wait, wait.view))):
                 if phase != wait.phase:
                     yield (Edit(wait, replace(wait, phase=phase), INSTEAD),)
+
+
+def _phases_of_both_sides(flow: Flow, marked: Sequence[ops.Operation]) -> Iterator[Edits]:
+    """The other parity for a wait that is marked, and for one that is not: the two are in order, one phase off."""
+    waits = list(dict.fromkeys(_operations(flow, ops.MbarrierWait)))
+    for wait in waits:
+        for other in waits[:MOST_WAITS]:
+            if wait in marked and other not in marked:
+                yield tuple(
+                    Edit(each, replace(each, phase=flipped(each.phase)), INSTEAD) for each in (wait, other)
+                )
 
 
 def _is_for_a_read(wait: ops.Operation) -> bool:
