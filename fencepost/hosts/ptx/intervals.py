@@ -89,13 +89,17 @@ class Interval:
         """The interval with copies that are in flight when it begins."""
         return Interval(self.start, (*self.reached, *copies), self.sources) if copies else self
 
-    def state_of(self, reached: Reached) -> State:
-        """The state in which an access is met."""
-        block, index, iterations = self.start
-        place = reached.place
-        if place.block == block and place.index >= index and reached.iterations == iterations:
-            return self.start
-        return place.block, 0, reached.iterations
+    def states_of(self, reached: Reached) -> list[State]:
+        """The states in which an access is met; none for a copy that was issued before the interval.
+
+        An access in any iteration stands for those in a numbered one too, which `without_covered` has dropped."""
+        return [
+            state
+            for state in self.sources
+            if state[0] == reached.place.block
+            and state[1] <= reached.place.index
+            and _covers(dict(reached.iterations), dict(state[2]))
+        ]
 
 
 class Walk:

@@ -6,7 +6,7 @@ particular barrier without passing another, such as that a loop with a barrier i
 
 from __future__ import annotations
 
-from fencepost.hosts.ptx.intervals import Interval, Iteration, State
+from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached, State
 from fencepost.hosts.ptx.questions import Formula, Questions, Thread
 from fencepost.hosts.ptx.values import Expression, leaves
 
@@ -23,10 +23,14 @@ class Paths:
         self._done: dict[State, Formula] = {}
         self.facts: list[Formula] = []
 
+    def leading_to(self, reached: Reached) -> Formula:
+        """What holds if a thread gets to an access; nothing for a copy that was issued before the interval."""
+        states = self.interval.states_of(reached)
+        return self.z3.Or(*map(self.condition, states)) if states else self.z3.BoolVal(True)
+
     def condition(self, state: State) -> Formula:
         """What holds if a thread gets to a state."""
-        if state == self.interval.start or state not in self.interval.sources:
-            # The start itself, or a copy that was issued before it.
+        if state == self.interval.start:
             return self.z3.BoolVal(True)
         found = self._done.get(state)
         if found is None:

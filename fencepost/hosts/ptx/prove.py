@@ -113,10 +113,8 @@ class Prover:
                 if len(within.candidates) > ENOUGH:
                     break
             proof.open += within.open
-            for candidate in (*within.candidates, *within.weak):
-                together = candidate.first.reached.place == candidate.second.reached.place
-                atomic = "atomic" in (candidate.first.kind, candidate.second.kind)
-                (proof.candidates if together and not atomic else proof.weak).append(candidate)
+            proof.candidates += within.candidates
+            proof.weak += within.weak
 
     def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
         """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""

@@ -202,6 +202,8 @@ class Races:
 
     def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
+        if threads == "same warp" and len(outcome.weak) > self.enough:
+            others = [other for other in others if not self._only_weak(write, other, threads)]
         if not others or len(outcome.candidates) > self.enough:
             return
         answer, _ = self._solve(write, others, threads)
@@ -231,11 +233,18 @@ class Races:
             if answer != "no":
                 outcome.weak.append(Candidate(write, other, values))
 
+    @staticmethod
+    def _only_weak(write: Touch, other: Touch, threads: Threads) -> bool:
+        """Whether a meeting is one that hardware seldom shows: of an atomic and a plain access, or of lanes of one
+        warp at different instructions."""
+        atomic = "atomic" in (write.kind, other.kind)
+        return atomic or (threads == "same warp" and write.reached.place != other.reached.place)
+
     def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""
         answer, values = self._solve(write, [other], threads, with_paths=True)
         candidate = Candidate(write, other, values)
-        if answer == "yes" and "atomic" in (write.kind, other.kind):
+        if answer == "yes" and self._only_weak(write, other, threads):
             outcome.weak.append(candidate)
         elif answer == "yes":
             outcome.candidates.append(candidate)
@@ -277,7 +286,7 @@ class Races:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
-                solver.add(paths.condition(touch.interval.state_of(touch.reached)), *paths.facts)
+                solver.add(paths.leading_to(touch.reached), *paths.facts)
         answer = self._check(solver, shifts)
         values = readable(solver.model()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened

@@ -8,13 +8,13 @@ barriers and, for shuffles and votes, until the other threads of its warp are th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.divergence import conditional_branches
+from fencepost.hosts.ptx.divergence import conditional_branches, deciding
 from fencepost.hosts.ptx.effects import (
     Access,
     commits_copies,
@@ -47,6 +47,8 @@ from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, L
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
+ENOUGH = 20
+"""So many pairs of instructions that race are shown; after them the run ends."""
 KINDS = {"read": READ, "write": WRITE, "atomic": ATOMIC, "copy": WRITE}
 Threads = NDArray[np.int64]
 
@@ -84,6 +86,20 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
+
+    def add(self, conflicts: Iterable[Conflict]) -> None:
+        """Keeps one of each pair of instructions and severity."""
+        known = {(frozenset(each.places), each.severity) for each in self.conflicts}
+        for each in conflicts:
+            key = (frozenset(each.places), each.severity)
+            if key not in known:
+                known.add(key)
+                self.conflicts.append(each)
+
+    @property
+    def errors(self) -> int:
+        """How many of the conflicts are more than warnings."""
+        return sum(each.severity == "error" for each in self.conflicts)
 
 
 class Unfaithful(Exception):
@@ -197,7 +213,7 @@ class Simulation:
         """Until every thread is done or time is up."""
         tainted = tainted_registers(self.flow)
         self._refuse(tainted)
-        while time.thread_time() < self.end and len(self.seen.conflicts) < 200:
+        while time.thread_time() < self.end and self.seen.errors < ENOUGH:
             running = np.flatnonzero(self.state == RUNNING)
             if running.size:
                 self._step(running)
@@ -213,7 +229,7 @@ class Simulation:
                 break
         if not self.seen.finished:
             # What happened since the last barrier counts, although the next one was not reached.
-            self.seen.conflicts += self.log.conflicts()
+            self.seen.add(self.log.conflicts())
         return self.seen
 
     def _refuse(self, tainted: set[str]) -> None:
@@ -313,7 +329,7 @@ class Simulation:
         waiting = np.flatnonzero(self.state == AT_BARRIER)
         for event, _ in self.copies:
             self.log.events.append(event)
-        self.seen.conflicts += self.log.conflicts()
+        self.seen.add(self.log.conflicts())
         self.log = Log()
         self.copies = [each for each in self.copies if each[0].threads.size and not self._complete(each)]
         self.epochs[:] = 0
@@ -337,12 +353,18 @@ class Simulation:
         self.indices[waiting] += 1
 
     def _parted(self, waiting: Threads) -> bool:
-        """Whether some thread went another way than one that waits, at a branch that barriers depend on."""
+        """Whether a thread that has ended went another way than one that waits, where this barrier depends on it.
+
+        What counts is the last time that the waiting thread came by: had an earlier time kept threads from a barrier
+        that others reached, they would have been told apart there."""
         one = int(waiting[0])
-        for branch, (bits, times) in self.ways.items():
-            both = np.minimum(np.minimum(times, times[one]), 63).astype(np.uint64)
-            known = (np.uint64(1) << both) - np.uint64(1)
-            others = np.flatnonzero((bits ^ bits[one]) & known)
+        for branch in deciding(self.flow, int(self.blocks[one])) & self.ways.keys():
+            bits, times = self.ways[branch]
+            last = int(times[one]) - 1
+            if not 0 <= last < 63:
+                continue
+            way = (bits >> np.uint64(last)) & np.uint64(1)
+            others = np.flatnonzero((self.state == DONE) & (times > last) & (way != way[one]))
             instructions = self.flow.blocks[branch].instructions
             if others.size and instructions:
                 here = Place(int(self.blocks[one]), int(self.indices[one]))

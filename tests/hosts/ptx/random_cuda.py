@@ -1,0 +1,564 @@
+"""Random CUDA kernels, and what brute force over their source says of them.
+
+Addresses depend on the thread, loop counters and one parameter, never on data, so that each thread's accesses can be
+listed by walking the source alone. Arrays are volatile: the compiler keeps every access and its order.
+
+    python -m tests.hosts.ptx.random_cuda --kernels 1000 --seed 0
+
+judges that many and prints each on which fencepost and brute force disagree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.ir.source import Source
+
+WARP = 32
+PARAMETERS = (0, 1, 2, 3, 5, 8, 33)
+"""Values of `n` that a proof for every value is tried with."""
+IN_STEP = "if the threads of a warp run in step"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """An array in shared memory."""
+
+    name: str
+    type: str
+    size: int
+    """Of an element, in bytes."""
+    count: int
+
+
+@dataclass(frozen=True)
+class Access:
+    """A read, write or atomic addition at an index; the index is taken modulo the array's length."""
+
+    kind: str
+    array: Shared
+    index: str
+    value: str = "0"
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        cell = f"{self.array.name}[({self.index}) % {self.array.count}]"
+        if self.kind == "read":
+            yield f"{indent}sum += {cell};"
+        elif self.kind == "write":
+            yield f"{indent}{cell} = {self.value};"
+        else:
+            yield f"{indent}atomicAdd((int *)&{cell}, 1);"
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """`__syncthreads()` or `__syncwarp()`."""
+
+    warp: bool
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}{'__syncwarp' if self.warp else '__syncthreads'}();"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """for (int name = start; while_; name = next) { … }"""
+
+    name: str
+    start: str
+    while_: str
+    next: str
+    body: tuple[Statement, ...]
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}for (int {self.name} = {self.start}; {self.while_}; {self.name} = {self.next}) {{"
+        for each in self.body:
+            yield from each.lines(indent + "    ")
+        yield f"{indent}}}"
+
+
+@dataclass(frozen=True)
+class If:
+    """if (condition) { … } else { … }"""
+
+    condition: str
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}if ({self.condition}) {{"
+        for each in self.then:
+            yield from each.lines(indent + "    ")
+        if self.otherwise:
+            yield f"{indent}}} else {{"
+            for each in self.otherwise:
+                yield from each.lines(indent + "    ")
+        yield f"{indent}}}"
+
+
+@dataclass(frozen=True)
+class Assign:
+    """A variable of the thread gets a new value."""
+
+    name: str
+    value: str
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}{self.name} = {self.value};"
+
+
+@dataclass(frozen=True)
+class Return:
+    """The thread ends."""
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}return;"
+
+
+@dataclass(frozen=True)
+class Break:
+    """The innermost loop is left."""
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}break;"
+
+
+@dataclass(frozen=True)
+class Swap:
+    """The pointers `p` and `q` to the two arrays change places."""
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}{{ auto h = p; p = q; q = h; }}"
+
+
+Statement = Access | Barrier | Loop | If | Assign | Return | Break | Swap
+
+
+@dataclass(frozen=True)
+class RandomKernel:
+    """A kernel, its block, and its arrays."""
+
+    block: tuple[int, int]
+    arrays: tuple[Shared, ...]
+    body: tuple[Statement, ...]
+
+    @property
+    def has_pointers(self) -> bool:
+        """Whether there are two arrays alike, which pointers `p` and `q` can stand for."""
+        return len(self.arrays) == 2 and self.arrays[0].type == self.arrays[1].type
+
+    @property
+    def text(self) -> str:
+        """The CUDA source."""
+        lines = ["__global__ void k(int *out, int n) {"]
+        lines += [f"    __shared__ volatile {each.type} {each.name}[{each.count}];" for each in self.arrays]
+        lines += [
+            "    int x = threadIdx.x, y = threadIdx.y;",
+            f"    int t = y * {self.block[0]} + x, sum = 0, b = 0;",
+        ]
+        if self.has_pointers:
+            lines.append(f"    volatile {self.arrays[0].type} *p = s0, *q = s1;")
+        for each in self.body:
+            lines += each.lines("    ")
+        lines += ["    out[blockIdx.x * 1024 + t] = sum;", "}", ""]
+        return "\n".join(lines)
+
+
+# ---- brute force
+
+
+@lru_cache(maxsize=4096)
+def _code(expression: str) -> CodeType:
+    return compile(expression.replace("/", "//").replace("&&", " and "), "<index>", "eval")
+
+
+class Ended(Exception):
+    """The thread has returned."""
+
+
+class Left(Exception):
+    """The thread has left a loop."""
+
+
+@dataclass(frozen=True)
+class Touched:
+    """One access of one thread."""
+
+    thread: int
+    kind: str
+    place: int
+    moment: tuple[int, ...]
+    """The counters of the loops around it."""
+    epoch: int
+    """How many warp barriers the thread had passed."""
+    value: int
+
+
+@dataclass
+class Walk:
+    """What one thread does."""
+
+    thread: int
+    names: dict[str, int]
+    barriers: list[int] = field(default_factory=list)
+    touched: list[tuple[int, str, int, int, Touched]] = field(default_factory=list)
+    """Interval, array, first byte, number of bytes, and the access."""
+    epoch: int = 0
+    counters: tuple[int, ...] = ()
+
+    def run(self, body: tuple[Statement, ...]) -> None:
+        """Walks through statements."""
+        for each in body:
+            if isinstance(each, Access):
+                self._touch(each)
+            elif isinstance(each, Barrier):
+                if each.warp:
+                    self.epoch += 1
+                else:
+                    self.barriers.append(id(each))
+            elif isinstance(each, Loop):
+                self._loop(each)
+            elif isinstance(each, If):
+                self.run(each.then if self._value(each.condition) else each.otherwise)
+            elif isinstance(each, Assign):
+                self.names[each.name] = self._value(each.value)
+            elif isinstance(each, Swap):
+                self.names["swapped"] ^= 1
+            else:
+                raise Ended if isinstance(each, Return) else Left
+
+    def _value(self, expression: str) -> int:
+        return int(eval(_code(expression), {}, self.names))
+
+    def _loop(self, loop: Loop) -> None:
+        outer, number = self.counters, 0
+        self.names[loop.name] = self._value(loop.start)
+        while self._value(loop.while_):
+            self.counters = (*outer, number)
+            try:
+                self.run(loop.body)
+            except Left:
+                break
+            self.names[loop.name] = self._value(loop.next)
+            number += 1
+        self.counters = outer
+
+    def _touch(self, access: Access) -> None:
+        array = access.array
+        first = self._value(access.index) % array.count * array.size
+        value = self._value(access.value) & ((1 << (8 * array.size)) - 1)
+        seen = Touched(self.thread, access.kind, id(access), self.counters, self.epoch, value)
+        name = array.name
+        if name in "pq":
+            name = f"s{(name == 'q') ^ self.names['swapped']}"
+        self.touched.append((len(self.barriers), name, first, array.size, seen))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What brute force says for one value of the parameter."""
+
+    errors: bool
+    """Two warps race, or two lanes at one instruction at one moment."""
+    warnings: bool
+    """Lanes of one warp race otherwise, or an atomic and a plain access do."""
+    divergent: bool
+
+
+def expected(kernel: RandomKernel, n: int) -> Expected:
+    """Walks every thread and compares all pairs that touch one element in one interval."""
+    walks = []
+    for thread in range(kernel.block[0] * kernel.block[1]):
+        x, y = thread % kernel.block[0], thread // kernel.block[0]
+        names = {"t": thread, "x": x, "y": y, "n": n, "b": 0, "swapped": 0}
+        walk = Walk(thread, names)
+        try:
+            walk.run(kernel.body)
+        except Ended:
+            # It takes no part in later barriers.
+            names["ended"] = 1
+        walks.append(walk)
+    staying = {tuple(walk.barriers) for walk in walks if "ended" not in walk.names}
+    divergent = len(staying) > 1 or any(
+        "ended" in walk.names and not _is_start_of(walk.barriers, staying) for walk in walks
+    )
+    cells: dict[object, list[Touched]] = defaultdict(list)
+    for walk in walks:
+        for interval, array, first, _, seen in walk.touched:
+            cells[(interval, array, first)].append(seen)
+    errors = warnings = False
+    for found in cells.values():
+        for severity in _severities(found):
+            errors |= severity == "error"
+            warnings |= severity == "warning"
+    return Expected(errors, warnings, divergent)
+
+
+def _is_start_of(barriers: list[int], staying: set[tuple[int, ...]]) -> bool:
+    return all(tuple(barriers) == each[: len(barriers)] for each in staying)
+
+
+def _severities(touched: list[Touched]) -> Iterator[str]:
+    writes = [each for each in touched if each.kind != "read"]
+    for first in writes:
+        for second in touched:
+            if first.thread == second.thread or first.kind == second.kind == "atomic":
+                continue
+            if first.kind == second.kind == "write" and first.value == second.value:
+                continue
+            same_warp = first.thread // WARP == second.thread // WARP
+            if same_warp and first.epoch != second.epoch:
+                continue
+            if "atomic" in (first.kind, second.kind):
+                yield "warning"
+            elif not same_warp:
+                yield "error"
+                return
+            else:
+                together = (first.place, first.moment) == (second.place, second.moment)
+                yield "error" if together else "warning"
+
+
+# ---- generation
+
+
+class Maker:
+    """Makes one random kernel."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.block = self.random.choice([(64, 1), (128, 1), (96, 1), (32, 1), (16, 8), (32, 4), (8, 8)])
+        self.threads = self.block[0] * self.block[1]
+        types = [("int", 4), ("int", 4), ("short", 2), ("unsigned char", 1), ("double", 8)]
+        self.arrays = tuple(
+            Shared(f"s{number}", *self.random.choice(types), self.random.choice([64, 128, 256, 100, 320]))
+            for number in range(self.random.choice([1, 1, 2]))
+        )
+        if len(self.arrays) == 2 and self.random.random() < 0.6:
+            other = self.arrays[1]
+            self.arrays = (Shared("s0", other.type, other.size, self.arrays[0].count), other)
+        self.pointers: tuple[Shared, ...] = ()
+        if len(self.arrays) == 2 and self.arrays[0].type == self.arrays[1].type:
+            first, count = self.arrays[0], min(each.count for each in self.arrays)
+            self.pointers = tuple(Shared(name, first.type, first.size, count) for name in "pq")
+        self.loops: list[str] = []
+        self.numbered = 0
+        self.barriers = self.random.choice([0.2, 0.4, 0.7, 1.0, 1.0])
+        self.tame = self.random.random()
+        """How often an index is simply the thread's own."""
+
+    def kernel(self) -> RandomKernel:
+        """The kernel."""
+        body: list[Statement] = []
+        if self.random.random() < 0.15:
+            limit = self.random.choice([self.threads // 2, self.threads - 1, self.threads - WARP, "n"])
+            body.append(If(f"t >= {limit}", (Return(),)))
+        body += self.statements(self.random.randint(3, 6), 0, True)
+        return RandomKernel(self.block, self.arrays, tuple(body))
+
+    def statements(self, count: int, depth: int, uniform: bool) -> list[Statement]:
+        """A sequence; barriers are put only where all threads come by, with rare exceptions."""
+        found: list[Statement] = []
+        for _ in range(count):
+            chance = self.random.random()
+            if chance < 0.12 and depth < 2:
+                found.append(self.loop(depth, uniform))
+            elif chance < 0.24 and depth < 3:
+                found.append(self.condition(depth, uniform))
+            elif chance < 0.29:
+                found.append(Assign("b", self.random.choice(["b ^ 1", "b ^ 1", "(b + 1) % 3", "1 - b % 2"])))
+            elif chance < 0.34 and self.pointers and uniform:
+                found.append(Swap())
+            elif chance < 0.36 and self.loops:
+                left = self.random.choice(["n > 3", f"{self.loops[-1]} > 2", f"{self.loops[-1]} > n"])
+                found.append(If(left, (Break(),)))
+            else:
+                found.append(self.access())
+            if (uniform or self.random.random() < 0.02) and self.random.random() < self.barriers:
+                found.append(Barrier(uniform and self.random.random() < 0.2))
+        return found
+
+    def loop(self, depth: int, uniform: bool) -> Loop:
+        """A counted loop, a halved or a doubled stride; sometimes with a bound of the thread's own."""
+        self.numbered += 1
+        name = f"i{self.numbered}"
+        start, while_, following = self.random.choice(
+            [
+                ("0", f"{name} < 4", f"{name} + 1"),
+                ("0", f"{name} < n", f"{name} + 1"),
+                ("1", f"{name} <= n", f"{name} + 2"),
+                (f"{self.threads // 2}", f"{name} > 0", f"{name} >> 1"),
+                (f"{self.threads // 2}", f"{name} > 16", f"{name} / 2"),
+                ("1", f"{name} < {self.threads}", f"{name} * 2"),
+                ("t", f"{name} < 256", f"{name} + {self.threads}"),
+                ("0", f"{name} < t % 3", f"{name} + 1"),
+            ]
+        )
+        self.loops.append(name)
+        body = self.statements(self.random.randint(1, 3), depth + 1, uniform and "t" not in start + while_)
+        self.loops.pop()
+        return Loop(name, start, while_, following, tuple(body))
+
+    def condition(self, depth: int, uniform: bool) -> If:
+        """A condition of the thread, or of what all threads share."""
+        if self.random.random() < 0.3:
+            choices = ["n > 2", "n % 2 == 0", "b == 0", *(f"{name} > 1" for name in self.loops)]
+            text, stays = self.random.choice(choices), uniform
+        else:
+            half = self.threads // 2
+            choices = [f"t < {half}", "t == 0", f"t < {WARP}", "t % 2 == 0", "x < 4", f"t >= {half}", "t < n"]
+            choices += [f"t < {name}" for name in self.loops] + [
+                f"t % (2 * {name} + 1) == 0" for name in self.loops
+            ]
+            text, stays = self.random.choice(choices), False
+        then = self.statements(self.random.randint(1, 2), depth + 1, stays)
+        other: list[Statement] = []
+        if self.random.random() < 0.3 and not _has_barrier(tuple(then)):
+            # A compiler may merge two equal barriers of both sides, and the source would not tell.
+            other = [each for each in self.statements(1, depth + 1, False) if not isinstance(each, Barrier)]
+        return If(text, tuple(then), tuple(other))
+
+    def access(self) -> Access:
+        """A read, a write of something that differs between threads or not, or an atomic addition."""
+        array = self.random.choice(
+            self.pointers if self.pointers and self.random.random() < 0.7 else self.arrays
+        )
+        kind = self.random.choices(["read", "write", "atomic"], [5, 5, 1 if array.type == "int" else 0])[0]
+        value = self.random.choice(["t", "t", "t + 1", "7", "n", "x", *self.loops])
+        return Access(kind, array, self.index(), value if kind == "write" else "0")
+
+    def index(self) -> str:
+        """An index: mostly one element per thread, moved, swapped or turned around."""
+        if self.random.random() < self.tame:
+            return "t"
+        half, most = self.threads // 2, self.threads - 1
+        choices = [
+            "t",
+            "t",
+            "t",
+            "t + 1",
+            f"t + {WARP}",
+            f"t ^ {self.random.choice([1, 2, 16, 32])}",
+            f"{most} - t",
+            "2 * t",
+            "2 * t + 1",
+            "t / 2",
+            f"t % {half}",
+            "0",
+            "5",
+            f"t + b * {self.threads}",
+            f"t + (b ^ 1) * {self.threads}",
+            "t + n",
+            f"x * {self.block[1]} + y",
+            "(t & 15) * 4 + (t >> 4)",
+            "3 * t",
+            "t / 3",
+            "t % 3 * 40 + t / 3",
+            "33 * y + x",
+            "x * 33 + y",
+            f"(t + n) % {self.threads}",
+        ]
+        for name in self.loops:
+            choices += [
+                f"t + {name}",
+                f"t + {name}",
+                f"{name} * {self.threads} + t",
+                f"{name}",
+                f"t ^ {name}",
+                f"{name} % 2 * {self.threads} + t",
+                f"({name} + 1) % 3 * {self.threads} + t",
+                f"({name} + {WARP} * {name}) % 96 + t",
+                f"t * {name}",
+                f"2 * {name} * t + {name}",
+            ]
+        return self.random.choice(choices)
+
+
+def _has_barrier(body: tuple[Statement, ...]) -> bool:
+    for each in body:
+        if isinstance(each, Barrier):
+            return True
+        if isinstance(each, Loop) and _has_barrier(each.body):
+            return True
+        if isinstance(each, If) and (_has_barrier(each.then) or _has_barrier(each.otherwise)):
+            return True
+    return False
+
+
+def random_kernel(seed: int) -> RandomKernel:
+    """The kernel of a seed."""
+    return Maker(seed).kernel()
+
+
+# ---- comparison
+
+
+def judged(kernel: RandomKernel, n: int | None) -> tuple[KernelVerdict, list[Expected]]:
+    """The verdict, and the truth: for `n`, or else for all of `PARAMETERS`."""
+    ptx = compile_cuda(Source("random.cu", kernel.text)).ptx
+    (verdict,) = check(ptx, block=(*kernel.block, 1), params={} if n is None else {"1": n})
+    return verdict, [expected(kernel, each) for each in (PARAMETERS if n is None else (n,))]
+
+
+def disagreement(kernel: RandomKernel, n: int | None) -> str | None:
+    """What fencepost says that brute force does not bear out; None if they agree."""
+    return wrong(*judged(kernel, n))
+
+
+def wrong(verdict: KernelVerdict, truths: list[Expected]) -> str | None:
+    """What is wrong with a verdict."""
+    errors = any(each.errors or each.divergent for each in truths)
+    warnings = any(each.warnings for each in truths)
+    if verdict.verdict == "proven" and errors:
+        return "proven, but there is a race or a divergent barrier"
+    if verdict.verdict == "proven" and warnings and IN_STEP not in verdict.holds_for:
+        return "proven, but lanes of one warp race, or an atomic and a plain access"
+    if verdict.verdict == "race" and not errors and not warnings:
+        return "a race is reported, but there is none"
+    return None
+
+
+def campaign(kernels: int, seed: int, say: Callable[[str], None]) -> int:
+    """Judges many kernels; how many of them were wrong."""
+    counts: dict[str, int] = defaultdict(int)
+    failures = 0
+    for number in range(seed, seed + kernels):
+        kernel = random_kernel(number)
+        n = random.Random(number).choice([None, None, *PARAMETERS])
+        verdict, truths = judged(kernel, n)
+        bad = any(each.errors or each.divergent for each in truths)
+        counts[f"{'racy' if bad else 'right'}, {verdict.verdict}"] += 1
+        problem = wrong(verdict, truths)
+        if problem is not None:
+            failures += 1
+            say(f"seed {number}, n = {n}: {problem}\n{kernel.block}\n{kernel.text}")
+        if number % 50 == 49:
+            say(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
+    say(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
+    return failures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernels", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    raise SystemExit(
+        1 if campaign(options.kernels, options.seed, lambda text: print(text, flush=True)) else 0
+    )
