@@ -104,14 +104,7 @@ class FollowedNames:
         loops: list[ops.Iterate] = []
         sources: dict[str, list[tuple[ops.Forwarded, Graph]]] = {}
         for op in body.preorder_walk():
-            for part in _decisive(op):
-                for name in _named(part):
-                    if isinstance(part, Expr | Compare):
-                        wanted.setdefault(name, []).append(part)
-                    else:
-                        wanted.setdefault(name, [])
-                    assert op.graph is not None
-                    outside.setdefault(name, []).append(op.graph)
+            _add_decisive_names(wanted, outside, op)
             if isinstance(op, ops.Iterate):
                 loops.append(op)
             _add_sources(sources, op)
@@ -166,6 +159,19 @@ class FollowedNames:
                 for given in op.gives:
                     assert op.graph is not None
                     self.home[function, given.name] = op.graph
+
+
+def _add_decisive_names(
+    wanted: dict[str, list[Expr | Condition]], outside: dict[str, list[Graph]], op: ops.Operation
+) -> None:
+    """Names that decide which bytes an operation touches, or whether it runs: what is asked of each, and where."""
+    for part in _decisive(op):
+        for name in _named(part):
+            asked = wanted.setdefault(name, [])
+            if isinstance(part, Expr | Compare):
+                asked.append(part)
+            assert op.graph is not None
+            outside.setdefault(name, []).append(op.graph)
 
 
 def _add_sources(sources: dict[str, list[tuple[ops.Forwarded, Graph]]], op: ops.Operation) -> None:

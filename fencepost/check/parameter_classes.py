@@ -110,11 +110,7 @@ class Parameters:
                 else:
                     stretches.setdefault(name, _Stretches()).add(growth.over, changes)
                     asked.setdefault(name, {})[part] = None
-        for op in found.hidden:
-            difference = _difference(op, trace)
-            if difference is not None:
-                found.differences[op] = difference
-                stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
+        found.add_differences(trace, stretches)
         # As many values as the period has, at least: one of coprime remainders is longer than any list.
         values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
         values = {
@@ -125,6 +121,14 @@ class Parameters:
         for name in stretches.keys() - found.choices.keys():
             found.drop(name)
         return found
+
+    def add_differences(self, trace: CapturedTrace, stretches: dict[str, _Stretches]) -> None:
+        """Where two parameters decide together, and only their difference matters, follow that."""
+        for op in self.hidden:
+            difference = _difference(op, trace)
+            if difference is not None:
+                self.differences[op] = difference
+                stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
 
     def drop(self, name: str) -> None:
         """Do not follow a parameter, or a difference of some."""

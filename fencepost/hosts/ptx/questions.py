@@ -179,6 +179,7 @@ class Thread:
             self._done[value] = found
         return found
 
+    # many branches because each operation has a form of its own in the solver
     def _translate(self, value: Expression) -> Formula:
         z3 = self.z3
         if value.operation == "constant":

@@ -160,6 +160,7 @@ class Values:
             self._uppers[value] = found
         return found
 
+    # many branches because each operation has a bound of its own
     def _upper(self, value: Expression) -> int:
         top = (1 << value.width) - 1
         arguments = value.arguments

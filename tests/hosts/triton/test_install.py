@@ -30,28 +30,16 @@ from fencepost.hosts.triton.text_edits import InsertBarrier
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL_IN_STEPS
 from tests.tiers import sweep
 
 # The package has a function of that name: the module is looked up by its path.
 host = import_module("fencepost.hosts.triton.installation")
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    inner = tl.arange(0, 32)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, 32):
-        x = tl.load(a + rows * n + k + inner[None, :])
-        y = tl.load(b + (k + inner[:, None]) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL_IN_STEPS
+    + """
 
 @triton.jit
 def peak(a, b, c, n, BLOCK: tl.constexpr):
@@ -67,6 +55,7 @@ def add(a, b, c, n, BLOCK: tl.constexpr):
     place = tl.arange(0, BLOCK)
     tl.store(c + place, tl.load(a + place).to(tl.float32) + tl.load(b + place).to(tl.float32))
 """
+)
 BARRIER = {"hip": r"\bs_barrier(?:_wait)?\b", "cuda": r"\bbar\.sync\b"}
 
 Compile = Callable[..., Any]

@@ -27,24 +27,12 @@ from fencepost.hosts.triton.translate import translations
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL_IN_STEPS
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    inner = tl.arange(0, 32)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, 32):
-        x = tl.load(a + rows * n + k + inner[None, :])
-        y = tl.load(b + (k + inner[:, None]) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL_IN_STEPS
+    + """
 
 @triton.jit
 def counted(a, b, c, n, BLOCK: tl.constexpr):
@@ -54,6 +42,7 @@ def counted(a, b, c, n, BLOCK: tl.constexpr):
         ticket = tl.atomic_add(c, 1.0)
         tl.store(c + tl.arange(0, 64), best + ticket)
 """
+)
 TARGETS = ("sm_80", "gfx942")
 BARRIER = re.compile(r"\bs_barrier(?:_wait)?\b|\bbar\.sync\b")
 
