@@ -67,7 +67,7 @@ class Found:
     stock: str = "no shared memory"
     """The verdict with Triton's own barriers."""
     same: bool = True
-    """Whether an audit, and Triton's own barriers handed back, give the same code."""
+    """Whether Triton's own barriers handed back give the same code."""
     kept_back: str = ""
     """Why these were not handed back, if so."""
     handed: str = ""
@@ -119,24 +119,20 @@ def judge(entry: Entry, target: str) -> Found:
         found.problem = f"does not compile: {type(error).__name__}: {str(error).strip().splitlines()[-1:]}"
         return found
     found.compiled = True
-    with installed("audit", show=lambda _: None) as audits:
-        kernel = compile_plain(entry, target)
+    # Whether they are right is another question.
+    unjudged = patch.object(installation, "refuse_wrong", return_value="")
+    with unjudged, installed("replace", decide=triton_barriers, show=lambda _: None) as audits:
+        handed_back = compile_plain(entry, target)
     assert audits is not None
-    found.same = _assembly(kernel) == stock
-    left = getattr(kernel.metadata, NOTED)["left"]
-    if left:
-        found.stock = f"not audited: {left.splitlines()[0]}"
+    found.same = _assembly(handed_back) == stock
+    found.kept_back = getattr(handed_back.metadata, NOTED)["left"].partition("\n")[0]
+    if found.kept_back:
+        found.stock = f"not audited: {found.kept_back}"
     for audit in audits.audits:
         if audit.beyond:
             found.stock = f"not judged: {', '.join(audit.beyond)}"
         else:
             found.stock = "clean" if not audit.races else f"{len(audit.races)} races: {audit.races[0].title}"
-    # Whether they are right is another question.
-    unjudged = patch.object(installation, "refuse_wrong", return_value="")
-    with unjudged, installed("replace", decide=triton_barriers):
-        handed_back = compile_plain(entry, target)
-    found.same &= _assembly(handed_back) == stock
-    found.kept_back = getattr(handed_back.metadata, NOTED)["left"].partition("\n")[0]
 
     def decide(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
         edits = fewer_or_membars(before, after)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.hosts.common.audits import barrier_runs, barriers_and_runs
+from fencepost.hosts.common.audits import barriers_and_runs
 from fencepost.hosts.triton.kernel_variants import stopped_at, variant_of
 from fencepost.hosts.triton.loads_before_stores import lost, stores_what_it_loads
 from fencepost.hosts.triton.membar_marks import synced_marks
@@ -89,13 +89,14 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
 def fencepost_candidate(before: Module) -> Candidate:
     """fencepost's barriers."""
     edits: list[Edit] = []
-    executed, repairs = 0.0, False
-    with stopped_at(before).borrowed() as kernels:
+    repairs = False
+    stopped = stopped_at(before)
+    with stopped.borrowed() as kernels:
         for kernel in kernels:
             done, stronger = synchronized(kernel)
             edits += done
-            executed += sum(barrier_runs(kernel.trace))
             repairs |= stronger
+        executed = sum(stopped.barriers().values())
     return Candidate(edits + synced_marks(before), executed, repairs)
 
 

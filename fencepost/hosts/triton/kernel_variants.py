@@ -70,6 +70,16 @@ class Stopped:
             for block in build_flow(kernel.trace).blocks
         }
 
+    def barriers(self) -> dict[Operation | None, float]:
+        """How often barriers run that stand in the kernels now; those that were put in have no operation."""
+        found: dict[Operation | None, float] = {}
+        for graph, runs in self.runs.items():
+            for op in graph:
+                if isinstance(op, ops.SharedMemoryBarrier):
+                    host = op.host if isinstance(op.host, Operation) else None
+                    found[host] = found.get(host, 0.0) + runs
+        return found
+
     @cached_property
     def group_waits(self) -> list[Operation]:
         """Waits of several warp groups, which end in a barrier unless they are marked."""
@@ -142,12 +152,7 @@ class Variant:
     @property
     def runs(self) -> dict[Operation | None, float]:
         """How often each barrier runs, estimated; those that were there before included."""
-        found: dict[Operation | None, float] = {}
-        for graph, runs in self.stopped.runs.items():
-            for op in graph:
-                if isinstance(op, ops.SharedMemoryBarrier):
-                    host = op.host if isinstance(op.host, Operation) else None
-                    found[host] = found.get(host, 0.0) + runs
+        found = self.stopped.barriers()
         for host, place in self.places.items():
             assert place.op.graph is not None
             found[host] = found.get(host, 0.0) + self.stopped.runs[place.op.graph]
