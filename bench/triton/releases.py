@@ -20,16 +20,14 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
-from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from left_out_stages import ASSEMBLY, BINARIES, without
 from older_gluon import missing_names_allowed
 
 with missing_names_allowed():
@@ -48,9 +46,6 @@ from fencepost.hosts.triton.versions import require_triton
 
 SECONDS = 300
 """After which a build is taken as hung."""
-ASSEMBLY = ("ptx", "amdgcn")
-BINARIES = ("cubin", "hsaco")
-"""Stages: nothing here needs the second."""
 _LINES = re.compile(
     r"^\s*\.(?:loc|file)\b.*$|^\$?\.?L(?:tmp|__debug|func_end|func_begin).*$|^\t\.section.*|^//.*$", re.M
 )
@@ -84,30 +79,6 @@ class Found:
         """Whether there is nothing to report."""
         clean = self.stock in ("clean", "no shared memory")
         return clean and self.same and not self.left and self.after <= self.before and not self.problem
-
-
-@contextmanager
-def without(*stages: str) -> Iterator[None]:
-    """Within it, compilation ends before these stages."""
-
-    def last(*arguments: Any) -> tuple[str, str] | None:
-        if not arguments:
-            return "", ""
-        for stage in stages:
-            if stage in arguments[1]:
-                arguments[1][stage] = partial(_nothing, stage)
-        return None
-
-    runtime = import_module("triton.knobs").runtime
-    with runtime.scope():
-        runtime.add_stages_inspection_hook = last
-        yield
-
-
-def _nothing(stage: str, source: Any, metadata: Any) -> str | bytes:
-    """What stands for a stage that was left out."""
-    metadata.setdefault("name", "left_out")
-    return b"" if stage in BINARIES else ""
 
 
 def judge(entry: Entry, target: str) -> Found:
