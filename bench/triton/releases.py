@@ -3,12 +3,12 @@
     python bench/triton/releases.py [--target T ...] [--only NAME ...] [--results FILE] [--verbose]
 
 For every build that this release compiles: whether it is read and judged with Triton's own barriers (audit), whether
-handing these back through `replace` gives the same assembly, whether what `replace` hands on is proven, and how many
-barriers run, stock and then (estimated, loops run 100 times). Prints a line for every build where something of that
-does not hold (all with --verbose) and a row for each target. Each build has a process of its own: one that crashes is
-counted. With --results every build is written down when it is done, and the same command goes on after the last one.
-Exits with 1 if `replace` runs more barriers than stock anywhere, or if code differs where membar's barriers were
-handed back.
+handing these back through `replace` gives the same code (what LLVM makes assembly of), whether what `replace` hands
+on is proven, and how many barriers run, stock and then (estimated, loops run 100 times). Prints a line for every
+build where something of that does not hold (all with --verbose) and a row for each target. Each build has a process
+of its own: one that crashes is counted. With --results every build is written down when it is done, and the same
+command goes on after the last one. Exits with 1 if `replace` runs more barriers than stock anywhere, or if code
+differs where membar's barriers were handed back.
 """
 
 from __future__ import annotations
@@ -46,10 +46,8 @@ from fencepost.hosts.triton.versions import require_triton
 
 SECONDS = 300
 """After which a build is taken as hung."""
-_LINES = re.compile(
-    r"^\s*\.(?:loc|file)\b.*$|^\$?\.?L(?:tmp|__debug|func_end|func_begin).*$|^\t\.section.*|^//.*$", re.M
-)
-"""Line information of assembly."""
+_LINES = re.compile(r",? !dbg !\d+|^!.*$|^\s*(?:#dbg_|call void @llvm\.dbg\.).*$", re.M)
+"""Line information of LLVM's text."""
 
 
 @dataclass
@@ -85,7 +83,7 @@ def judge(entry: Entry, target: str) -> Found:
     """One build."""
     found = Found(entry.name, target)
     try:
-        stock = _assembly(compile_plain(entry, target))
+        stock = _code(compile_plain(entry, target))
     except Exception as error:
         found.problem = f"does not compile: {type(error).__name__}: {str(error).strip().splitlines()[-1:]}"
         return found
@@ -95,7 +93,7 @@ def judge(entry: Entry, target: str) -> Found:
     with unjudged, installed("replace", decide=triton_barriers, show=lambda _: None) as audits:
         handed_back = compile_plain(entry, target)
     assert audits is not None
-    found.same = _assembly(handed_back) == stock
+    found.same = _code(handed_back) == stock
     found.kept_back = getattr(handed_back.metadata, NOTED)["left"].partition("\n")[0]
     if found.kept_back:
         found.stock = f"not audited: {found.kept_back}"
@@ -111,16 +109,16 @@ def judge(entry: Entry, target: str) -> Found:
         found.after = found.before if edits is None else fencepost_candidate(before).executed
         return edits
 
-    with without(*ASSEMBLY, *BINARIES), installed("replace", decide=decide, thorough=True):
+    with installed("replace", decide=decide, thorough=True):
         note = getattr(compile_plain(entry, target).metadata, NOTED)
     found.left = bool(note["left"])
     found.handed = note["left"].splitlines()[0] if found.left else note["judged"]
     return found
 
 
-def _assembly(kernel: Any) -> str:
-    """The assembly of a kernel, without line information."""
-    return _LINES.sub("", kernel.asm.get("amdgcn") or kernel.asm["ptx"])
+def _code(kernel: Any) -> str:
+    """What assembly is made of, without line information."""
+    return _LINES.sub("", kernel.asm["llir"])
 
 
 def judge_apart(entry: Entry, target: str) -> Found:
@@ -146,7 +144,7 @@ def judge_apart(entry: Entry, target: str) -> Found:
 def _answer(pipe: Connection, entry: Entry, target: str) -> None:
     warnings.simplefilter("ignore")
     try:
-        with without(*BINARIES):
+        with without(*ASSEMBLY, *BINARIES):
             found = judge(entry, target)
     except Exception as error:
         found = Found(entry.name, target, compiled=True, problem=repr(error)[:300])
