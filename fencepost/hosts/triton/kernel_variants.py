@@ -97,10 +97,9 @@ class Stopped:
     def can_vary(self) -> bool:
         """Whether kernels with barriers in them are what a translation of the module with barriers would be.
 
-        Not where functions are called: what a call does depends on the barriers of the function. And everything but
-        branches has to say what it stands for.
+        Everything but branches has to say what it stands for.
         """
-        if self.module.mentions("tt.call") or self.module.nested():
+        if self.module.nested():
             return False
         every = (op for kernel in self.kernels for graph in kernel.trace.blocks for op in graph)
         return all(isinstance(op, BRANCHES) or host_of(op) is not None for op in every)
@@ -186,7 +185,7 @@ def variant_of(module: Module) -> Variant | None:
     before: dict[Operation, Operation] = {}
     for op in found.barriers:
         place = stopped.place_before(op)
-        if place is None:
+        if place is None or _is_called(op):
             return None
         barrier = Operation("ttg.barrier", op.block, location_text=op.location_text, locations=op.locations)
         places[barrier], before[barrier] = place, op
@@ -194,3 +193,11 @@ def variant_of(module: Module) -> Variant | None:
         if wait not in found.marked:
             places[wait] = Place(stopped.first[wait], behind=True)
     return Variant(stopped, places, before)
+
+
+def _is_called(op: Operation) -> bool:
+    """Whether an operation is in a function that others call: what a call does depends on the barriers there."""
+    around = op.parent
+    while around is not None and not around.name.endswith(".func"):
+        around = around.parent
+    return around is None or around.string("sym_visibility") == "private"

@@ -155,9 +155,14 @@ def test_a_mark_that_is_gone_is_not_overlooked() -> None:
     assert found is not None and [op.name for op in found.marked] == ["ttng.warp_group_dot_wait"]
 
 
-def test_calls_are_translated_anew() -> None:
-    """What a call does depends on the barriers of the function."""
+def test_barriers_around_calls() -> None:
     before, after = around_membar("call", "sm_90")
+    assert kernels(ChangedModule(before, after.text)) == translated(after.text)
+
+
+def test_what_a_call_does_depends_on_the_barriers_of_the_function() -> None:
+    """Where membar puts one into the function, the call is another one."""
+    before, after = around_membar("call_nested", "sm_90")
     assert variant_of(ChangedModule(before, after.text)) is None
 
 
