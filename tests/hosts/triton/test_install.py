@@ -19,6 +19,7 @@ from fencepost.hosts.triton import (
     choose_barriers,
     install,
     installed,
+    kernel_variants,
     membar,
     pipeline,
     uninstall,
@@ -564,7 +565,7 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     gpu = "gfx942" if broken in ("apply_edits", "read_module") else "sm_80"
     if mode == "replace" and broken == "audit":
         broken = "translations"
-    inside = {"translations": choose_barriers, "audit": host, "generic_form": host}.get(broken, membar)
+    inside = {"translations": kernel_variants, "audit": host, "generic_form": host}.get(broken, membar)
     monkeypatch.setattr(inside, broken, fail)
     show = None if mode == "replace" else lambda _: None
     left = "fencepost left this kernel as Triton compiles it"
@@ -582,7 +583,7 @@ def test_a_mistake_after_membar_has_run_leaves_its_barriers(
     def fail(*_: Any, **__: Any) -> Any:
         raise RecursionError("a mistake of ours")
 
-    monkeypatch.setattr(choose_barriers, "fencepost_candidate", fail)
+    monkeypatch.setattr(choose_barriers, "runs_of_membars", fail)
     with installed("replace") as made, pytest.warns(RuntimeWarning, match="a mistake of ours"):
         text = assembly(build("matmul", "sm_80"))
     assert made is not None and len(made.membar_seconds) == 1

@@ -64,10 +64,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compile]:
     signature = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     aligned = {(place,): [["tt.divisibility", 16]] for place in range(4)}
 
-    def compile_kernel(kernel: str, gpu: str, cached: bool = False) -> Any:
+    def compile_kernel(kernel: str, gpu: str, cached: bool = False, warps: int = 4) -> Any:
         source = source_of(getattr(kernels, kernel), signature, constexprs={"BLOCK": 64}, attrs=aligned)
         knobs.compilation.always_compile = not cached
-        options = {"num_warps": 4, "num_stages": 3, "enable_fp_fusion": True}
+        options = {"num_warps": warps, "num_stages": 3, "enable_fp_fusion": True}
         return triton.compile(source, target=target_of(*GPUS[gpu]), options=options)
 
     with knobs.cache.scope(), knobs.compilation.scope():
@@ -90,6 +90,13 @@ def assembly(compiled: Any) -> str:
 def test_the_release_is_named(build: Compile, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"with triton {import_module('triton').__version__}")
+
+
+def test_layouts_that_triton_cannot_read_back(build: Compile) -> None:
+    """The matrix layout of one warp: parsed as it is printed, it would end the process."""
+    with installed("replace"):
+        note = build("matmul", "gfx1250", warps=1).metadata.fencepost
+    assert not note["left"] and note["judged"] == "proven"
 
 
 @pytest.mark.parametrize("gpu", TARGETS)
