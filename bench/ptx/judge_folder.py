@@ -189,8 +189,8 @@ def run(options: argparse.Namespace) -> list[Row]:
         rows.append(row)
         if row.verdict == "proven":
             for line, fewer in without_a_barrier(routine, options.delete):
-                given = _block("x".join(map(str, row.block))) if row.block else None
-                left = judged(module, fewer, given, (options.seconds, options.megabytes), str(file))
+                whole = _block("x".join(map(str, row.block))) if row.block else None
+                left = judged(module, fewer, whole, (options.seconds, options.megabytes), str(file))
                 print(f"  without the barrier in line {line}: {left.verdict} {left.seconds} s", flush=True)
         why = row.why[0] if row.why else ""
         print(f"{row.verdict:10} {row.seconds:6.2f} s {file.name} {row.kernel[:60]}  {why[:150]}", flush=True)
