@@ -140,3 +140,29 @@ def test_what_belongs_to_a_cluster_is_refused_by_name() -> None:
     for line in ("ld.shared::cluster.u32 %r11, [%r4];", "barrier.cluster.arrive;"):
         found = verdict(line, 64)
         assert found.verdict == "undecided" and "cluster" in str(found.reasons[0])
+
+
+def test_a_state_that_is_handed_over_in_shared_memory_is_followed() -> None:
+    body = """
+    @!%p2 bra $told;
+    st.shared.u32 [%r4], 7;
+$told:
+    bar.sync 0;
+    ld.shared.u32 %r11, [%r4];
+    setp.ne.u32 %p5, %r11, 7;
+    @%p5 bra $end;
+    bar.sync 1, 64;
+$end:
+"""
+    assert verdict(body, 64).verdict == "proven"
+    assert verdict(body.replace("st.shared.u32 [%r4], 7;", ""), 64).verdict == "undecided"
+
+
+def test_code_that_no_run_reaches_is_not_proven() -> None:
+    body = "setp.ne.u32 %p5, %r2, 77;\n @%p5 bra $end;\n st.shared.u32 [%r5], %r1;\n bar.sync 1, 64;\n$end:"
+    found = verdict(body, 64)
+    assert found.verdict == "undecided" and "no run reaches" in str(found.reasons[0])
+    (found,) = check(kernels.kernel(body), params={"k_param_1": 77})
+    assert found.verdict == "race"
+    (found,) = check(kernels.kernel(body), params={"k_param_1": 78})
+    assert found.verdict == "proven" and "run with k_param_1 = 78" in found.holds_for

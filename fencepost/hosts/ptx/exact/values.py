@@ -29,8 +29,8 @@ Flags = NDArray[np.bool_]
 Threads = NDArray[np.int64]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
-TIMED = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "smid"})
-"""Special registers that differ from run to run."""
+KNOWN = ("tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "lanemask_", "cluster", "nclusterid")
+"""Special registers whose value is known; the others differ from launch to launch, or from run to run."""
 EXACT = ("mov", "selp", "cvta")
 """Instructions that hand a value on as it is, whatever its type."""
 
@@ -93,7 +93,7 @@ class MadeUp:
             for item in operand.items:
                 found |= self.of(item, who)
             return found
-        return np.full(who.shape, isinstance(operand, Special) and operand.name in TIMED)
+        return np.full(who.shape, isinstance(operand, Special) and not operand.name.startswith(KNOWN))
 
     def any_of(self, operands: Sequence[Operand], who: Threads) -> Flags:
         """Which threads have a made-up value in one of the operands."""
