@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import re
 
+import numpy as np
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.arithmetic import signed
+from fencepost.hosts.ptx.lanes import Lane, compute
 from tests.hosts.ptx import exact_kernels as kernels
 
 KERNELS = {
@@ -166,3 +170,17 @@ def test_code_that_no_run_reaches_is_not_proven() -> None:
     assert found.verdict == "race"
     (found,) = check(kernels.kernel(body), params={"k_param_1": 78})
     assert found.verdict == "proven" and "run with k_param_1 = 78" in found.holds_for
+
+
+def test_the_upper_half_of_a_product_is_exact() -> None:
+    rng = random.Random(1)
+    numbers = [0, 1, 1 << 63, (1 << 64) - 1, *(rng.getrandbits(64) for _ in range(50))]
+    left, right = zip(*((one, other) for one in numbers for other in numbers), strict=True)
+    lanes = [Lane(np.array(each, dtype=np.uint64), 64) for each in (left, right)]
+    for kind, read in (("u64", lambda each: each), ("s64", lambda each: signed(each, 64))):
+        found = compute(f"mul.hi.{kind}", lanes)
+        assert found is not None
+        wanted = [
+            read(one) * read(other) >> 64 & (1 << 64) - 1 for one, other in zip(left, right, strict=True)
+        ]
+        assert [int(each) for each in found] == wanted

@@ -68,7 +68,7 @@ def is_exact(instruction: Instruction) -> bool:
     constants = [isinstance(each, Immediate) for each in instruction.operands]
     if name == "lop3" or (name == "bfe" and kinds[-1].startswith("s")):
         return all(constants[-2 if name == "bfe" else -1 :])
-    return not (name in ("mul", "mad") and {"hi", "wide"} & set(parts) and kinds[-1].endswith("64"))
+    return True
 
 
 class MadeUp:

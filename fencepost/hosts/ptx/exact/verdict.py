@@ -144,6 +144,7 @@ class Judge:
         boxes = self._given_boxes()
         if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
+            first.bulk.boxes |= boxes
             first.execute_all()
             found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
@@ -178,6 +179,7 @@ class Judge:
         if not boxes:
             return {None}
         first = Run(self.module, self.routine, self.flow, setup, needed)
+        first.bulk.boxes |= boxes
         first.execute_all()
         return first.bulk.seen
 
