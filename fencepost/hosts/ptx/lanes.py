@@ -229,6 +229,8 @@ def compute(name: str, arguments: Sequence[Lane]) -> Bits | None:
     with np.errstate(all="ignore"):
         if parts[0] in ("popc", "clz", "brev", "prmt"):
             return _bit_twiddling(parts[0], arguments)
+        if _is_upper_half(parts):
+            return _upper_half(arguments[0].bits, arguments[1].bits, kind == "s64")
         if not computable(name):
             return None
         if parts[0] == "setp":
@@ -256,6 +258,25 @@ def _convert(parts: Sequence[str], value: Lane) -> Bits:
     limit = float(1 << 62)
     found: Bits = np.clip(np.nan_to_num(np.trunc(numbers)), -limit, limit).astype(np.int64).view(np.uint64)
     return found & mask(int(to[1:]))
+
+
+def _is_upper_half(parts: Sequence[str]) -> bool:
+    """`mul.hi` and `mad.hi` of 64 bits."""
+    return parts[0] in ("mul", "mad") and "hi" in parts and parts[-1] in ("u64", "s64")
+
+
+def _upper_half(left: Bits, right: Bits, negative: bool) -> Bits:
+    """The upper 64 bits of a product, from the products of halves."""
+    half, low = np.uint64(32), mask(32)
+    first = (left & low) * (right & low)
+    second = (left >> half) * (right & low) + (first >> half)
+    third = (left & low) * (right >> half) + (second & low)
+    found: Bits = (left >> half) * (right >> half) + (second >> half) + (third >> half)
+    if negative:
+        sign = np.uint64(63)
+        found -= np.where(left >> sign != 0, right, np.uint64(0))
+        found -= np.where(right >> sign != 0, left, np.uint64(0))
+    return found
 
 
 def _bit_twiddling(name: str, arguments: Sequence[Lane]) -> Bits:

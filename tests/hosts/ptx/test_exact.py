@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import re
 
+import numpy as np
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.arithmetic import signed
+from fencepost.hosts.ptx.lanes import Lane, compute
 from tests.hosts.ptx import exact_kernels as kernels
 
 KERNELS = {
@@ -140,3 +144,43 @@ def test_what_belongs_to_a_cluster_is_refused_by_name() -> None:
     for line in ("ld.shared::cluster.u32 %r11, [%r4];", "barrier.cluster.arrive;"):
         found = verdict(line, 64)
         assert found.verdict == "undecided" and "cluster" in str(found.reasons[0])
+
+
+def test_a_state_that_is_handed_over_in_shared_memory_is_followed() -> None:
+    body = """
+    @!%p2 bra $told;
+    st.shared.u32 [%r4], 7;
+$told:
+    bar.sync 0;
+    ld.shared.u32 %r11, [%r4];
+    setp.ne.u32 %p5, %r11, 7;
+    @%p5 bra $end;
+    bar.sync 1, 64;
+$end:
+"""
+    assert verdict(body, 64).verdict == "proven"
+    assert verdict(body.replace("st.shared.u32 [%r4], 7;", ""), 64).verdict == "undecided"
+
+
+def test_code_that_no_run_reaches_is_not_proven() -> None:
+    body = "setp.ne.u32 %p5, %r2, 77;\n @%p5 bra $end;\n st.shared.u32 [%r5], %r1;\n bar.sync 1, 64;\n$end:"
+    found = verdict(body, 64)
+    assert found.verdict == "undecided" and "no run reaches" in str(found.reasons[0])
+    (found,) = check(kernels.kernel(body), params={"k_param_1": 77})
+    assert found.verdict == "race"
+    (found,) = check(kernels.kernel(body), params={"k_param_1": 78})
+    assert found.verdict == "proven" and "run with k_param_1 = 78" in found.holds_for
+
+
+def test_the_upper_half_of_a_product_is_exact() -> None:
+    rng = random.Random(1)
+    numbers = [0, 1, 1 << 63, (1 << 64) - 1, *(rng.getrandbits(64) for _ in range(50))]
+    left, right = zip(*((one, other) for one in numbers for other in numbers), strict=True)
+    lanes = [Lane(np.array(each, dtype=np.uint64), 64) for each in (left, right)]
+    for kind, read in (("u64", lambda each: each), ("s64", lambda each: signed(each, 64))):
+        found = compute(f"mul.hi.{kind}", lanes)
+        assert found is not None
+        wanted = [
+            read(one) * read(other) >> 64 & (1 << 64) - 1 for one, other in zip(left, right, strict=True)
+        ]
+        assert [int(each) for each in found] == wanted

@@ -107,7 +107,7 @@ class BulkCopies:
         objects = {each // shadow.unit for each in self.run.mbarriers.objects}
         while end < len(shadow.rows) and end not in objects:
             row = int(shadow.rows[end])
-            if row == NOBODY or shadow.writer[row] == NOBODY or shadow.writer[row] >= self.run.count:
+            if row == NOBODY or shadow.writer[row] == NOBODY:
                 break
             end += 1
         size = (end - cell) * shadow.unit

@@ -47,7 +47,8 @@ class Machine(Simulation):
         self.made_up = MadeUp(self.count)
         self.clocks = Clocks(self.count)
         self.shadow = Shadow(self.clocks, int(self.memory.shared.size))
-        self.shared_made_up = np.zeros(self.memory.shared.size, dtype=bool)
+        self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)
+        """Bytes that depend on data, or that nothing was stored in."""
         self.local_made_up: set[tuple[int, int]] = set()
         self.passed = np.zeros(self.count, dtype=np.int64)
         """How many barriers and waits each thread has passed."""
@@ -301,10 +302,10 @@ class Machine(Simulation):
             kind = types_of(instruction)[-1]
             for number, target in enumerate(targets):
                 unsure = np.zeros(who.shape, dtype=bool)
-                if space == "local" and self.local_made_up:
+                if space == "local":
                     where = self.addresses(address, who, place) + np.uint64(number * width_of(kind) // 8)
                     unsure = np.array(
-                        [(int(t), int(a)) in self.local_made_up for t, a in zip(who, where, strict=True)]
+                        [self._is_made_up(int(t), int(a)) for t, a in zip(who, where, strict=True)]
                     )
                 self.made_up.set(target, who, unsure)
             return
@@ -316,6 +317,11 @@ class Machine(Simulation):
         for number, target in enumerate(targets):
             self.write(target, who, mix(bits + seed_of(f"{place} {number}")))
             self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
+
+    def _is_made_up(self, thread: int, address: int) -> bool:
+        """Whether local memory holds something that is not known there."""
+        key = (thread, address)
+        return key in self.local_made_up or key not in self.memory.stored
 
     def _store_elsewhere(self, instruction: Instruction, who: Threads) -> None:
         if space_of(instruction) != "local":

@@ -48,6 +48,8 @@ class Run(Accesses):
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
         self.spins: dict[Place, bool] = {}
+        self.reached: set[Place] = set()
+        """The accesses and synchronization instructions that some thread has carried out."""
 
     def execute_all(self) -> Found:
         """Until every thread has ended."""
@@ -106,6 +108,8 @@ class Run(Accesses):
     def carry_out(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """One instruction; the threads that go on behind it at once."""
         form = self.needed.forms.get(place)
+        if (form is not None or place in self.needed.accesses) and self.held(instruction, who, place).size:
+            self.reached.add(place)
         if form is not None:
             return self._form(form, instruction, place, who)
         if place in self.needed.accesses:
@@ -307,6 +311,7 @@ class Run(Accesses):
         self.mbarrier_at(place, address, who)
         if form.target is not None:
             self.write(form.target, who, np.full(who.shape, np.uint64(found.completed), dtype=np.uint64))
+            self.made_up.set(form.target, who, np.zeros(who.shape, dtype=bool))
         if form.does == "arrive":
             woken = self.mbarriers.arrive(found, operation)
         elif form.does == "copies arrive":
@@ -341,6 +346,7 @@ class Run(Accesses):
         where = self.addresses(form.address, held, place)
         phases = self.certain(form.phase, held, 64, place)
         self.write(form.target, held, np.ones(held.shape, dtype=np.uint64))
+        self.made_up.set(form.target, held, np.zeros(held.shape, dtype=bool))
         on = [who[~np.isin(who, held)]]
         for address, phase in sorted({(int(a), int(p)) for a, p in zip(where, phases, strict=True)}):
             here = held[(where == address) & (phases == phase)]

@@ -29,8 +29,8 @@ Flags = NDArray[np.bool_]
 Threads = NDArray[np.int64]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
-TIMED = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "smid"})
-"""Special registers that differ from run to run."""
+KNOWN = ("tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "lanemask_", "cluster", "nclusterid")
+"""Special registers whose value is known; the others differ from launch to launch, or from run to run."""
 EXACT = ("mov", "selp", "cvta")
 """Instructions that hand a value on as it is, whatever its type."""
 
@@ -68,7 +68,7 @@ def is_exact(instruction: Instruction) -> bool:
     constants = [isinstance(each, Immediate) for each in instruction.operands]
     if name == "lop3" or (name == "bfe" and kinds[-1].startswith("s")):
         return all(constants[-2 if name == "bfe" else -1 :])
-    return not (name in ("mul", "mad") and {"hi", "wide"} & set(parts) and kinds[-1].endswith("64"))
+    return True
 
 
 class MadeUp:
@@ -93,7 +93,7 @@ class MadeUp:
             for item in operand.items:
                 found |= self.of(item, who)
             return found
-        return np.full(who.shape, isinstance(operand, Special) and operand.name in TIMED)
+        return np.full(who.shape, isinstance(operand, Special) and not operand.name.startswith(KNOWN))
 
     def any_of(self, operands: Sequence[Operand], who: Threads) -> Flags:
         """Which threads have a made-up value in one of the operands."""

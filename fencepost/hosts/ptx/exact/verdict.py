@@ -23,6 +23,8 @@ from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
 
 NUMBERS = (24, 200, 1536)
 """What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
+MORE_NUMBERS = (23, 26, 1, 3, 7, 100, 1027)
+"""What they are besides, until every access and every barrier has been reached: remainders of unrolled loops."""
 ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
@@ -51,6 +53,7 @@ class Judge:
     needed: Needed = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
+    reached: set[Place] = field(default_factory=set)
     rounds: int = 0
     """How often a thread of the last run went round a loop."""
 
@@ -69,7 +72,7 @@ class Judge:
         findings: dict[object, Finding] = {}
         doubts: list[Reason] = []
         for setup in self._setups():
-            if self.rounds >= ENOUGH_ROUNDS or any(each.severity == "error" for each in findings.values()):
+            if any(each.severity == "error" for each in findings.values()):
                 break
             try:
                 found = self._run(setup)
@@ -83,6 +86,12 @@ class Judge:
         ]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
+        open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
+        if open_ and not doubts:
+            # A proof for some parameters says nothing of instructions that other parameters would reach.
+            doubts += [
+                Reason("no run reaches this instruction", self._site(each)) for each in self._unreached()
+            ]
         if doubts:
             return self._undecided(doubts)
         return Decision("proven", self._holds(bool(shown)), tuple(shown))
@@ -94,11 +103,26 @@ class Judge:
         blocks = [self.launch.parameters]
         if axes and not any(each in self.launch.parameters for each in axes):
             blocks.append({**self.launch.parameters, **dict.fromkeys(axes, OTHER_BLOCK)})
-        numbers = NUMBERS if self._relevant() - self.launch.parameters.keys() else NUMBERS[:1]
+        numbers = NUMBERS if self._open() else NUMBERS[:1]
         for parameters in blocks:
             self.rounds = 0
             for number in numbers:
-                yield Setup(self.launch.block, parameters, number, seconds=SECONDS)
+                if self.rounds < ENOUGH_ROUNDS:
+                    yield Setup(self.launch.block, parameters, number, seconds=SECONDS)
+        for number in MORE_NUMBERS if self._open() else ():
+            if self._unreached():
+                yield Setup(self.launch.block, self.launch.parameters, number, seconds=SECONDS)
+
+    def _open(self) -> set[str]:
+        """Parameters that matter and are not given."""
+        return self._relevant() - self.launch.parameters.keys()
+
+    def _unreached(self) -> list[Place]:
+        """Accesses and synchronization that no run has carried out."""
+        every = (*self.needed.forms, *self.needed.accesses)
+        return sorted(
+            (each for each in every if each not in self.reached), key=lambda each: (each.block, each.index)
+        )
 
     def _undecided(self, reasons: list[Reason]) -> Decision:
         holds = self.launch.describe(len(self.routine.parameters))
@@ -120,6 +144,7 @@ class Judge:
         boxes = self._given_boxes()
         if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
+            first.bulk.boxes |= boxes
             first.execute_all()
             found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
@@ -131,7 +156,8 @@ class Judge:
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
         result = run.execute_all()
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
-        self.rounds = run.most_rounds()
+        self.rounds = max(self.rounds, run.most_rounds())
+        self.reached |= run.reached
         self._places = run.place_of
         self._memory = run.memory
         return result
@@ -153,6 +179,7 @@ class Judge:
         if not boxes:
             return {None}
         first = Run(self.module, self.routine, self.flow, setup, needed)
+        first.bulk.boxes |= boxes
         first.execute_all()
         return first.bulk.seen
 
@@ -174,7 +201,7 @@ class Judge:
             f"{name} = {self.launch.parameters[name]}"
             for name in sorted(relevant & self.launch.parameters.keys())
         ]
-        open_ = sorted(relevant - self.launch.parameters.keys())
+        open_ = sorted(self._open())
         if open_:
             named.append(f"{', '.join(open_)} = {_values({each.number for each in self.ran})}")
         for special in sorted(self.needed.specials):
@@ -182,6 +209,8 @@ class Judge:
                 named.append(f"{special} = {_values({each.parameters.get(special, 0) for each in self.ran})}")
             elif special.startswith("nctaid."):
                 named.append(f"{special} = {OTHER_BLOCK + 1}")
+        if any(each.startswith(("cluster", "nclusterid")) for each in self.needed.specials):
+            named.append("a cluster of one block")
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
             said.append("run with " + ", ".join(named))

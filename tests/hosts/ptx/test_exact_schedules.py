@@ -1,0 +1,34 @@
+"""What an exact run says of random programs, against all of their schedules."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from fencepost.hosts.ptx import check
+from tests.hosts.ptx.schedules import as_ptx, explore, random_program
+
+SEEDS = 240
+PART = 30
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_a_proven_program_has_no_bad_schedule(first: int) -> None:
+    for seed in range(first, first + PART):
+        program = random_program(random.Random(seed))
+        (found,) = check(as_ptx(program))
+        shown = explore(program)
+        codes = {each.code for each in found.findings}
+        assert found.verdict != "undecided", (seed, found.reasons)
+        if found.verdict == "proven":
+            assert not shown, (seed, shown, program)
+        elif codes <= {"FP001", "FP002"}:
+            # Alone, these are promises: a schedule shows them.
+            assert shown, (seed, codes, program)
+
+
+def test_the_programs_are_of_all_kinds() -> None:
+    shown = [frozenset(explore(random_program(random.Random(seed)))) for seed in range(SEEDS)]
+    assert sum(not each for each in shown) > SEEDS // 5
+    assert {"race", "hang"} <= set().union(*shown)
