@@ -385,7 +385,7 @@ def source_width(instruction: Instruction, at: int) -> int:
         return 32
     if name == "bfi" and at >= 2:
         return 32
-    if name in ("shf", "lop3", "prmt") or (name not in INTEGER and name in ("fns", "bmsk")):
+    if name in ("shf", "lop3", "prmt", "bmsk") or (name not in INTEGER and name == "fns"):
         return 32
     if name == "cvt" and width < 16:
         return 16

@@ -217,6 +217,16 @@ def _bfi(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     return b.binary("or", kept, b.binary("and", b.binary("shl", args[0], start), ones))
 
 
+def _bmsk(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """`bmsk`: ones from a bit on. `clamp` takes a start or a length of 32 and more as it is, `wrap` modulo 32."""
+    start, length = args[0], args[1]
+    if "wrap" in instruction.parts:
+        start, length = (b.binary("and", each, b.constant(31, 32)) for each in (start, length))
+    ones = b.constant((1 << 32) - 1, 32)
+    below = b.invert(b.binary("shl", ones, length))
+    return b.binary("shl", below, start)
+
+
 def _shf(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     """`shf.l` and `shf.r`: 64 bits, `args[1]` the upper half, shifted; one half of the result."""
     low, high = b.extend(args[0], 64, False), b.extend(args[1], 64, False)
@@ -308,6 +318,7 @@ INTEGER: dict[str, Semantics] = {
     "cvt": _cvt,
     "bfe": _bfe,
     "bfi": _bfi,
+    "bmsk": _bmsk,
     "shf": _shf,
     "lop3": _lop3,
     "brev": _brev,
@@ -319,7 +330,7 @@ INTEGER: dict[str, Semantics] = {
 FUNCTIONS = frozenset(
     {
         *("fma", "sqrt", "rsqrt", "rcp", "ex2", "lg2", "sin", "cos", "tanh", "copysign", "testp", "slct"),
-        *("clz", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep", "getctarank"),
+        *("clz", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "szext", "isspacep", "getctarank"),
     }
 )
 """Instructions whose result depends on their operands alone, by a rule that is not followed."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
@@ -113,7 +114,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if runs.cut_short:
         runs.usual(SLOW_SECONDS)
     if not runs.show_a_race:
-        assumed = _assuming(case, proof, seconds / 4)
+        assumed = _assuming(case, proof, seconds / 5)
         if assumed is not None:
             holds = assumed.describe(len(routine.parameters))
             return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
@@ -169,6 +170,8 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     for block in blocks_to_try(case.module, routine, case.flow, launch):
         one = replace(case, launch=replace(launch, block=block, largest=block))
         found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
+        if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
+            break
     return together(routine, found, holds, counts)
 
 
@@ -243,9 +246,22 @@ class Runs:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
             self._run(Setup(block, parameters), parameters == launch.parameters)
-        for seed in range(2, 8):
-            if self.faithful and not self.show_a_race and (proof.candidates or proof.doubts):
-                self._run(Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS), True)
+        for seed in range(2, 12):
+            if self.faithful and not self.show_a_race and (proof.candidates or proof.doubts or proof.open):
+                parameters = {**(self._mixed(seed) if seed > 4 else {}), **launch.parameters}
+                self._run(Setup(block, parameters, prod(block), seed, seconds=QUICK_SECONDS), True)
+
+    def _mixed(self, seed: int) -> dict[str, int]:
+        """Small and large values, mixed, for numbers that shared memory is not laid out by: counts of steps are
+        often small where sizes are large."""
+        roles, chance = roles_of(self.case.flow), Random(seed)
+        block = self.case.launch.block
+        assert block is not None
+        return {
+            each.name: chance.choice((1, 2, 3, block[0], prod(block), 1000))
+            for each in self.case.routine.parameters
+            if each.type in ("u32", "s32", "b32") and each.name not in roles.layout | roles.pointers
+        }
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case

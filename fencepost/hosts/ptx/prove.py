@@ -21,7 +21,7 @@ from fencepost.hosts.ptx.uniformity import Uniformity
 from fencepost.hosts.ptx.values import leaves
 
 SECONDS_PER_QUESTION = 3.0
-SECONDS = 24.0
+SECONDS = 20.0
 
 
 @dataclass

@@ -279,3 +279,22 @@ $done:
     st.shared.u32 [%r5], %r1;
     """
     assert verdict(body).verdict == "race"
+
+
+# ---- masks
+
+
+def test_a_mask_bounds_what_data_can_name() -> None:
+    # Every thread has a column of its own, the data name the row: s[row][tid] with rows of 32 words.
+    body = (
+        SCATTER
+        + """
+    bmsk.clamp.b32 %r13, 0, 3;
+    and.b32 %r14, %r10, %r13;
+    shl.b32 %r15, %r14, 7;
+    add.s32 %r16, %r5, %r15;
+    st.shared.u32 [%r16], %r1;
+    """
+    )
+    assert verdict(body, 32).verdict == "proven"
+    assert verdict(body, 64).verdict != "proven"
