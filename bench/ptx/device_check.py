@@ -168,6 +168,8 @@ def _racecheck(folder: Path, record: Record, left: float) -> Record:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=min(SECONDS, left), check=False)
     except subprocess.TimeoutExpired:
         return record | {"said": "hangs", "errors": 0, "warnings": 0, "first": ""}
+    except OSError as error:
+        return record | {"said": "failed", "errors": 0, "warnings": 0, "first": str(error)}
     text = ran.stdout + ran.stderr
     summary, hazards = _SUMMARY.search(text), _HAZARD.findall(text)
     if summary is None:

@@ -1,6 +1,6 @@
 """Every kernel of the corpus and every variant, compiled and judged: what was expected, the verdict, the time.
 
-    python bench/ptx/run.py [--only NAME] [--delete] [--json FILE]
+    python bench/ptx/run.py [--only NAME] [--delete] [--unoptimized] [--json FILE]
 
 Times are processor time of the judge alone, without the compiler. With --delete, each `bar.sync` of a proven kernel
 is deleted in turn: what is left has to be reported, unless that barrier is called redundant (by itself: of two in a
@@ -44,15 +44,15 @@ class Row:
     note: str = ""
 
 
-def ptx_of(entry: Entry, variant: Variant) -> str:
+def ptx_of(entry: Entry, variant: Variant, optimized: bool = True) -> str:
     """The PTX of a variant."""
-    how = Compilation(entry.target, defines=variant.defines)
+    how = Compilation(entry.target, defines=variant.defines, optimized=optimized)
     return compile_cuda(Source(str(entry.path), entry.text), how).ptx
 
 
-def judge(entry: Entry, variant: Variant) -> Row:
+def judge(entry: Entry, variant: Variant, optimized: bool = True) -> Row:
     """A variant compiled and judged."""
-    text = ptx_of(entry, variant)
+    text = ptx_of(entry, variant, optimized)
     begin = time.process_time()
     try:
         (verdict,) = check(text, block=entry.block, file=f"{entry.name}.ptx")
@@ -108,7 +108,7 @@ def _shown(verdict: KernelVerdict) -> str:
     return f"{first.code} {first.severity} {lines}: {first.message}"
 
 
-def deletions(entry: Entry) -> Iterator[Row]:
+def deletions(entry: Entry, optimized: bool = True) -> Iterator[Row]:
     """Each barrier of a proven kernel deleted in turn: that has to be reported, or the barrier is redundant.
 
     What fencepost calls redundant is run by `simulate.py`, which shares no code with it."""
@@ -116,7 +116,7 @@ def deletions(entry: Entry) -> Iterator[Row]:
     from fencepost.hosts.ptx.edits import barriers, global_pair
     from fencepost.hosts.ptx.parse import parse
 
-    text, launch = ptx_of(entry, entry.variants[0]), Launch(entry.block)
+    text, launch = ptx_of(entry, entry.variants[0], optimized), Launch(entry.block)
     whole = launch.judge(text, entry.name)
     if whole.verdict != "proven":
         return
@@ -181,11 +181,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--delete", action="store_true", help="delete each barrier of the right kernels")
     parser.add_argument("--json", help="write the rows there as well")
     parser.add_argument("--right", action="store_true", help="the kernels as they stand, not their variants")
+    parser.add_argument("--unoptimized", action="store_true", help="compile without optimization")
     options = parser.parse_args(argv)
     rows: list[Row] = []
     for entry in corpus(options.only):
         variants = entry.variants[:1] if options.right else entry.variants
-        for row in deletions(entry) if options.delete else (judge(entry, each) for each in variants):
+        optimized = not options.unoptimized
+        judged = (judge(entry, each, optimized) for each in variants)
+        for row in deletions(entry, optimized) if options.delete else judged:
             rows.append(row)
             print_row(row)
     if not rows:

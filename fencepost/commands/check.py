@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit 1 as well if nothing was found but not everything was looked at",
     )
     add_as_is_argument(parser)
-    add_ptx_arguments(parser)
+    add_ptx_arguments(parser, builds=True)
     parser.add_argument(
         "--format",
         choices=FORMATS,

@@ -17,11 +17,13 @@ __all__ = [
     "read_ptx_file",
     "refuse_cuda_options",
 ]
-FOR_CUDA = ("block", "param", "kernel", "define", "include", "distinct_pointers")
+FOR_CUDA = ("block", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
 """Options that say something about CUDA and PTX alone."""
 
 
-def add_ptx_arguments(parser: argparse.ArgumentParser, *, pointers: bool = False) -> None:
+def add_ptx_arguments(
+    parser: argparse.ArgumentParser, *, pointers: bool = False, builds: bool = False
+) -> None:
     """How CUDA is compiled and launched, where the file does not say."""
     group = parser.add_argument_group("CUDA and PTX")
     group.add_argument(
@@ -45,6 +47,12 @@ def add_ptx_arguments(parser: argparse.ArgumentParser, *, pointers: bool = False
     group.add_argument(
         "-I", "--include", action="append", default=[], metavar="DIR", help="where the compiler finds headers"
     )
+    if builds:
+        group.add_argument(
+            "--as-compiled",
+            action="store_true",
+            help="judge the optimized code alone, not the order of the source beside it",
+        )
     if pointers:
         group.add_argument(
             "--distinct-pointers",
@@ -89,5 +97,6 @@ def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> Ptx
         tuple(options.include),
         options.target or "",
         bool(getattr(options, "distinct_pointers", False)),
+        bool(getattr(options, "as_compiled", False)),
     )
     return read_file(name, source, asked)

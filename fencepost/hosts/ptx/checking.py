@@ -12,6 +12,7 @@ from fencepost.hosts.ptx.judge import judge
 from fencepost.hosts.ptx.launch import MOST_THREADS, parameter_key
 from fencepost.hosts.ptx.module import Module, PtxError, Routine
 from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.prove import SECONDS
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 Result = TypeVar("Result")
@@ -26,15 +27,16 @@ def check_text(
     params: Mapping[str, int],
     kernel: str | None,
     file: str,
+    seconds: float = SECONDS,
 ) -> list[KernelVerdict]:
-    """Judges the kernels of a text."""
+    """Judges the kernels of a text, each within some seconds of processor time, runs of blocks not counted."""
     try:
         module = parse(text)
         chosen = _chosen(module, kernel)
         _check_launch(chosen, block, params)
     except PtxError as error:
         raise PtxError(f"{file}: {error}") from None
-    return [with_deep_stack(partial(judge, module, routine, block, params)) for routine in chosen]
+    return [with_deep_stack(partial(judge, module, routine, block, params, seconds)) for routine in chosen]
 
 
 def _chosen(module: Module, name: str | None) -> list[Routine]:

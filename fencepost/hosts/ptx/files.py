@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
 from fencepost.hosts.ptx.asked_launch import Launch
@@ -15,6 +15,10 @@ from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.nvrtc import Compilation
+    from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
 
@@ -30,6 +34,8 @@ class Asked:
     includes: tuple[str, ...] = ()
     target: str = ""
     distinct_pointers: bool = False
+    as_compiled: bool = False
+    """Whether the optimized code is judged alone, not the order of the source beside it."""
 
 
 def is_thread_level(name: str, text: str) -> bool:
@@ -73,6 +79,15 @@ class PtxFile:
         names = self.parameter_names(verdict.kernel)
         return JudgedPtx(self.source.name, verdict, self.ptx, self.cuda, names)
 
+    def builds(self) -> Builds:
+        """The builds that are judged: CUDA is also judged in the order of its source."""
+        from fencepost.hosts.ptx.unoptimized import Builds, builds_of
+
+        if self.cuda is None or self.asked.as_compiled:
+            return Builds(self.ptx)
+        begin_phase("compiling with NVRTC, without optimization")
+        return builds_of(self.ptx, self.cuda, _compilation(self.asked))
+
     def with_ptx(self, text: str) -> PtxFile:
         """The same file with changed PTX; a PTX file is then another text."""
         return replace(self, ptx=Source(self.ptx.name, text))
@@ -92,16 +107,20 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
+    builds = file.builds()
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            yield file.judged(file.launch(kernel).judge(file.ptx.text, kernel))
+            launch = file.launch(kernel)
+            found = builds.judge(kernel, launch.block, launch.params or {})
         except PtxError as error:
             yield unread(error, file.ptx)
             return
         except FencepostError as error:
             error.source = error.source or file.source
             yield error
+            continue
+        yield from map(file.judged, found)
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:
@@ -118,26 +137,32 @@ def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:
 def unread(error: PtxError, ptx: Source) -> FencepostError:
     """PTX that cannot be read, with the line that is to blame."""
     said = str(error).removeprefix(f"{ptx.name}: ")
-    match = re.match(r"line (\d+): ", said)
+    match = re.match(r"line (\d+), column (\d+): ", said)
     if match is None:
         return FencepostError(f"this PTX cannot be read: {said}", code="FP432", source=ptx)
     line = int(match[1])
     text = ptx.line(line)
-    indent = len(text) - len(text.lstrip())
-    span = Span(line, indent + 1, line, max(len(text), indent + 1) + 1)
+    column = min(int(match[2]), len(text) + 1)
+    span = Span(line, column, line, max(len(text), column) + 1)
     return FencepostError(
         f"this PTX cannot be read: {said[match.end() :]}", [Mark(span)], code="FP432", source=ptx
     )
 
 
+def _compilation(asked: Asked) -> Compilation:
+    """How the user wants CUDA to be compiled."""
+    from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation
+
+    template = (asked.kernel,) if asked.kernel and "<" in asked.kernel else ()
+    return Compilation(asked.target or DEFAULT_ARCHITECTURE, asked.defines, asked.includes, template)
+
+
 def _compiled(cuda: Source, asked: Asked) -> Source:
     """The PTX of a CUDA file."""
-    from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, compile_cuda
+    from fencepost.hosts.ptx.nvrtc import compile_cuda
 
     begin_phase("compiling with NVRTC")
-    template = (asked.kernel,) if asked.kernel and "<" in asked.kernel else ()
-    how = Compilation(asked.target or DEFAULT_ARCHITECTURE, asked.defines, asked.includes, template)
-    return Source(f"{cuda.name} (PTX)", compile_cuda(cuda, how).ptx)
+    return Source(f"{cuda.name} (PTX)", compile_cuda(cuda, _compilation(asked)).ptx)
 
 
 def _wanted(source: Source, ptx: Source, wanted: str | None) -> list[str]:

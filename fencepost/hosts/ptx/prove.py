@@ -51,7 +51,9 @@ def places(flow: Flow) -> Iterable[tuple[Place, Instruction]]:
 class Prover:
     """Asks all questions about one kernel under one launch."""
 
-    def __init__(self, module: Module, routine: Routine, flow: Flow, launch: Launch) -> None:
+    def __init__(
+        self, module: Module, routine: Routine, flow: Flow, launch: Launch, seconds: float = SECONDS
+    ) -> None:
         self.flow = flow
         self.evaluator = Evaluator(module, routine, flow, launch)
         self.forms = ClosedForms(self.evaluator)
@@ -61,7 +63,7 @@ class Prover:
             self.evaluator,
             self.forms,
             self.questions,
-            Budget(SECONDS_PER_QUESTION, time.thread_time() + SECONDS),
+            Budget(SECONDS_PER_QUESTION, time.thread_time() + seconds),
         )
         self.divergence = Divergence(self.evaluator, self.races, self.questions)
         self.barriers: dict[Place, str] = {}
@@ -71,6 +73,14 @@ class Prover:
                 self.uniformity.matters.add(place.block)
             if found.barrier:
                 self.barriers[place] = found.barrier
+
+    def takes_alike(self, branch: int) -> bool:
+        """Whether all threads that come to a branch take it alike, for a reason that is easy to see."""
+        conditions = [
+            self.forms.closed(self.evaluator.edge(branch, following))
+            for following in self.flow.successors[branch]
+        ]
+        return all(self.uniformity.uniform(each, branch) for each in conditions)
 
     def prove(self) -> Proof:
         """All questions, until enough is known to be in the way."""

@@ -26,6 +26,8 @@ STEPS_PER_SECOND = 1_200_000
 """What z3 counts as its resources, about a second's worth."""
 WIDE = 48
 """Bits in which an offset is computed if it may not fit 32."""
+LARGEST_LAYOUT = 1 << 24
+"""No parameter that shared memory is laid out by is larger than that."""
 ENOUGH = 6
 """So many pairs that may meet are enough to look at."""
 BATCH = 24
@@ -149,7 +151,8 @@ class Races:
                 instruction = self.evaluator.flow.blocks[block].instructions[index]
                 own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
                 held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
-                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
+                parts = [part for each in held for part in self.evaluator.values.conjuncts(each)]
+                yield Touch(reached, footprint, tuple(each for each in parts if each.known != 1), interval)
 
     def conditions(self, block: int) -> tuple[Expression, ...]:
         """What holds for a thread at a block, in closed form."""
@@ -356,16 +359,17 @@ class Races:
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
         inside = leaves(touch.footprint.offset)
-        found = []
-        for condition in touch.conditions:
-            own = [
-                leaf
-                for leaf in leaves(condition)
-                if leaf.leaf.kind in ("opaque", "carried") and self.questions.uniformity.varies(leaf)
-            ]
-            if all(leaf in inside for leaf in own):
-                found.append(condition)
-        return found
+
+        def of_no_use(part: Expression) -> bool:
+            return any(
+                leaf.leaf.kind in ("opaque", "carried")
+                and leaf not in inside
+                and self.questions.uniformity.varies(leaf)
+                for leaf in leaves(part)
+            )
+
+        found = [self.evaluator.values.weakened(each, of_no_use) for each in touch.conditions]
+        return [each for each in found if each.known != 1]
 
     def _meet(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula:
         """The bytes overlap and, for two plain writes, the values differ."""
@@ -429,9 +433,20 @@ class Races:
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
         found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
+        found += self._assumed()
         if threads != "any":
             warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
             found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+        return found
+
+    def _assumed(self) -> list[Formula]:
+        """What the launch takes for granted about 32-bit parameters."""
+        z3, found = self.questions.z3, []
+        for each in self.evaluator.launch.assumptions:
+            value = self.questions.bounded(each.parameter, 32)
+            found += [z3.ULE(each.at_least, value), z3.ULE(value, LARGEST_LAYOUT)]
+            if each.power_of_two:
+                found.append(value & (value - 1) == 0)
         return found
 
     def _size(self, axis: int) -> Formula:
