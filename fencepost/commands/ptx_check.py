@@ -1,4 +1,4 @@
-"""The verdicts of `check` on CUDA and PTX."""
+"""`fencepost check` on CUDA and PTX: the kernels of a file judged one after the other."""
 
 from __future__ import annotations
 

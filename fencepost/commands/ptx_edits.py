@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.output import print_json, print_styled, put_text, say
 from fencepost.commands.ptx_files import PtxFile, located_errors, read_ptx_file
-from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 from fencepost.phases import begin_phase
@@ -19,6 +18,7 @@ from fencepost.report.words import plural
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.global_memory import GlobalPair
     from fencepost.hosts.ptx.source_edits import Compiler, EditedSource
+    from fencepost.hosts.ptx.unoptimized import Builds
     from fencepost.ir.source import Source
 
 
@@ -185,17 +185,22 @@ def _inserted_cuda(file: PtxFile) -> Changed:
 def _compiler(file: PtxFile) -> Compiler:
     from fencepost.hosts.ptx.source_edits import Compiler
 
-    known: dict[str, str] = {file.source.text: file.ptx.text}
+    known: dict[str, PtxFile] = {file.source.text: file}
+    builds: dict[str, Builds] = {}
 
-    def compile_(text: str) -> str:
+    def compiled(text: str) -> PtxFile:
         if text not in known:
-            known[text] = file.recompiled(text).ptx.text
+            known[text] = file.recompiled(text)
         return known[text]
 
-    def launch(kernel: str) -> Launch:
-        return file.launch(kernel)
+    def judge(text: str, kernel: str) -> KernelVerdict:
+        if text not in builds:
+            builds[text] = compiled(text).builds()
+        launch = file.launch(kernel)
+        (verdict,) = builds[text].judge(kernel, launch.block, launch.params or {})
+        return verdict
 
-    return Compiler(compile_, launch, file.source.name)
+    return Compiler(lambda text: compiled(text).ptx.text, judge, file.launch, file.source.name)
 
 
 # ---------------------------------------------------------------- the commands

@@ -29,6 +29,8 @@ class Compiler:
 
     compile: Callable[[str], str]
     """The PTX of a text."""
+    judge: Callable[[str, str], KernelVerdict]
+    """The verdict on a kernel in a text, in the order of the source as well."""
     launch: Callable[[str], Launch]
     """For a kernel by its name in PTX."""
     name: str
@@ -141,12 +143,12 @@ def _kept_because(
 def _compile_again(text: str, edited: EditedSource, compiler: Compiler) -> None:
     """Judges what the compiler makes of the changed text; it stays as it was if that is not as good."""
     try:
-        ptx = compiler.compile(edited.text)
-        after = {each: compiler.launch(each).judge(ptx, each) for each in edited.before}
+        before = {each: compiler.judge(text, each) for each in edited.before}
+        after = {each: compiler.judge(edited.text, each) for each in edited.before}
     except FencepostError as error:
         after = {}
         edited.notes.append(f"without them the file does not compile: {error.message}")
-    if after and all(as_good(after[each], before) for each, before in edited.before.items()):
+    if after and all(as_good(after[each], before[each]) for each in edited.before):
         edited.after = after
         return
     if after:
@@ -160,9 +162,8 @@ def _compile_again(text: str, edited: EditedSource, compiler: Compiler) -> None:
 
 def insert_source(text: str, kernels: Sequence[str], compiler: Compiler) -> EditedSource:
     """Puts barriers where races are until no kernel has any; a kernel that cannot be mended whole stays as it is."""
-    ptx = compiler.compile(text)
     edited = EditedSource(text)
-    edited.before = {each: compiler.launch(each).judge(ptx, each) for each in kernels}
+    edited.before = {each: compiler.judge(text, each) for each in kernels}
     edited.after = dict(edited.before)
     for kernel in kernels:
         if edited.after[kernel].verdict == "race":
@@ -183,7 +184,7 @@ def _mend(edited: EditedSource, kernel: str, compiler: Compiler) -> None:
             return None  # no place for a statement
         if _barrier_counts(ptx, given) != others:
             return None  # a kernel that nobody asked about would get it as well
-        tried[text] = {each: compiler.launch(each).judge(ptx, each) for each in given}
+        tried[text] = {each: compiler.judge(text, each) for each in given}
         harmless = all(_no_worse(tried[text][each], given[each]) for each in given if each != kernel)
         return tried[text][kernel] if harmless else None
 
