@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from fencepost.hosts.ptx.judge import judge
 from fencepost.hosts.ptx.launch import MOST_THREADS, parameter_key
@@ -14,6 +15,7 @@ from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.prove import SECONDS
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
+Result = TypeVar("Result")
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION = 200_000
 """Expressions are followed by recursion, and unrolled loops make them deep."""
@@ -60,9 +62,9 @@ def _check_launch(
             raise PtxError(f"no kernel has a parameter `{name}`")
 
 
-def with_deep_stack(task: Callable[[], KernelVerdict]) -> KernelVerdict:
+def with_deep_stack(task: Callable[[], Result]) -> Result:
     """Runs a task in a thread whose stack allows deep recursion."""
-    found: list[KernelVerdict] = []
+    found: list[Result] = []
     failed: list[BaseException] = []
 
     def run() -> None:

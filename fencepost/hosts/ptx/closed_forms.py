@@ -28,7 +28,7 @@ class ClosedForms:
     def iteration(self, loop: Loop, width: int = 32) -> Expression:
         """How often the back edge was taken since the loop was entered."""
         leaf = self.values.leaf(Leaf("iteration", f"k{loop.header}", loop.header), 32)
-        return leaf if width == 32 else self.values.extend(leaf, width, False)
+        return self._same_width(leaf, width)
 
     def closed(self, value: Expression) -> Expression:
         """The expression with every carried leaf replaced that has a formula."""
@@ -82,7 +82,7 @@ class ClosedForms:
     def _same_width(self, value: Expression, width: int) -> Expression:
         if value.width < width:
             return self.values.extend(value, width, False)
-        return self.values.extract(value, 0, width)
+        return value if value.width == width else self.values.extract(value, 0, width)
 
     def varies(self, value: Expression, loop: Loop) -> bool:
         """Whether an expression may differ between iterations of a loop."""

@@ -189,12 +189,23 @@ def _cvt(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
 def _bfe(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     width = b.width(args[0])
     if is_signed(instruction):
-        return b.function(instruction.opcode, args, width)
+        return _signed_field(b, instruction, args)
     start, length = (
         b.extend(b.extract(each, 0, 8), width, False) if b.width(each) == 32 else each for each in args[1:3]
     )
     ones = b.binary("sub", b.binary("shl", b.constant(1, width), length), b.constant(1, width))
     return b.binary("and", b.binary("lshr", args[0], start), ones)
+
+
+def _signed_field(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """`bfe.s32`: the field shifted up to the sign and down again, if it is known where the field lies."""
+    width = b.width(args[0])
+    start, length = (getattr(each, "known", None) for each in args[1:3])
+    if start is None or length is None or not length & 0xFF:
+        return b.function(instruction.opcode, args, width)
+    end = min((start & 0xFF) + (length & 0xFF), width)
+    above = b.binary("shl", args[0], b.constant(width - end, width))
+    return b.binary("ashr", above, b.constant(min(width - end + (start & 0xFF), width - 1), width))
 
 
 def _bfi(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:

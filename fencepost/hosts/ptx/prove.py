@@ -74,6 +74,14 @@ class Prover:
             if found.barrier:
                 self.barriers[place] = found.barrier
 
+    def takes_alike(self, branch: int) -> bool:
+        """Whether all threads that come to a branch take it alike, for a reason that is easy to see."""
+        conditions = [
+            self.forms.closed(self.evaluator.edge(branch, following))
+            for following in self.flow.successors[branch]
+        ]
+        return all(self.uniformity.uniform(each, branch) for each in conditions)
+
     def prove(self) -> Proof:
         """All questions, until enough is known to be in the way."""
         proof = Proof()

@@ -26,6 +26,8 @@ STEPS_PER_SECOND = 1_200_000
 """What z3 counts as its resources, about a second's worth."""
 WIDE = 48
 """Bits in which an offset is computed if it may not fit 32."""
+LARGEST_LAYOUT = 1 << 24
+"""No parameter that shared memory is laid out by is larger than that."""
 ENOUGH = 6
 """So many pairs that may meet are enough to look at."""
 BATCH = 24
@@ -431,9 +433,20 @@ class Races:
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
         found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
+        found += self._assumed()
         if threads != "any":
             warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
             found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+        return found
+
+    def _assumed(self) -> list[Formula]:
+        """What the launch takes for granted about 32-bit parameters."""
+        z3, found = self.questions.z3, []
+        for each in self.evaluator.launch.assumptions:
+            value = self.questions.bounded(each.parameter, 32)
+            found += [z3.ULE(each.at_least, value), z3.ULE(value, LARGEST_LAYOUT)]
+            if each.power_of_two:
+                found.append(value & (value - 1) == 0)
         return found
 
     def _size(self, axis: int) -> Formula:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+from fencepost.hosts.ptx.parameter_roles import roles_of
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
@@ -73,6 +75,8 @@ class Setup:
     seed: int = 1
     blocks: int = 4
     seconds: float = 2.0
+    layout: int | None = None
+    """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class Unfaithful(Exception):
     """The run depends on something that is not computed here."""
 
 
+@lru_cache(maxsize=8)
 def tainted_registers(flow: Flow) -> set[str]:
     """Registers whose value may depend on an instruction that is not simulated."""
     instructions = [each for number in flow.order for each in flow.blocks[number].instructions]
@@ -225,6 +230,10 @@ class Simulation:
         """For branches that barriers depend on: which way each thread went each time, and how often."""
         self.seen = Seen()
         self.end = time.thread_time() + setup.seconds
+        self.roles = roles_of(flow)
+        self.positions = np.zeros(len(flow.blocks), dtype=np.int64)
+        for block, at in flow.position.items():
+            self.positions[block] = at
 
     def run(self) -> Seen:
         """Until every thread is done or time is up."""
@@ -261,7 +270,7 @@ class Simulation:
 
     def _step(self, running: Threads) -> None:
         """Runs the group that is furthest behind to the end of its block."""
-        order = np.array([self.flow.position[int(b)] for b in self.blocks[running]]) * 1_000_000
+        order = self.positions[self.blocks[running]] * 1_000_000
         order += self.indices[running]
         who = running[order == order.min()]
         number, index = int(self.blocks[who[0]]), int(self.indices[who[0]])
@@ -579,10 +588,13 @@ class Simulation:
         key = name if offset == 0 else f"{name}+{offset}"
         if key in self.setup.parameters:
             return self.setup.parameters[key] % (1 << width_of(kind))
-        if kind[1:] == "64":
+        if kind[1:] == "64" and key in self.roles.pointers:
             number = sum(each.name < name for each in self.routine.parameters)
             return (number + 1 << POINTERS) + (offset << 32)
-        return 0x3F800000 if kind == "f32" else self.setup.number
+        if kind in ("f32", "f64"):
+            return 0x3F800000 if kind == "f32" else 0x3FF0000000000000
+        fits = self.setup.layout is not None and key in self.roles.layout
+        return self.setup.layout if fits and self.setup.layout is not None else self.setup.number
 
     def _store(self, instruction: Instruction, here: Place, who: Threads) -> None:
         """`st`, `red` and `atom`; an atomic adds one, which is as good as what it would do."""

@@ -53,11 +53,8 @@ class Builds:
         return together(compiled, unoptimized)
 
 
-def builds_of(cuda: Source, how: Compilation, as_compiled: bool = False) -> Builds:
-    """Compiles a CUDA file; twice, unless only the code as compiled is asked for."""
-    compiled = Source(f"{cuda.name} (PTX)", compile_cuda(cuda, how).ptx)
-    if as_compiled:
-        return Builds(compiled)
+def builds_of(compiled: Source, cuda: Source, how: Compilation) -> Builds:
+    """The build that there is of a CUDA file, and one without optimization."""
     try:
         ptx = compile_cuda(cuda, replace(how, optimized=False)).ptx
     except FencepostError as error:
