@@ -95,6 +95,15 @@ class PtxFile:
         cuda = Source(self.source.name, text)
         return replace(self, cuda=cuda, ptx=_compiled(cuda, self.asked))
 
+    def builds(self) -> Builds:
+        """The builds that are judged: CUDA is also judged in the order of its source."""
+        from fencepost.hosts.ptx.unoptimized import Builds, builds_of
+
+        if self.cuda is None or self.asked.as_compiled:
+            return Builds(self.ptx)
+        begin_phase("compiling with NVRTC, without optimization")
+        return builds_of(self.ptx, self.cuda, self.asked.compilation)
+
 
 def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
@@ -105,7 +114,7 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
-    builds = _builds(file)
+    builds = file.builds()
     launched = _launched(file) if file.asked.block is None else {}
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
@@ -138,16 +147,6 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
         except (OSError, UnicodeDecodeError):
             continue
     return launched_blocks("\n".join(texts))
-
-
-def _builds(file: PtxFile) -> Builds:
-    """The builds that are judged: CUDA is also judged in the order of its source."""
-    from fencepost.hosts.ptx.unoptimized import Builds, builds_of
-
-    if file.cuda is None or file.asked.as_compiled:
-        return Builds(file.ptx)
-    begin_phase("compiling with NVRTC, without optimization")
-    return builds_of(file.ptx, file.cuda, file.asked.compilation)
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:
