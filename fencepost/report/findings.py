@@ -123,10 +123,17 @@ def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
         word, text = notes.pop()
         notes.append((word, f"{text}; it would also {_settles(others, spans)}"))
     elif others:
-        titles = [finding_diagnostic(other, source, spans, "").title for other in others[:MOST_TITLES]]
+        titles = [_title_with_lines(other, source, spans) for other in others[:MOST_TITLES]]
         more = [f"{len(others) - MOST_TITLES} more"] if len(others) > MOST_TITLES else []
         notes.append(("also", "; ".join([*titles, *more])))
     return replace(found, notes=tuple(notes))
+
+
+def _title_with_lines(finding: Finding, source: Source, spans: Spans) -> str:
+    """What a finding is, where no excerpt shows it: of a race, with the lines of the two accesses."""
+    title = finding_diagnostic(finding, source, spans, "").title
+    lines = _lines((finding.first.op, finding.second.op), spans) if isinstance(finding, Race) else ""
+    return f"{title} ({lines})" if lines else title
 
 
 def _settles(findings: Sequence[Finding], spans: Spans) -> str:
