@@ -17,6 +17,7 @@ import argparse
 import json
 import multiprocessing
 import re
+import resource
 import sys
 import warnings
 from collections import Counter
@@ -45,7 +46,9 @@ from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.versions import require_triton
 
 SECONDS = 300
-"""After which a build is taken as hung."""
+"""Of processor time, after which a build is taken as hung,"""
+WAITED = 10 * SECONDS
+"""and of any time."""
 _LINES = re.compile(r",? !dbg !\d+|^!.*$|^\s*(?:#dbg_|call void @llvm\.dbg\.).*$", re.M)
 """Line information of LLVM's text."""
 
@@ -129,9 +132,9 @@ def judge_apart(entry: Entry, target: str) -> Found:
     process.start()
     theirs.close()
     try:
-        if ours.poll(SECONDS):
+        if ours.poll(WAITED):
             return ours.recv()  # type: ignore[no-any-return]
-        problem = f"nothing after {SECONDS} s"
+        problem = f"nothing after {WAITED} s"
     except EOFError:
         process.join()
         problem = f"the process ended ({process.exitcode})"
@@ -143,6 +146,7 @@ def judge_apart(entry: Entry, target: str) -> Found:
 
 def _answer(pipe: Connection, entry: Entry, target: str) -> None:
     warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     try:
         with without(*ASSEMBLY, *BINARIES):
             found = judge(entry, target)
