@@ -4,7 +4,7 @@ A branch that some threads take to their end, passing no barrier, is no divergen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.effects import effect
@@ -55,7 +55,25 @@ def dependences_of_those_who_stay(flow: Flow, barriers: set[int]) -> dict[int, s
         if len(successors) > 1 and number in flow.reached and ends_otherwise(flow, number, barriers):
             ways = [each for each in successors if flow.reachable([each]) & barriers] or successors
         kept.append(ways)
+    for number in flow.reached - _leading_to(flow.exit, kept):
+        # The only way out of a loop is no early exit: without it, nothing would be behind the loop.
+        kept[number] = flow.successors[number]
     return flow.dependences_along(kept)
+
+
+def _leading_to(block: int, successors: Sequence[Sequence[int]]) -> set[int]:
+    """The blocks from which a block is reached."""
+    before: dict[int, list[int]] = {}
+    for number, following in enumerate(successors):
+        for each in following:
+            before.setdefault(each, []).append(number)
+    found, todo = {block}, [block]
+    while todo:
+        for each in before.get(todo.pop(), ()):
+            if each not in found:
+                found.add(each)
+                todo.append(each)
+    return found
 
 
 def ends_otherwise(flow: Flow, branch: int, barriers: set[int]) -> bool:
@@ -78,7 +96,8 @@ def conditional_branches(flow: Flow) -> set[int]:
     """The branches that all threads must take alike, because a barrier depends on them."""
     barriers = barrier_blocks(flow)
     dependences = dependences_of_those_who_stay(flow, barriers)
-    return {branch for block in barriers for branch in deciding(dependences, block)}
+    found = {branch for block in barriers for branch in deciding(dependences, block)}
+    return {branch for branch in found if not ends_otherwise(flow, branch, barriers)}
 
 
 class Divergence:
@@ -90,13 +109,16 @@ class Divergence:
         self.questions = questions
         self.flow = evaluator.flow
         self._answers: dict[tuple[int, frozenset[int], str], dict[str, int] | None] = {}
-        self.dependences = dependences_of_those_who_stay(self.flow, barrier_blocks(self.flow))
+        self.barrier_blocks = barrier_blocks(self.flow)
+        self.dependences = dependences_of_those_who_stay(self.flow, self.barrier_blocks)
 
     def doubts(self, barrier: Place, threads: Threads) -> list[Doubt]:
         """The branches on which threads may part before a barrier."""
         found = []
         dependences = self.dependences if threads == "any" else self.flow.control_dependences
         for branch in sorted(deciding(dependences, barrier.block)):
+            if threads == "any" and ends_otherwise(self.flow, branch, self.barrier_blocks):
+                continue
             common = frozenset(
                 loop.header for loop in self.flow.loops_around(branch) if barrier.block in loop
             )

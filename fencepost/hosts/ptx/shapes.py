@@ -57,7 +57,8 @@ def misshapen(parts: tuple[str, ...], operands: tuple[Operand, ...]) -> str | No
         return f"the first operand of `{name}` is no register"
     if name in ("bar", "barrier", "cp") and len(parts) < 2:
         return f"`{name}` does not say what it does"
-    if name == "cp" and "shared" in " ".join(parts) and len(operands) < 2:
+    copies = name == "cp" and "mbarrier" not in parts and "shared" in " ".join(parts)
+    if copies and len(operands) < 2:
         return "`cp` has no two addresses"
     if any(isinstance(each, Group) and not each.items for each in operands) and name != "call":
         return f"an operand of `{name}` is empty"
