@@ -7,6 +7,7 @@ part of its statement, so that nothing gets between the two. Whatever is put in 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.host_code import without_comments
@@ -73,15 +74,17 @@ def places_before(text: str, line: int, after: int | None = None) -> list[int]:
         before = [place for place in each.statements if place < end]
         for place in [place for place in reversed(before) if place >= start] or before[-1:]:
             found[place] = sum(other.is_loop and other.start <= place <= other.end for other in around)
-    if after is not None:
-        other, behind = _extent(text, after)
-        loops = [each for each in around if each.is_loop and each.start < behind and other < each.end]
-        found = {
-            place: depth
-            for place, depth in found.items()
-            if other < place or any(each.start <= place <= each.end for each in loops)
-        }
-    return sorted(found, key=lambda place: found[place])
+    kept = found if after is None else _behind(found, _extent(text, after), around)
+    return sorted(kept, key=lambda place: found[place])
+
+
+def _behind(places: Iterable[int], other: tuple[int, int], around: Sequence[Braces]) -> list[int]:
+    """The places behind another statement, or in a loop with it."""
+    start, end = other
+    loops = [each for each in around if each.is_loop and each.start < end and start < each.end]
+    return [
+        place for place in places if start < place or any(each.start <= place <= each.end for each in loops)
+    ]
 
 
 def _extent(text: str, line: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
 from fencepost.hosts.ptx.questions import Questions
-from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Touch
+from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Threads, Touch
 from fencepost.hosts.ptx.uniformity import Uniformity
 from fencepost.hosts.ptx.values import leaves
 
@@ -99,32 +99,26 @@ class Prover:
             return
         block = {place for place, kind in self.barriers.items() if kind == "block"}
         warp = {place for place, kind in self.barriers.items() if kind == "warp" and self._orders_warp(place)}
-        outcome = Outcome()
         dead = self._dead_edges({place.block for place in block})
-        walk = Walk(self.flow, lambda place, _: place in block, dead)
-        copies = Copies(self.flow, block).in_flight()
-        for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
+        self._ask(block, "other warps" if warp else "any", dead, proof)
+        if warp and not proof.candidates:
+            self._ask(block | warp, "same warp", dead, proof)
+
+    def _ask(
+        self, barriers: set[Place], threads: Threads, dead: frozenset[tuple[int, int]], proof: Proof
+    ) -> None:
+        """The questions about some pairs of threads in all intervals between some barriers."""
+        outcome = Outcome()
+        walk = Walk(self.flow, lambda place, _: place in barriers, dead)
+        copies = Copies(self.flow, barriers).in_flight()
+        for start in (None, *sorted(barriers, key=lambda each: (each.block, each.index))):
             interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
-            self.races.interval(interval, "other warps" if warp else "any", outcome)
+            self.races.interval(interval, threads, outcome)
             if len(outcome.candidates) > ENOUGH or len(outcome.open) >= ENOUGH_OPEN:
                 break
         proof.open += outcome.open
         proof.candidates += outcome.candidates
         proof.weak += outcome.weak
-        if warp and not proof.candidates:
-            within = Outcome()
-            walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
-            copies = Copies(self.flow, block | warp).in_flight()
-            for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
-                interval = walk.interval(start).with_copies(
-                    copies.get(start, ()) if start is not None else ()
-                )
-                self.races.interval(interval, "same warp", within)
-                if len(within.candidates) > ENOUGH or len(within.open) >= ENOUGH_OPEN:
-                    break
-            proof.open += within.open
-            proof.candidates += within.candidates
-            proof.weak += within.weak
 
     def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
         """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""

@@ -376,22 +376,26 @@ class Values:
             if left.known is not None and right.known is not None:
                 return self.constant(int(FOLD[operation](left.known, right.known, left.width)), 1)
         if operation == "eq":
-            difference = self._linear(left, right, -1) if left.width > 1 else None
-            if difference is not None and difference.known is not None:
-                return self.constant(int(difference.known == 0), 1)
-            for one, other in ((left, right), (right, left)):
-                if one.known is not None and self.upper(other) < one.known:
-                    return self.constant(0, 1)
-            if left.number > right.number:
-                left, right = right, left
-        elif operation in ("slt", "sle") and self.upper(left) < half and self.upper(right) < half:
+            return self._equal(left, right)
+        if operation in ("slt", "sle") and self.upper(left) < half and self.upper(right) < half:
             return self.binary("ult" if operation == "slt" else "ule", left, right)
-        elif operation in ("ult", "ule"):
+        if operation in ("ult", "ule"):
             if right.known is not None and self.upper(left) < right.known + (operation == "ule"):
                 return self.constant(1, 1)
             if left.known is not None and self.upper(right) < left.known + (operation == "ult"):
                 return self.constant(0, 1)
         return self._make(operation, 1, (left, right))
+
+    def _equal(self, left: Expression, right: Expression) -> Expression:
+        difference = self._linear(left, right, -1) if left.width > 1 else None
+        if difference is not None and difference.known is not None:
+            return self.constant(int(difference.known == 0), 1)
+        for one, other in ((left, right), (right, left)):
+            if one.known is not None and self.upper(other) < one.known:
+                return self.constant(0, 1)
+        if left.number > right.number:
+            left, right = right, left
+        return self._make("eq", 1, (left, right))
 
     def _without_common(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
         """Both sides of a signed comparison without the thread's own part, if that is the same: signed index
