@@ -122,6 +122,16 @@ def test_a_fence_behind_the_barrier_in_other_threads_is_not() -> None:
     assert "FP008" in {each.code for each in verdict(body, 32).findings}
 
 
+def test_a_block_must_not_end_while_its_memory_is_copied_out() -> None:
+    body = kernels.STORE.partition("    cp.async.bulk.wait_group")[0] + "$copied:\n"
+    found = verdict(body, 32)
+    assert found.verdict == "race" and "the block can end" in found.findings[0].message
+    assert (
+        verdict(body.replace("$copied:", "    cp.async.bulk.wait_group.read 0;\n$copied:"), 32).verdict
+        == "proven"
+    )
+
+
 def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
     found = verdict(kernels.RING.replace("fence.proxy.async.shared::cta;", ""), 64)
     assert found.verdict == "proven"

@@ -14,7 +14,7 @@ import numpy as np
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.clocks import Threads
 from fencepost.hosts.ptx.exact.mbarriers import Operation
-from fencepost.hosts.ptx.exact.problems import NotExact
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import NOBODY, Touch
 from fencepost.hosts.ptx.intervals import Place
 
@@ -28,6 +28,8 @@ class BulkCopies:
     def __init__(self, run: Run, boxes: Mapping[object, int] | None) -> None:
         self.run = run
         self.boxes: dict[object, int] = dict(boxes or {})
+        self.reading: dict[int, tuple[int, int, Place]] = {}
+        """By thread, the column and clock of its last copy out of shared memory, and where it was issued."""
         self.seen: set[object] = set()
         """The tensor maps that copies used."""
         self.groups = np.zeros(run.count, dtype=np.int64)
@@ -93,6 +95,7 @@ class BulkCopies:
             raise NotExact("a tensor copy whose box is not known", place)
         column = np.array([run.clocks.column(("bulk", thread), thread, False)])
         clock = np.array([self.groups[thread] + 1], dtype=np.int32)
+        self.reading[thread] = (int(column[0]), int(clock[0]), place)
         kept, starts = run.inside(place, who, np.array([start], dtype=np.uint64), size)
         if kept.size:
             run.touch(
@@ -114,6 +117,20 @@ class BulkCopies:
         if size:
             self.boxes[key] = size
         return size
+
+    def unfinished(self) -> list[Problem]:
+        """Copies that may still read shared memory when the block ends, and its memory is given to another."""
+        return [
+            Problem(
+                "FP001",
+                "the block can end while a copy that thread {1} issued still reads its shared memory",
+                (place, place),
+                (thread, thread),
+                "wait for the copies before the end: cp.async.bulk.wait_group.read 0",
+            )
+            for thread, (column, clock, place) in self.reading.items()
+            if self.run.clocks.seen[thread, column] < clock
+        ]
 
     def group(self, left: int | None, who: Threads) -> None:
         """A commit, or a wait that leaves so many groups."""

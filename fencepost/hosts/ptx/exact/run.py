@@ -58,6 +58,7 @@ class Run(Accesses):
             if running.size:
                 self.advance(self.next_group(running))
             elif not (self.state != DONE).any():
+                self.found.problems += self.bulk.unfinished()
                 break
             elif not self._go_on():
                 self._stuck()
