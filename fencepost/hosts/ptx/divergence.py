@@ -55,7 +55,25 @@ def dependences_of_those_who_stay(flow: Flow, barriers: set[int]) -> dict[int, s
         if len(successors) > 1 and number in flow.reached and ends_otherwise(flow, number, barriers):
             ways = [each for each in successors if flow.reachable([each]) & barriers] or successors
         kept.append(ways)
+    ending = _that_end(flow, kept)
+    # A loop that is left only to the thread's end keeps its exit: without it, nothing would come after anything.
+    kept = [ways if number in ending else flow.successors[number] for number, ways in enumerate(kept)]
     return flow.dependences_along(kept)
+
+
+def _that_end(flow: Flow, successors: list[list[int]]) -> set[int]:
+    """The blocks from which the end is reached along some successors."""
+    before: dict[int, list[int]] = {}
+    for number, ways in enumerate(successors):
+        for following in ways:
+            before.setdefault(following, []).append(number)
+    found, todo = {flow.exit}, [flow.exit]
+    while todo:
+        for number in before.get(todo.pop(), ()):
+            if number not in found:
+                found.add(number)
+                todo.append(number)
+    return found
 
 
 def ends_otherwise(flow: Flow, branch: int, barriers: set[int]) -> bool:
@@ -78,7 +96,8 @@ def conditional_branches(flow: Flow) -> set[int]:
     """The branches that all threads must take alike, because a barrier depends on them."""
     barriers = barrier_blocks(flow)
     dependences = dependences_of_those_who_stay(flow, barriers)
-    return {branch for block in barriers for branch in deciding(dependences, block)}
+    found = {branch for block in barriers for branch in deciding(dependences, block)}
+    return {branch for branch in found if not ends_otherwise(flow, branch, barriers)}
 
 
 class Divergence:
@@ -90,13 +109,16 @@ class Divergence:
         self.questions = questions
         self.flow = evaluator.flow
         self._answers: dict[tuple[int, frozenset[int], str], dict[str, int] | None] = {}
-        self.dependences = dependences_of_those_who_stay(self.flow, barrier_blocks(self.flow))
+        self.barrier_blocks = barrier_blocks(self.flow)
+        self.dependences = dependences_of_those_who_stay(self.flow, self.barrier_blocks)
 
     def doubts(self, barrier: Place, threads: Threads) -> list[Doubt]:
         """The branches on which threads may part before a barrier."""
         found = []
         dependences = self.dependences if threads == "any" else self.flow.control_dependences
         for branch in sorted(deciding(dependences, barrier.block)):
+            if threads == "any" and ends_otherwise(self.flow, branch, self.barrier_blocks):
+                continue
             common = frozenset(
                 loop.header for loop in self.flow.loops_around(branch) if barrier.block in loop
             )
