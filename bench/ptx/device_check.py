@@ -76,7 +76,8 @@ def _ptx(entry: Any, variant: Any) -> str:
 
 def _pruned(entry: Any) -> str | None:
     """A kernel without its redundant barriers; None if every one is needed."""
-    from fencepost.hosts.ptx.edits import Launch, prune
+    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.edits import prune
 
     text = _ptx(entry, entry.variants[0])
     pruned = prune(text, entry.name, Launch(entry.block)).text

@@ -94,8 +94,8 @@ def judged(module: Module, routine: Routine, block: Block | None, limits: tuple[
         answer = ours.recv()
     process.join()
     if answer is None:
-        why = f"no answer: the process ended with {process.exitcode}"
-        return Row(file, routine.name, block, "no answer", float(limits[0]), 0, 0, 0, "", (why,))
+        ended = f"no answer: the process ended with {process.exitcode}"
+        return Row(file, routine.name, block, "no answer", float(limits[0]), 0, 0, 0, "", (ended,))
     verdict, seconds, megabytes = answer
     said = [f"{each.severity}: {each.message} [{each.first}, {each.second}]" for each in verdict.findings]
     why = tuple(said + [str(each) for each in verdict.reasons])[:6]

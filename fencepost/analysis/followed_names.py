@@ -38,11 +38,13 @@ class FollowedNames:
     makes: dict[Name, set[Name]] = field(default_factory=dict)
     """For each name: the other names that are made from it."""
     parameters: Parameters = field(default_factory=Parameters)
+    waves: int = 1
+    """How many waves run the kernel: conditions on a loop's variable and `wave` change where they do for any."""
 
     @classmethod
     def of(cls, flow: Flow) -> FollowedNames:
         """Those of a kernel and its functions."""
-        names = cls()
+        names = cls(waves=flow.trace.waves)
         bodies: list[tuple[str, Body]] = [("", flow.trace)]
         bodies += [(function.name, function) for function in flow.trace.functions()]
         asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
@@ -145,7 +147,7 @@ class FollowedNames:
                 wanted.setdefault(loop.var, []).append(loop.index)
             if loop.var in wanted:
                 parts = wanted[loop.var]
-                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
+                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts, self.waves)
                 if self.rounds[loop] is not None:
                     self.followed.add((function, loop.var))
 

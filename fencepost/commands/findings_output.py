@@ -55,12 +55,12 @@ class TextOutput:
 
     def add_ptx(self, found: JudgedPtx) -> None:
         """Print what was found in a kernel that is judged thread by thread."""
-        from fencepost.hosts.ptx.shown_findings import conclusion, distinct, reason_lines
+        from fencepost.hosts.ptx.shown_findings import conclusion, distinct, kind_of, reason_lines
 
         self.judged += 1
         self.unproven += not found.errors and not found.proven
         for each in (each for each in distinct(found) if each.severity == "error"):
-            name = "race" if each.code == "FP001" else "divergent barrier"
+            name = kind_of(each)
             self.counts[name] = self.counts.get(name, 0) + 1
         self.show_ptx(found)
         if self.options.quiet and found.proven:
@@ -156,9 +156,10 @@ class TextOutput:
 
     def summary(self) -> str:
         """All files in one line."""
+        from fencepost.hosts.ptx.shown_findings import MANY
         from fencepost.report.words import plural
 
-        many = {"access out of range": "accesses out of range"}
+        many = {"access out of range": "accesses out of range", **MANY}
         found = [plural(number, name, many.get(name, "")) for name, number in self.counts.items() if number]
         parts = [", ".join(found) or "nothing found" if self.unproven else ", ".join(found)]
         parts += [f"{plural(self.unproven, 'kernel')} not proven clean"] if self.unproven else []

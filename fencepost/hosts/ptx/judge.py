@@ -3,27 +3,35 @@ undecided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
-from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, shown_block
+from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
 QUICK_SECONDS = 0.7
 """For a run before the proof is tried: most kernels are right, and runs prove nothing."""
 SLOW_SECONDS = 2.0
+MIXED_SECONDS = 5.0
+"""For runs with small and large parameters."""
+IN_STEP = "; if the threads of a warp run in step"
+WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
 
@@ -39,6 +47,10 @@ class Case:
     def site(self, place: Place) -> Site:
         """Where an instruction stands."""
         return self.flow.blocks[place.block].instructions[place.index].site
+
+    def position(self, place: Place) -> tuple[int, int]:
+        """Which comes first; functions stand elsewhere in the text than where they are called."""
+        return self.flow.position[place.block], place.index
 
 
 def axes_of(routine: Routine) -> frozenset[str]:
@@ -57,11 +69,18 @@ def _axes(operand: Operand) -> set[str]:
 
 
 def judge(
-    module: Module, routine: Routine, block: tuple[int, int, int] | None, params: Mapping[str, int]
+    module: Module,
+    routine: Routine,
+    block: tuple[int, int, int] | None,
+    params: Mapping[str, int],
+    seconds: float = SECONDS,
 ) -> KernelVerdict:
-    """The verdict on one kernel."""
+    """The verdict on one kernel; its proof is given up after some seconds."""
     launch = launch_of(routine, block, params, axes_of(routine))
     try:
+        routine = inlined(module, routine)
+        launch = launch_of(routine, block, params, axes_of(routine))
+        routine = followed(module, routine, launch)
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
@@ -75,11 +94,11 @@ def judge(
         if found.refused
     ]
     if refused:
-        return _undecided(routine, launch, _first_of_each(refused), (barriers, accesses))
+        return _exactly(case, (barriers, accesses))
     counts = (barriers, accesses)
     if launch.block is not None:
-        return judge_block(case, counts, SECONDS)
-    return judge_blocks(case, counts)
+        return judge_block(case, counts, seconds)
+    return judge_blocks(case, counts, seconds)
 
 
 def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
@@ -93,9 +112,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     proof = prover.prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
-        holds = launch.describe(len(routine.parameters)) + (
-            "; if the threads of a warp run in step" if weak else ""
-        )
+        holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
         return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
     if runs.cut_short:
         runs.usual(SLOW_SECONDS)
@@ -131,19 +148,27 @@ def _assuming(case: Case, proof: Proof, seconds: float) -> Launch | None:
     return None
 
 
-def judge_blocks(case: Case, counts: tuple[int, int]) -> KernelVerdict:
+def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
     """The verdict where nothing says the block: for every block if there is a proof, or else for usual ones."""
     routine, launch = case.routine, case.launch
-    proof = Prover(case.module, routine, case.flow, launch, SECONDS_FOR_EVERY_BLOCK).prove()
+    proof = Prover(case.module, routine, case.flow, launch, min(seconds, SECONDS_FOR_EVERY_BLOCK)).prove()
     holds = launch.describe(len(routine.parameters))
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
     found: dict[Block, KernelVerdict] = {}
     for block in blocks_to_try(case.module, routine, case.flow, launch):
         one = replace(case, launch=replace(launch, block=block, largest=block))
-        found[block] = judge_block(one, counts, SECONDS / MOST_BLOCKS)
+        found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
         if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
             break
+    racy = found and all(each.verdict == "race" for each in found.values())
+    if racy and launch.largest[1] == 1 and fits(case.module, routine, case.flow, launch, WARP):
+        # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
+        warp = judge_block(
+            replace(case, launch=replace(launch, block=WARP, largest=WARP)), counts, seconds / 4
+        )
+        if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
+            found[WARP] = warp
     return together(routine, found, holds, counts)
 
 
@@ -167,6 +192,13 @@ def together(
         reasons.append(Reason("no usual block keeps its accesses inside shared memory: give the block"))
     kept = tuple(_first_of_each(reasons)[:10])
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
+
+
+def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
+    """The verdict on a kernel with synchronization that only a run follows."""
+    found = Judge(case.module, case.routine, case.flow, case.launch).decide()
+    name = case.routine.name
+    return KernelVerdict(name, found.verdict, found.findings, found.reasons, found.holds_for, *counts)
 
 
 class Runs:
@@ -211,22 +243,34 @@ class Runs:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
             self._run(Setup(block, parameters), parameters == launch.parameters)
-        for seed in range(2, 12):
-            if self.faithful and not self.show_a_race and (proof.candidates or proof.doubts or proof.open):
-                parameters = {**(self._mixed(seed) if seed > 4 else {}), **launch.parameters}
-                self._run(Setup(block, parameters, prod(block), seed, seconds=QUICK_SECONDS), True)
+        if not (proof.candidates or proof.doubts or proof.open):
+            return
+        for seed in range(2, 6):
+            self._again(Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS))
+        end = time.thread_time() + MIXED_SECONDS
+        for parameters in self._mixed():
+            if time.thread_time() > end:
+                break
+            given = {**parameters, **launch.parameters}
+            self._again(Setup(block, given, prod(block), seconds=QUICK_SECONDS))
 
-    def _mixed(self, seed: int) -> dict[str, int]:
+    def _again(self, setup: Setup) -> None:
+        if self.faithful and not self.show_a_race:
+            self._run(setup, True)
+
+    def _mixed(self) -> Iterator[dict[str, int]]:
         """Small and large values, mixed, for numbers that shared memory is not laid out by: counts of steps are
         often small where sizes are large."""
-        roles, chance = roles_of(self.case.flow), Random(seed)
-        block = self.case.launch.block
-        assert block is not None
-        return {
-            each.name: chance.choice((1, 2, 3, block[0], prod(block), 1000))
+        roles = roles_of(self.case.flow)
+        names = [
+            each.name
             for each in self.case.routine.parameters
             if each.type in ("u32", "s32", "b32") and each.name not in roles.layout | roles.pointers
-        }
+        ]
+        choices = list(range(1 << min(len(names), 10)))
+        Random(1).shuffle(choices)
+        for bits in choices:
+            yield {name: 1000 if bits >> at & 1 else 2 for at, name in enumerate(names)}
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case
@@ -308,7 +352,7 @@ def _thread(setup: Setup, number: int) -> Thread:
 
 
 def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int]) -> Finding:
-    order = sorted(range(2), key=lambda at: case.site(conflict.places[at]).ptx_line)
+    order = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
     places_, threads = [conflict.places[at] for at in order], [conflict.threads[at] for at in order]
     sites = [case.site(place) for place in places_]
     doing = [_doing(case, place) for place in places_]

@@ -158,7 +158,8 @@ class Races:
                 instruction = self.evaluator.flow.blocks[block].instructions[index]
                 own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
                 held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
-                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
+                parts = [part for each in held for part in self.evaluator.values.conjuncts(each)]
+                yield Touch(reached, footprint, tuple(each for each in parts if each.known != 1), interval)
 
     def conditions(self, block: int) -> tuple[Expression, ...]:
         """What holds for a thread at a block, in closed form."""
@@ -367,16 +368,17 @@ class Races:
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
         inside = leaves(touch.footprint.offset)
-        found = []
-        for condition in touch.conditions:
-            own = [
-                leaf
-                for leaf in leaves(condition)
-                if leaf.leaf.kind in ("opaque", "carried") and self.questions.uniformity.varies(leaf)
-            ]
-            if all(leaf in inside for leaf in own):
-                found.append(condition)
-        return found
+
+        def of_no_use(part: Expression) -> bool:
+            return any(
+                leaf.leaf.kind in ("opaque", "carried")
+                and leaf not in inside
+                and self.questions.uniformity.varies(leaf)
+                for leaf in leaves(part)
+            )
+
+        found = [self.evaluator.values.weakened(each, of_no_use) for each in touch.conditions]
+        return [each for each in found if each.known != 1]
 
     def _meet(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula:
         """The bytes overlap and, for two plain writes, the values differ."""

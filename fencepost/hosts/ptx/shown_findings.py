@@ -6,6 +6,7 @@ A place is a line of the CUDA file wherever line tables name one; otherwise a li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -32,7 +33,27 @@ _VERBS = (
     ("red", "updates"),
     ("bar", "waits"),
     ("mbarrier", "uses"),
+    ("mbarrier.init", "initializes"),
+    ("wmma.store", "writes"),
+    ("wgmma", "reads"),
+    ("cp.async.bulk", "copies into"),
+    ("cp.reduce", "reads"),
 )
+KINDS = {
+    "FP001": "race",
+    "FP002": "divergent barrier",
+    "FP003": "barrier out of step",
+    "FP006": "mbarrier out of step",
+    "FP007": "missing proxy fence",
+}
+"""What findings are called when they are counted."""
+MANY = {"barrier out of step": "barriers out of step", "mbarrier out of step": "mbarriers out of step"}
+
+
+def kind_of(finding: Finding) -> str:
+    """What a finding is called when it is counted: a wait for an mbarrier that never ends is a deadlock."""
+    waits = "mbarrier" in finding.second.instruction or "never completes" in finding.message
+    return "deadlock" if finding.code == "FP002" and waits else KINDS[finding.code]
 
 
 # ---------------------------------------------------------------- diagnostics
@@ -68,6 +89,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
         notes.append(("ptx", " and ".join(both)))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
+    if finding.build:
+        notes.append(("build", finding.build))
     if finding.fix:
         notes.append(("fix", _worded(judged, finding.fix)))
     origins = tuple(_origin(judged, site) for site in sites)
@@ -118,6 +141,8 @@ def _doing(finding: Finding, site: Site, thread: Thread) -> str:
         else site.instruction.split()[1]
     )
     verb = next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
+    if ".global.shared" in opcode:
+        verb = "reads"
     what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
     return f"thread ({', '.join(map(str, thread))}) {verb}{what}"
 
@@ -162,11 +187,9 @@ def conclusion(judged: JudgedPtx) -> str:
 def _found(judged: JudgedPtx) -> str:
     verdict, found = judged.verdict, distinct(judged)
     errors = [each for each in found if each.severity == "error"]
-    races = sum(each.code == "FP001" for each in errors)
-    divergences = len(errors) - races
     warnings = len(found) - len(errors)
-    parts = [plural(races, "race")] if races else []
-    parts += [plural(divergences, "divergent barrier")] if divergences else []
+    counted = Counter(kind_of(each) for each in sorted(errors, key=lambda each: each.code))
+    parts = [plural(number, kind, MANY.get(kind, "")) for kind, number in counted.items()]
     parts += [plural(warnings, "warning")] if warnings else []
     if verdict.verdict == "undecided":
         parts.append("not decided")
@@ -174,8 +197,9 @@ def _found(judged: JudgedPtx) -> str:
 
 
 def reason_lines(judged: JudgedPtx) -> list[str]:
-    """Why a kernel is not decided, a line each."""
-    return [_reason(judged, each) for each in judged.verdict.reasons]
+    """Why a kernel is not decided, and what else there is to say, a line each."""
+    notes = [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
+    return [*(_reason(judged, each) for each in judged.verdict.reasons), *notes]
 
 
 def _reason(judged: JudgedPtx, reason: Reason) -> str:
@@ -247,6 +271,7 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
         "shared_accesses": verdict.shared_accesses,
         "findings": [_finding_json(judged, each) for each in verdict.findings],
         "reasons": [_reason_json(judged, each) for each in verdict.reasons],
+        "notes": [_worded(judged, each) for each in verdict.notes],
     }
 
 
@@ -255,15 +280,17 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "severity": finding.severity,
         "message": _worded(judged, finding.message),
-        "first": _site_json(finding.first) | {"thread": list(finding.threads[0])},
-        "second": _site_json(finding.second) | {"thread": list(finding.threads[1])},
+        "first": site_json(finding.first) | {"thread": list(finding.threads[0])},
+        "second": site_json(finding.second) | {"thread": list(finding.threads[1])},
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _worded(judged, finding.fix) or None,
+        "build": "unoptimized" if finding.build else "compiled",
     }
 
 
-def _site_json(site: Site) -> dict[str, Any]:
+def site_json(site: Site) -> dict[str, Any]:
+    """Where an instruction stands, for programs."""
     return {
         "instruction": site.instruction,
         "ptx_line": site.ptx_line,
@@ -276,5 +303,5 @@ def _site_json(site: Site) -> dict[str, Any]:
 def _reason_json(judged: JudgedPtx, reason: Reason) -> dict[str, Any]:
     return {
         "message": _worded(judged, reason.message),
-        "site": _site_json(reason.site) if reason.site else None,
+        "site": site_json(reason.site) if reason.site else None,
     }

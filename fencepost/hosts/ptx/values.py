@@ -349,15 +349,20 @@ class Values:
             return left
         return None
 
+    def not_negative(self, value: Expression) -> bool:
+        """Whether a signed number is not negative. A stride that is doubled in a loop does not become so."""
+        half = 1 << (value.width - 1)
+        if value.operation == "shl" and self.upper(value.arguments[0]) < half:
+            return any(leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1]))
+        return self.upper(value) < half
+
     def _sdiv(self, left: Expression, right: Expression) -> Expression | None:
-        half = 1 << (left.width - 1)
-        if self.upper(left) < half and self.upper(right) < half:
+        if self.not_negative(left) and self.not_negative(right):
             return self.binary("udiv", left, right)
         return None
 
     def _srem(self, left: Expression, right: Expression) -> Expression | None:
-        half = 1 << (left.width - 1)
-        if self.upper(left) < half and self.upper(right) < half:
+        if self.not_negative(left) and self.not_negative(right):
             return self.binary("urem", left, right)
         return None
 
@@ -502,6 +507,26 @@ class Values:
         if value.operation == "function":
             return self.function(str(value.payload), arguments, value.width)
         return self.binary(value.operation, arguments[0], arguments[1])
+
+    def conjuncts(self, condition: Expression) -> list[Expression]:
+        """The parts of a condition that all have to hold."""
+        if condition.operation == "and" and condition.width == 1:
+            return [part for each in condition.arguments for part in self.conjuncts(each)]
+        if condition.operation == "not" and condition.arguments[0].operation == "or":
+            sides = condition.arguments[0].arguments
+            return [part for each in sides for part in self.conjuncts(self.invert(each))]
+        return [condition]
+
+    def weakened(self, condition: Expression, unknown: Callable[[Expression], bool]) -> Expression:
+        """What a condition says without its unknown parts; it holds wherever the condition does."""
+        if condition.operation in ("and", "or") and condition.width == 1:
+            sides = [self.weakened(each, unknown) for each in condition.arguments]
+            return self.binary(condition.operation, sides[0], sides[1])
+        if condition.operation == "not" and condition.arguments[0].operation in ("and", "or"):
+            other = "or" if condition.arguments[0].operation == "and" else "and"
+            sides = [self.weakened(self.invert(each), unknown) for each in condition.arguments[0].arguments]
+            return self.binary(other, sides[0], sides[1])
+        return self.constant(1, 1) if unknown(condition) else condition
 
     def substitute(
         self, value: Expression, replaced: Callable[[Expression], Expression | None]

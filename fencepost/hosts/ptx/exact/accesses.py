@@ -1,0 +1,259 @@
+"""Accesses to shared memory, each noted with its clock: plain ones, copies, matrix instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fencepost.hosts.ptx.effects import Access, destinations
+from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.descriptors import units_of
+from fencepost.hosts.ptx.exact.machine import Machine
+from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.shadow import Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.instructions import types_of
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.lanes import Bits
+from fencepost.hosts.ptx.module import Group, Instruction, Module, Routine, width_of
+from fencepost.hosts.ptx.simulate import Setup, Threads
+
+WARP = 32
+KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
+MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+
+
+@dataclass
+class Found:
+    """What one run showed."""
+
+    clashes: list[Clash] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    outside: Place | None = None
+    """An access outside of every shared variable."""
+    unwritten: int | None = None
+    """A matrix instruction or copy that reads bytes which nothing has written."""
+    boxes: dict[object, int] = field(default_factory=dict)
+    """Bytes of the boxes of tensor maps that were taken for granted."""
+
+
+class Accesses(Machine):
+    """A machine that notes what its threads touch."""
+
+    def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: Needed) -> None:
+        super().__init__(module, routine, flow, setup, needed)
+        self.found = Found()
+        self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
+
+    def touch(self, touch: Touch) -> None:
+        """Notes an access and what it clashes with."""
+        self.found.clashes += self.shadow.touch(touch)
+
+    def inside(self, place: Place, who: Threads, where: Bits, size: int) -> tuple[Threads, Bits]:
+        """Accesses that lie inside a shared variable."""
+        fine = self.memory.inside(where, size)
+        if not fine.all():
+            self.found.outside = place
+        return who[fine], where[fine]
+
+    def access(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """`ld`, `st`, `atom`, `cp.async`, `ldmatrix` and `stmatrix`."""
+        for access in self.needed.accesses[place]:
+            where = self.addresses(access.address, who, place)
+            if access.generic:
+                shared = where < np.uint64(self.memory.shared.size)
+                self._elsewhere(instruction, place, who[~shared])
+                who, where = who[shared], where[shared]
+            if access.rows:
+                count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
+                some = who % WARP < 8 * count
+                self._touch(access, place, who[some], where[some], None)
+                for target in destinations(instruction):
+                    self.make_up(target, who)
+                continue
+            values = self._values(access, who) if self.needed.values and access.kind == "write" else None
+            self._touch(access, place, who, where, values)
+            self._move(instruction, access, who, where)
+
+    def _elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        if who.size:
+            for target in destinations(instruction):
+                self.make_up(target, who)
+
+    def _touch(
+        self, access: Access, place: Place, who: Threads, where: Bits, values: tuple[Bits, ...] | None
+    ) -> None:
+        kept, starts = self.inside(place, who, where, access.size)
+        if values is not None and kept.size != who.size:
+            fine = self.memory.inside(where, access.size)
+            values = tuple(each[fine] for each in values)
+        columns, clocks = kept, self.clocks.own(kept)
+        if access.kind == "copy":
+            columns = np.array([self.copy_column(int(t)) for t in kept], dtype=np.int64)
+            clocks = (self.groups[kept] + 1).astype(np.int32)
+        self.touch(
+            Touch(
+                KINDS[access.kind],
+                self.number_of(place),
+                kept,
+                starts.astype(np.int64),
+                access.size,
+                columns,
+                clocks,
+                values=values,
+            )
+        )
+
+    def copy_column(self, thread: int) -> int:
+        """The column of a thread's `cp.async`."""
+        return self.clocks.column(("cp.async", thread), thread, True)
+
+    def _values(self, access: Access, who: Threads) -> tuple[Bits, ...] | None:
+        return self._chunks(access.values, access.size, who) if access.values else None
+
+    def _move(self, instruction: Instruction, access: Access, who: Threads, where: Bits) -> None:
+        """What the access does to registers and to memory."""
+        if access.kind == "read":
+            self._load_shared(instruction, who, where)
+        elif access.kind == "write" and self.needed.values:
+            self._store_shared(instruction, who, where)
+        else:
+            self.spoil(where, access.size)
+            for target in destinations(instruction):
+                self.make_up(target, who)
+
+    def spoil(self, where: Bits, size: int) -> None:
+        """Memory holds something that is not known."""
+        if self.needed.values and where.size:
+            cells = (where.astype(np.int64)[:, None] + np.arange(size)).reshape(-1)
+            cells = cells[cells < self.memory.shared.size]
+            self.shared_made_up[cells] = True
+            self.memory.shared[cells] = (self.made_up.fresh(cells) & np.uint64(0xFF)).astype(np.uint8)
+
+    def _load_shared(self, instruction: Instruction, who: Threads, where: Bits) -> None:
+        kind = types_of(instruction)[-1]
+        size = max(width_of(kind) // 8, 1)
+        limit = np.int64(self.memory.shared.size - 16)
+        for number, target in enumerate(destinations(instruction)):
+            if not self.needed.values:
+                self.make_up(target, who)
+                continue
+            at = np.minimum(where.astype(np.int64) + number * size, limit)
+            bits = self.memory.load_shared(at.astype(np.uint64), min(size, 8))
+            flags = np.zeros(who.shape, dtype=bool)
+            for byte in range(size):
+                flags |= self.shared_made_up[at + byte]
+            self.write(target, who, bits)
+            self.made_up.set(target, who, flags)
+
+    def _store_shared(self, instruction: Instruction, who: Threads, where: Bits) -> None:
+        last = instruction.operands[-1]
+        size = max(width_of(types_of(instruction)[-1]) // 8, 1)
+        limit = np.int64(self.memory.shared.size - 16)
+        for number, item in enumerate(last.items if isinstance(last, Group) else (last,)):
+            at = np.minimum(where.astype(np.int64) + number * size, limit)
+            self.memory.store_shared(
+                at.astype(np.uint64), min(size, 8), self.read(item, who, min(8 * size, 64)).bits
+            )
+            flags = self.made_up.of(item, who)
+            for byte in range(size):
+                self.shared_made_up[at + byte] = flags
+
+    def copy_groups(self, form: forms.Grouping, who: Threads) -> None:
+        """`cp.async.commit_group` and its waits."""
+        if form.left is None or form.uncommitted:
+            self.groups[who] += 1
+        if form.left is not None:
+            columns = np.array([self.copy_column(int(t)) for t in who], dtype=np.int64)
+            clocks = (self.groups[who] - form.left).astype(np.int32)
+            self.clocks.seen[who, columns] = np.maximum(self.clocks.seen[who, columns], clocks)
+
+    # ---- matrix instructions
+
+    def wgmma(self, form: forms.Wgmma, instruction: Instruction, place: Place, lanes: Threads) -> None:
+        """A warp's part of a wgmma: reads that are in flight until a wait."""
+        column = self.wgmma_column(int(lanes[0]) // WARP)
+        clock = int(self.wgmma_groups[lanes[0]]) + 1
+        for operand, extent, transposed in form.operands:
+            found = self.certain(operand, lanes, 64, place)
+            if np.unique(found).size != 1:
+                raise NotExact("a wgmma whose lanes have different descriptors", place)
+            units = units_of(int(found[0]), extent, transposed, form.element)
+            self._warp_touch("read", place, self._knowing(lanes), units, (column, clock))
+        if self.needed.values:
+            assert isinstance(instruction.operands[0], Group)
+            self.make_up(instruction.operands[0], lanes)
+
+    def _knowing(self, lanes: Threads) -> Threads:
+        """One lane for each state of knowledge about other warps."""
+        others = np.ones(self.clocks.width, dtype=bool)
+        others[lanes] = False
+        _, first = np.unique(self.clocks.seen[lanes][:, others], axis=0, return_index=True)
+        return lanes[first]
+
+    def _warp_touch(
+        self, kind: Kind, place: Place, lanes: Threads, units: Numbers, column: tuple[int, int]
+    ) -> None:
+        """The matrix unit touches units of 16 bytes for a warp."""
+        threads = np.repeat(lanes, units.size)
+        starts = np.tile(units.astype(np.int64), lanes.size)
+        fine = self.memory.inside(starts.astype(np.uint64), 16)
+        if not fine.all():
+            self.found.outside = place
+        count = int(fine.sum())
+        self.touch(
+            Touch(
+                kind,
+                self.number_of(place),
+                threads[fine],
+                starts[fine],
+                16,
+                np.full(count, column[0]),
+                np.full(count, column[1], dtype=np.int32),
+                True,
+            )
+        )
+
+    def wide_matrix(
+        self, form: forms.WideMatrix, instruction: Instruction, place: Place, lanes: Threads
+    ) -> None:
+        """A fragment of `wmma`, which the lanes of a warp load or store together."""
+        start = int(self.addresses(form.address, lanes, place)[0])
+        if not form.stores:
+            for target in destinations(instruction):
+                self.make_up(target, lanes)
+        if start >= self.memory.shared.size:
+            return
+        stride = form.length
+        if form.stride is not None:
+            stride = int(self.certain(form.stride, lanes, 32, place)[0]) * form.element
+        starts = np.tile(start + stride * np.arange(form.rows), lanes.size)
+        threads = np.repeat(lanes, form.rows)
+        threads, where = self.inside(place, threads, starts.astype(np.uint64), form.length)
+        values = None
+        if form.stores:
+            # All lanes write the fragment together: one value, that nobody else writes.
+            values = tuple(
+                np.full(threads.shape, self.made_up.fresh(lanes[:1])[0])
+                for _ in range(max(form.length // 4, 1))
+            )
+            self.spoil(where, form.length)
+        kind: Kind = "write" if form.stores else "read"
+        self.touch(
+            Touch(
+                kind,
+                self.number_of(place),
+                threads,
+                where.astype(np.int64),
+                form.length,
+                threads,
+                self.clocks.own(threads),
+                values=values,
+            )
+        )
+
+    def wgmma_column(self, warp: int) -> int:
+        """The column of a warp's wgmma."""
+        return self.clocks.column(("wgmma", warp), warp * WARP, False)

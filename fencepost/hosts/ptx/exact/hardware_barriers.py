@@ -1,0 +1,161 @@
+"""`bar` and `barrier` with numbers and counts: who has arrived in the current phase of each, and who waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+from fencepost.hosts.ptx.exact.problems import Problem
+from fencepost.hosts.ptx.intervals import Place
+
+WARP = 32
+
+
+@dataclass
+class Phase:
+    """A barrier in its current phase."""
+
+    column: int
+    number: int
+    completed: int = 0
+    count: int | None = None
+    """How many threads are counted; None: all of the block."""
+    arrived: int = 0
+    threads: list[Threads] = field(default_factory=list)
+    waiting: list[Threads] = field(default_factory=list)
+    known: tuple[Clock, Clock] | None = None
+    place: Place | None = None
+    """The first arrival of this phase."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Threads that arrive together at one barrier."""
+
+    place: Place
+    threads: Threads
+    number: int
+    count: int | None
+    waits: bool
+    aligned: bool
+
+
+class HardwareBarriers:
+    """The sixteen barriers of a block."""
+
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.phases: dict[int, Phase] = {}
+        self.problems: list[Problem] = []
+        self.held_back: dict[int, list[Threads]] = {}
+        """By barrier, threads that arrive once more in a phase that they have arrived in."""
+        self.again: list[Threads] = []
+        """Those of them that can arrive now."""
+
+    def hold_back(self, arrival: Arrival) -> Threads:
+        """Threads that have arrived in this phase already; they arrive again once it is complete."""
+        phase = self.phases.get(arrival.number)
+        if phase is None or not phase.threads:
+            return arrival.threads[:0]
+        twice = np.intersect1d(arrival.threads, np.concatenate(phase.threads))
+        if twice.size:
+            assert phase.place is not None
+            self.held_back.setdefault(arrival.number, []).append(twice)
+            self.problems.append(
+                Problem(
+                    "FP003",
+                    f"thread {{1}} arrives at barrier {arrival.number} twice in one phase",
+                    (phase.place, arrival.place),
+                    (int(phase.threads[0][0]), int(twice[0])),
+                    "wait (bar.sync) for the phase before the next arrival, or for what follows from it",
+                )
+            )
+        return twice
+
+    def arrive(self, arrival: Arrival, live: Threads) -> list[Threads]:
+        """Threads arrive; those that can go on because of it."""
+        if arrival.count is None:
+            return self._arrive(arrival, arrival.threads, live)
+        # With a count, the warps that complete a phase are those that it needs, and no others.
+        found = []
+        units = arrival.threads // WARP if arrival.aligned else arrival.threads
+        for unit in np.unique(units):
+            found += self._arrive(arrival, arrival.threads[units == unit], live)
+        return found
+
+    def _arrive(self, arrival: Arrival, who: Threads, live: Threads) -> list[Threads]:
+        number = arrival.number
+        if number not in self.phases:
+            column = self.clocks.column(("barrier", number), int(who[0]), True)
+            self.phases[number] = Phase(column, number)
+        phase = self.phases[number]
+        self._in_step(phase, arrival, who)
+        released = self.clocks.release(who)
+        phase.known = released if phase.known is None else self.clocks.join(phase.known, released)
+        phase.arrived += WARP if arrival.aligned and arrival.count is not None else who.size
+        phase.threads.append(who)
+        if arrival.waits:
+            phase.waiting.append(who)
+        return self._completed(phase, live)
+
+    def _in_step(self, phase: Phase, arrival: Arrival, who: Threads) -> None:
+        """Whether the arrival counts for this phase in every schedule."""
+        if phase.place is None:
+            phase.place, phase.count = arrival.place, arrival.count
+        first = int(phase.threads[0][0]) if phase.threads else int(who[0])
+        both = (phase.place, arrival.place), (first, int(who[0]))
+        if phase.count != arrival.count:
+            said = [f"{each} threads" if each else "all threads" for each in (phase.count, arrival.count)]
+            self.problems.append(
+                Problem(
+                    "FP003",
+                    f"barrier {phase.number} is used with {said[0]} and with {said[1]} in one phase",
+                    *both,
+                    "give both the same number of threads",
+                )
+            )
+        late = who[self.clocks.seen[who, phase.column] < phase.completed]
+        if late.size:
+            self.problems.append(
+                Problem(
+                    "FP003",
+                    f"thread {{1}} may arrive at barrier {phase.number} one phase too early: nothing tells it that "
+                    "the phase before is complete",
+                    both[0],
+                    (first, int(late[0])),
+                    "let as many threads arrive as the count says, or use another barrier number",
+                )
+            )
+
+    def _completed(self, phase: Phase, live: Threads) -> list[Threads]:
+        if phase.count is None:
+            here = np.concatenate(phase.threads) if phase.threads else live[:0]
+            if np.setdiff1d(live, here).size or not here.size:
+                return []
+        elif phase.arrived < phase.count:
+            return []
+        assert phase.known is not None
+        phase.completed += 1
+        woken = phase.waiting
+        for who in woken:
+            self.clocks.acquire(who, phase.known)
+            self.clocks.learn(who, phase.column, phase.completed)
+        phase.known, phase.arrived, phase.place = None, 0, None
+        phase.threads, phase.waiting = [], []
+        self.again += self.held_back.pop(phase.number, [])
+        return woken
+
+    def ended(self, live: Threads) -> list[Threads]:
+        """Threads have ended: barriers of all threads may be complete without them."""
+        return [
+            who for phase in self.phases.values() if phase.threads for who in self._completed(phase, live)
+        ]
+
+    def waiting_for(self, thread: int) -> Phase | None:
+        """The barrier that a thread waits at."""
+        for phase in self.phases.values():
+            if any(thread in who for who in phase.waiting):
+                return phase
+        return None

@@ -1,0 +1,308 @@
+"""mbarriers in shared memory: arrivals, bytes, phases and waits, and whether each counts for one phase only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+from fencepost.hosts.ptx.exact.problems import Problem
+from fencepost.hosts.ptx.intervals import Place
+
+Known = tuple[Clock, Clock]
+
+
+@dataclass
+class Phase:
+    """What has happened in the current phase."""
+
+    pending: int
+    bytes: int = 0
+    """Bytes that are expected and have not come; below zero if they came first."""
+    known: Known | None = None
+    """What the arrivals have released."""
+    before: Clock | None = None
+    """What is certain to be done before the phase completes: also what the issuers of copies knew."""
+    announced: list[tuple[int, int, Place]] = field(default_factory=list)
+    """Threads that expect bytes without arriving, with their clocks."""
+    touched: Place | None = None
+    """The last operation."""
+
+
+@dataclass
+class Mbarrier:
+    """One mbarrier object."""
+
+    address: int
+    count: int
+    column: int
+    made: Place
+    maker: int
+    phase: Phase
+    completed: int = 0
+    released: dict[int, Known] = field(default_factory=dict)
+    """What a wait for so many completed phases gives."""
+    waited: dict[int, list[tuple[int, int, Place]]] = field(default_factory=dict)
+    """Who has waited for so many completed phases: threads with their clocks."""
+    waiting: list[tuple[int, Threads, Place]] = field(default_factory=list)
+    """Threads that wait, and for how many completed phases."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that threads do with one mbarrier."""
+
+    place: Place
+    threads: Threads
+    amount: int = 1
+
+
+class Mbarriers:
+    """All mbarriers of a block, by address."""
+
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.objects: dict[int, Mbarrier] = {}
+        self.problems: list[Problem] = []
+        self.lazy = False
+        """Whether bytes are not counted: a phase that expects some completes when nothing else can go on."""
+        self.brought: dict[tuple[int, int], list[tuple[object, int, int]]] = {}
+        """By address and phase, the copies: their tensor map, where they went, and their size (0: not known)."""
+        self.expected: dict[tuple[int, int], int] = {}
+        self.ended: dict[int, int] = {}
+        """Phases of objects that were invalidated, by address."""
+
+    def init(self, operation: Operation, address: int) -> None:
+        """Makes an mbarrier."""
+        thread = int(operation.threads[0])
+        old = self.objects.get(address)
+        if old is not None:
+            self._problem(
+                old,
+                operation,
+                "initializes an mbarrier that is in use",
+                "invalidate it before (mbarrier.inval)",
+            )
+        column = self.clocks.column(("mbarrier", address), thread, False)
+        if old is not None:
+            self.ended[address] = old.completed
+        # An object that is made again goes on counting, from an even number: its column must not go back.
+        completed = self.ended[address] + 2 & ~1 if address in self.ended else 0
+        self.clocks.learn(operation.threads, column, completed)
+        made = Mbarrier(address, operation.amount, column, operation.place, thread, Phase(operation.amount))
+        made.completed = completed
+        made.released[completed] = self.clocks.nothing()
+        self.objects[address] = made
+
+    def inval(self, operation: Operation, address: int) -> None:
+        """Ends an mbarrier."""
+        found = self.objects.pop(address, None)
+        if found is not None:
+            self.ended[address] = found.completed
+        if found is not None and found.waiting:
+            self._problem(found, operation, "invalidates an mbarrier that threads wait for", "wait first")
+
+    def in_step(self, found: Mbarrier, operation: Operation) -> None:
+        """Whether what threads do counts for the current phase in every schedule."""
+        late = operation.threads[self.clocks.seen[operation.threads, found.column] < found.completed]
+        if late.size:
+            text = "may arrive or bring bytes one phase too early: nothing tells it that the phase before is complete"
+            self._problem(
+                found,
+                Operation(operation.place, late),
+                text,
+                "wait for the phase before, or give each phase as many arrivals as the mbarrier counts",
+            )
+
+    def arrive(self, found: Mbarrier, operation: Operation) -> list[Threads]:
+        """Threads arrive, each so many times; those that can go on because of it."""
+        total = operation.amount * operation.threads.size
+        if total > found.phase.pending and operation.threads.size > 1:
+            return [
+                who
+                for thread in operation.threads
+                for who in self.arrive(
+                    found, Operation(operation.place, np.array([thread]), operation.amount)
+                )
+            ]
+        self.in_step(found, operation)
+        if total > found.phase.pending:
+            text = f"arrives {total} times in a phase that lacks {found.phase.pending} arrivals"
+            self._problem(found, operation, text, "arrive as often as the mbarrier counts")
+        self._before(found, operation.threads)
+        known = self.clocks.release(operation.threads)
+        found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
+        return self._count(found, operation, total)
+
+    def copies_arrive(
+        self, found: Mbarrier, operation: Operation, known: Known, counted: bool
+    ) -> list[Threads]:
+        """The arrival of a thread's `cp.async`: it releases the copies and nothing else."""
+        self.in_step(found, operation)
+        found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
+        if not counted:
+            self._announce(found, operation)
+            self.clocks.tick(operation.threads)
+            return []
+        self._before(found, operation.threads)
+        self.clocks.tick(operation.threads)
+        return self._count(found, operation, operation.threads.size)
+
+    def _announce(self, found: Mbarrier, operation: Operation) -> None:
+        clocks = self.clocks.own(operation.threads)
+        found.phase.announced += [
+            (int(t), int(c), operation.place) for t, c in zip(operation.threads, clocks, strict=True)
+        ]
+
+    def expect(self, found: Mbarrier, operation: Operation, arrives: bool) -> list[Threads]:
+        """Threads announce bytes."""
+        self.in_step(found, operation)
+        total = operation.amount * operation.threads.size
+        key = (found.address, found.completed)
+        self.expected[key] = self.expected.get(key, 0) + total
+        found.phase.bytes += total
+        found.phase.touched = operation.place
+        if not arrives:
+            self._announce(found, operation)
+            return []
+        return self.arrive(found, Operation(operation.place, operation.threads))
+
+    def bring(self, found: Mbarrier, operation: Operation, tensor_map: object, to: int) -> list[Threads]:
+        """A copy brings its bytes (the amount)."""
+        self.in_step(found, operation)
+        self._before(found, operation.threads)
+        self.clocks.tick(operation.threads)
+        self.brought.setdefault((found.address, found.completed), []).append(
+            (tensor_map, to, operation.amount)
+        )
+        found.phase.bytes -= operation.amount
+        return self._count(found, operation, 0)
+
+    def _before(self, found: Mbarrier, who: Threads) -> None:
+        known = self.clocks.seen[who].max(axis=0)
+        before = found.phase.before
+        if before is not None:
+            known = self.clocks.join((known, known), (before, before))[0]
+        found.phase.before = known
+
+    def _count(self, found: Mbarrier, operation: Operation, arrivals: int) -> list[Threads]:
+        phase = found.phase
+        phase.pending -= arrivals
+        phase.touched = operation.place
+        if phase.pending > 0 or phase.bytes != 0:
+            return []
+        return self.complete(found)
+
+    def complete(self, found: Mbarrier) -> list[Threads]:
+        """The current phase is complete."""
+        phase = found.phase
+        self._nobody_missed(found)
+        self._announced_in_time(found)
+        found.completed += 1
+        known = found.released[found.completed - 1]
+        if phase.known is not None:
+            known = self.clocks.join(known, phase.known)
+        found.released[found.completed] = known
+        found.phase = Phase(found.count)
+        woken = [who for target, who, _ in found.waiting if target == found.completed]
+        for target, who, place in found.waiting:
+            if target == found.completed:
+                self._pass(found, who, target, place)
+        found.waiting = [each for each in found.waiting if each[0] != found.completed]
+        return woken
+
+    def _known_before(self, found: Mbarrier, thread: int) -> int:
+        before = found.phase.before
+        return int(before[thread]) if before is not None else 0
+
+    def _nobody_missed(self, found: Mbarrier) -> None:
+        """Who has waited for the last phase must have done so before this one completes."""
+        for thread, clock, place in found.waited.get(found.completed, ()):
+            if self._known_before(found, thread) < clock:
+                self._missed(found, thread, place)
+                return
+
+    def _missed(self, found: Mbarrier, thread: int, place: Place) -> None:
+        operation = Operation(place, np.array([thread]))
+        text = (
+            "can miss the phase that it waits for: the next phase may complete first, and the parity repeats"
+        )
+        self._problem(
+            found,
+            operation,
+            text,
+            "let the thread arrive (or be waited for) before the next phase can complete",
+        )
+
+    def _announced_in_time(self, found: Mbarrier) -> None:
+        for thread, clock, place in found.phase.announced:
+            if self._known_before(found, thread) < clock:
+                text = "expects bytes for a phase that may be complete by then: no arrival comes after it"
+                self._problem(
+                    found,
+                    Operation(place, np.array([thread])),
+                    text,
+                    "expect before the arrival, or arrive.expect_tx",
+                )
+                return
+
+    # ---- waits
+
+    def targets(self, found: Mbarrier, who: Threads, parity: int) -> Clock:
+        """How many phases are complete after a wait for a parity: the first that fits what a thread knows."""
+        known = self.clocks.seen[who, found.column]
+        found_: Clock = np.where((known & 1) == ((parity + 1) & 1), known, known + 1)
+        return found_
+
+    def wait(self, found: Mbarrier, who: Threads, target: int, place: Place) -> bool:
+        """Threads wait for so many completed phases; whether they can go on."""
+        if found.completed > target:
+            self._missed(found, int(who[0]), place)
+            self._pass(found, who, target, place)
+            return True
+        if found.completed == target:
+            self._pass(found, who, target, place)
+            return True
+        found.waiting.append((target, who, place))
+        return False
+
+    def _pass(self, found: Mbarrier, who: Threads, target: int, place: Place) -> None:
+        self.clocks.acquire(who, found.released[target])
+        self.clocks.learn(who, found.column, target)
+        clocks = self.clocks.own(who)
+        found.waited.setdefault(target, []).extend(
+            (int(t), int(c), place) for t, c in zip(who, clocks, strict=True)
+        )
+
+    # ---- when nothing goes on
+
+    def stuck(self) -> Iterator[tuple[Mbarrier, Threads, Place]]:
+        """Threads that wait for a phase that nothing completes."""
+        for found in self.objects.values():
+            for _, who, place in found.waiting:
+                yield found, who, place
+
+    def complete_lazily(self) -> list[Threads]:
+        """Completes one phase that lacks nothing but bytes."""
+        for found in self.objects.values():
+            if found.phase.pending <= 0 and found.phase.bytes != 0:
+                return self.complete(found)
+        return []
+
+    def _problem(self, found: Mbarrier, operation: Operation, text: str, fix: str) -> None:
+        place = found.phase.touched or found.made
+        thread = int(operation.threads[0])
+        if len(self.problems) < 50:
+            self.problems.append(
+                Problem(
+                    "FP006",
+                    f"thread {{1}} {text}",
+                    (place, operation.place),
+                    (found.maker, thread),
+                    fix,
+                    address=found.address,
+                    size=8,
+                )
+            )

@@ -1,0 +1,156 @@
+"""Which instructions a run has to carry out: those that shared addresses, barriers and the way to them depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
+from fencepost.hosts.ptx.exact.forms import Form, Harmless, Refused, form_of, operands_of
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import Address, Group, Instruction, Negated, Operand, Register, Symbol
+
+
+def registers(operand: Operand) -> Iterator[str]:
+    """The registers in an operand."""
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Negated):
+        yield operand.register.name
+    elif isinstance(operand, Address):
+        yield from registers(operand.base)
+    elif isinstance(operand, Group):
+        for item in operand.items:
+            yield from registers(item)
+
+
+def sources(instruction: Instruction) -> set[str]:
+    """The registers that an instruction reads, its predicate included."""
+    skip = 1 if destinations(instruction) else 0
+    found = {name for operand in instruction.operands[skip:] for name in registers(operand)}
+    return found | ({instruction.guard.name} if instruction.guard is not None else set())
+
+
+@dataclass
+class Needed:
+    """What a run carries out, and the branches that it has to take as the kernel does."""
+
+    flow: Flow
+    values: bool
+    """Whether what is stored in shared memory is needed too."""
+    forms: dict[Place, Form] = field(default_factory=dict)
+    accesses: dict[Place, tuple[Access, ...]] = field(default_factory=dict)
+    places: set[Place] = field(default_factory=set)
+    branches: set[int] = field(default_factory=set)
+    relevant: set[int] = field(default_factory=set)
+    """Blocks with a barrier or an access to shared memory."""
+    parameters: set[str] = field(default_factory=set)
+    specials: set[str] = field(default_factory=set)
+    """Special registers, such as `ctaid.x`, that something depends on."""
+    loads_shared: bool = False
+    """Whether something depends on what is read from shared memory."""
+
+    def __post_init__(self) -> None:
+        self.shared_pointers = any(
+            each.name == "cvta" and "shared" in ".".join(each.parts) and "to" not in each.parts
+            for number in self.flow.order
+            for each in self.flow.blocks[number].instructions
+        )
+        self._definitions: dict[str, list[Place]] = {}
+        self._registers: list[str] = []
+        self._wanted: set[str] = set()
+        for number in self.flow.order:
+            for index, instruction in enumerate(self.flow.blocks[number].instructions):
+                for target in destinations(instruction):
+                    for name in registers(target):
+                        self._definitions.setdefault(name, []).append(Place(number, index))
+        for number in self.flow.order:
+            for index, instruction in enumerate(self.flow.blocks[number].instructions):
+                self._root(Place(number, index), instruction)
+        self._close()
+
+    @property
+    def refused(self) -> dict[Place, str]:
+        """Forms that are not judged."""
+        return {place: each.why for place, each in self.forms.items() if isinstance(each, Refused)}
+
+    def _root(self, place: Place, instruction: Instruction) -> None:
+        form = form_of(instruction)
+        if isinstance(form, Harmless):
+            return
+        touched = () if form is not None else self._touched(instruction)
+        if form is None and not touched:
+            return
+        roots: list[Operand] = [each.address for each in touched]
+        if form is not None:
+            self.forms[place] = form
+            roots += operands_of(form)
+        else:
+            self.accesses[place] = touched
+            if self.values and instruction.name in ("st", "atom", "red"):
+                roots += instruction.operands
+        self.places.add(place)
+        self.relevant.add(place.block)
+        for operand in roots:
+            self._want(registers(operand))
+        if instruction.guard is not None:
+            self._want([instruction.guard.name])
+        self._take_as_is(place.block)
+
+    def _touched(self, instruction: Instruction) -> tuple[Access, ...]:
+        found = effect(instruction).accesses
+        return tuple(each for each in found if not each.generic or self.shared_pointers)
+
+    def _want(self, names: Iterator[str] | list[str]) -> None:
+        for name in names:
+            if name not in self._wanted:
+                self._wanted.add(name)
+                self._registers.append(name)
+
+    def _take_as_is(self, block: int) -> None:
+        """The branches that decide whether a block runs are taken as the kernel takes them."""
+        todo = [block]
+        while todo:
+            for branch in self.flow.control_dependences.get(todo.pop(), ()):
+                if branch not in self.branches:
+                    self.branches.add(branch)
+                    todo.append(branch)
+                    decides = self.flow.blocks[branch]
+                    for register in (decides.guard, decides.index):
+                        if register is not None:
+                            self._want([register.name])
+
+    def _close(self) -> None:
+        while self._registers:
+            name = self._registers.pop()
+            for place in self._definitions.get(name, ()):
+                if place in self.places and place not in self.accesses:
+                    continue
+                self.places.add(place)
+                self._take_as_is(place.block)
+                self._depend(self.flow.blocks[place.block].instructions[place.index])
+
+    def _depend(self, instruction: Instruction) -> None:
+        if instruction.guard is not None:
+            self._want([instruction.guard.name])
+        if instruction.name in ("ld", "ldu"):
+            space = space_of(instruction)
+            address = next(each for each in instruction.operands if isinstance(each, Address))
+            if space == "param" and isinstance(address.base, Symbol):
+                offset = address.offset
+                self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
+            elif space == "shared" or (space is None and self.shared_pointers):
+                self.loads_shared = True
+            if space == "local" or self.values:
+                self._want(registers(address))
+            return
+        if instruction.name == "atom" and not self.values:
+            return
+        for operand in instruction.operands:
+            if hasattr(operand, "name") and not isinstance(operand, Register | Symbol):
+                self.specials.add(operand.name)
+            for item in operand.items if isinstance(operand, Group) else ():
+                if hasattr(item, "name") and not isinstance(item, Register | Symbol):
+                    self.specials.add(item.name)
+        self._want(list(sources(instruction)))

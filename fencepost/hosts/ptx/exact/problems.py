@@ -1,0 +1,33 @@
+"""What a run finds: unordered accesses, waits that never end, barriers out of step; and why a run is not exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fencepost.hosts.ptx.intervals import Place
+
+Code = Literal["FP001", "FP002", "FP003", "FP006", "FP007"]
+
+
+class NotExact(Exception):
+    """The run depends on data, on timing, or on a form that is not followed."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A finding about two places and two threads."""
+
+    code: Code
+    message: str
+    places: tuple[Place, Place]
+    threads: tuple[int, int]
+    fix: str
+    severity: Literal["error", "warning"] = "error"
+    address: int | None = None
+    size: int = 0

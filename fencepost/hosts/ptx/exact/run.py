@@ -1,0 +1,405 @@
+"""The run itself: accesses with their clocks, and what each synchronization instruction passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from fencepost.hosts.ptx.effects import destinations
+from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.accesses import Accesses, Found
+from fencepost.hosts.ptx.exact.bulk_copies import BulkCopies
+from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
+from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation
+from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.shadow import Kind, Touch
+from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.lanes import Bits
+from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine
+from fencepost.hosts.ptx.simulate import AT_BARRIER, AT_COLLECTIVE, DONE, RUNNING, Setup, Threads
+
+WARP = 32
+MOST_CLASHES = 200
+KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
+MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+
+
+class Run(Accesses):
+    """One block, with clocks."""
+
+    def __init__(  # many parameters because a run is of a kernel, with a launch, for what is needed
+        self,
+        module: Module,
+        routine: Routine,
+        flow: Flow,
+        setup: Setup,
+        needed: Needed,
+        boxes: Mapping[object, int] | None = None,
+    ) -> None:
+        super().__init__(module, routine, flow, setup, needed)
+        self.hardware = HardwareBarriers(self.clocks)
+        self.mbarriers = Mbarriers(self.clocks)
+        self.bulk = BulkCopies(self, boxes)
+        self.mbarriers.lazy = boxes is None
+        self.spins: dict[Place, bool] = {}
+
+    def execute_all(self) -> Found:
+        """Until every thread has ended."""
+        while len(self.found.clashes) < MOST_CLASHES:
+            running = np.flatnonzero(self.state == RUNNING)
+            if running.size:
+                self.advance(self.next_group(running))
+            elif not (self.state != DONE).any():
+                break
+            elif not self._go_on():
+                self._stuck()
+                break
+        self.found.problems += self.hardware.problems + self.mbarriers.problems
+        self.found.boxes = dict(self.bulk.boxes)
+        self.found.unwritten = self.shadow.unwritten
+        return self.found
+
+    def _go_on(self) -> bool:
+        """Nobody runs: threads that wait for others which have ended meanwhile, or for bytes."""
+        woken = self.hardware.ended(self.live())
+        self._wake(woken)
+        if not woken and self.mbarriers.lazy:
+            woken = self.mbarriers.complete_lazily()
+            self._wake(woken)
+        if not woken:
+            for number, index in sorted(
+                {(int(self.blocks[t]), int(self.indices[t])) for t in self._at(AT_COLLECTIVE)}
+            ):
+                who = self._at(AT_COLLECTIVE)
+                here = who[(self.blocks[who] == number) & (self.indices[who] == index)]
+                self.state[here] = RUNNING
+                self.advance(here)
+                if (self.state == RUNNING).any():
+                    return True
+        return bool(woken)
+
+    def _at(self, state: int) -> Threads:
+        found: Threads = np.flatnonzero(self.state == state)
+        return found
+
+    def _wake(self, groups: list[Threads]) -> None:
+        for who in groups:
+            self.state[who] = RUNNING
+            self.indices[who] += 1
+            self.passed[who] += 1
+        for who in self.hardware.again:
+            self.state[who] = RUNNING
+        self.hardware.again = []
+
+    def ended(self) -> None:
+        """Barriers of all threads may be complete without those that have ended."""
+        self._wake(self.hardware.ended(self.live()))
+
+    # ---- instructions
+
+    def carry_out(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
+        """One instruction; the threads that go on behind it at once."""
+        form = self.needed.forms.get(place)
+        if form is not None:
+            return self._form(form, instruction, place, who)
+        if place in self.needed.accesses:
+            self.access(instruction, place, self.held(instruction, who, place))
+        elif instruction.name in ("shfl", "vote"):
+            return self._exchange(instruction, place, who)
+        else:
+            self.compute(instruction, place, who)
+        return who
+
+    def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
+        if isinstance(form, forms.HardwareBarrier):
+            return self._hardware(form, instruction, place, who)
+        if isinstance(form, forms.Mbarrier) and form.does.startswith("wait"):
+            return self._wait_mbarrier(form, instruction, place, who)
+        if isinstance(form, forms.WarpBarrier | forms.Elect | forms.Wgmma | forms.WideMatrix):
+            return self._warps(form, instruction, place, who)
+        held = self.held(instruction, who, place)
+        if held.size:
+            if isinstance(form, forms.ProxyFence):
+                self.clocks.fence(held)
+            elif isinstance(form, forms.Mbarrier):
+                self._mbarrier(form, place, held)
+            elif isinstance(form, forms.BulkCopy):
+                self._wake(self.bulk.issue(form, place, held))
+            elif isinstance(form, forms.Grouping):
+                self._group(form, held)
+        return who
+
+    def _group(self, form: forms.Grouping, who: Threads) -> None:
+        if form.of == "bulk":
+            self.bulk.group(form.left, who)
+        elif form.of == "copies":
+            self.copy_groups(form, who)
+        elif form.left is None:
+            self.wgmma_groups[who] += 1
+        else:
+            for warp in np.unique(who // WARP):
+                lanes = who[who // WARP == warp]
+                column = self.wgmma_column(int(warp))
+                self.clocks.learn(lanes, column, (self.wgmma_groups[lanes] - form.left).astype(np.int32))
+
+    # ---- meeting other threads
+
+    def gather(self, lanes: Bits, place: Place, who: Threads) -> Threads:
+        """Threads whose mask of lanes is all here, and those that were here before; the others wait."""
+        if np.unique(lanes).size != 1:
+            raise NotExact("lanes that name different masks", place)
+        self.state[who] = AT_COLLECTIVE
+        waiting = (self.state == AT_COLLECTIVE) & (self.blocks == place.block) & (self.indices == place.index)
+        bits = int(lanes[0])
+        lane, warp = np.arange(self.count) % WARP, np.arange(self.count) // WARP
+        named = (bits >> lane & 1).astype(bool) & (self.state != DONE)
+        missing = np.bincount(warp[named & ~waiting], minlength=int(warp[-1]) + 1)
+        ready: Threads = np.flatnonzero(waiting & (missing[warp] == 0))
+        self.state[ready] = RUNNING
+        return ready
+
+    def _whole_warps(self, place: Place, who: Threads) -> Threads:
+        """Warps all of whose threads that have not ended are here."""
+        return self.gather(np.full(1, np.uint64(0xFFFFFFFF)), place, who)
+
+    def _hardware(
+        self, form: forms.HardwareBarrier, instruction: Instruction, place: Place, who: Threads
+    ) -> Threads:
+        if form.aligned:
+            who = self._whole_warps(place, who)
+        on: list[Threads] = []
+        numbers = self.certain(form.number, who, 32, place)
+        counts = self.certain(form.count, who, 32, place) if form.count is not None else numbers
+        for number, count in {(int(n), int(c)) for n, c in zip(numbers, counts, strict=True)}:
+            here = who[(numbers == number) & (counts == count)]
+            arrival = Arrival(
+                place, here, number, count if form.count is not None else None, form.waits, form.aligned
+            )
+            twice = self.hardware.hold_back(arrival)
+            if twice.size:
+                self.state[twice] = AT_BARRIER
+                here = np.setdiff1d(here, twice)
+                arrival = replace(arrival, threads=here)
+            if not here.size:
+                continue
+            if form.waits:
+                self.state[here] = AT_BARRIER
+            else:
+                on.append(here)
+            if destinations(instruction):
+                # Votes of a barrier: not followed, and the same for all.
+                for target in destinations(instruction):
+                    self.make_up(target, here)
+            self._wake(self.hardware.arrive(arrival, self.live()))
+        return np.sort(np.concatenate(on)) if on else who[:0]
+
+    def _warps(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
+        """Instructions that lanes carry out together."""
+        if instruction.guard is not None:
+            raise NotExact("an instruction of a whole warp that is predicated", place)
+        if isinstance(form, forms.WarpBarrier | forms.Elect):
+            who = self.gather(self.certain(form.lanes, who, 32, place), place, who)
+        else:
+            who = self._whole_warps(place, who)
+        for warp in np.unique(who // WARP):
+            lanes = who[who // WARP == warp]
+            if isinstance(form, forms.WarpBarrier):
+                self.clocks.acquire(lanes, self.clocks.release(lanes))
+                self.passed[lanes] += 1
+            elif isinstance(form, forms.Elect):
+                self._elect(form, lanes)
+            elif isinstance(form, forms.Wgmma):
+                self.wgmma(form, instruction, place, lanes)
+            elif isinstance(form, forms.WideMatrix):
+                self.wide_matrix(form, instruction, place, lanes)
+        return who
+
+    def _elect(self, form: forms.Elect, lanes: Threads) -> None:
+        """The lowest lane, as GPUs do."""
+        values = [np.full(lanes.shape, np.uint64(lanes[0] % WARP)), (lanes == lanes[0]).astype(np.uint64)]
+        for target, bits in zip(form.targets, values[-len(form.targets) :], strict=True):
+            self.write(target, lanes, bits)
+            self.made_up.set(target, lanes, np.zeros(lanes.shape, dtype=bool))
+
+    def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
+        """Shuffles and votes."""
+        mask = instruction.operands[-1]
+        who = self.gather(self.certain(mask, who, 32, place), place, who)
+        held = self.held(instruction, who, place)
+        targets = destinations(instruction)
+        if not held.size or not targets:
+            return who
+        values = instruction.operands[1 : 4 if instruction.name == "shfl" else 2]
+        unsure = self.made_up.any_of(values, held)
+        exact = instruction.name == "shfl" or "ballot" in instruction.parts
+        if unsure.any() or not exact:
+            if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
+                self._collective(instruction, held)
+                self._shuffle_flags(instruction, held, targets)
+                return who
+            for target in targets:
+                self.make_up(target, held)
+            return who
+        self._collective(instruction, held)
+        for target in targets:
+            self.made_up.set(target, held, unsure)
+        return who
+
+    def _shuffle_flags(self, instruction: Instruction, who: Threads, targets: tuple[Operand, ...]) -> None:
+        """Which of the shuffled values are made up; to be safe, all of a warp if one is."""
+        flags = self.made_up.of(instruction.operands[1], who)
+        spread = np.bincount(who[flags] // WARP, minlength=self.count // WARP + 1)[who // WARP] > 0
+        self.made_up.set(targets[0], who, spread)
+
+    # ---- mbarriers
+
+    def mbarrier_at(self, place: Place, address: int, who: Threads) -> None:
+        """Notes that an mbarrier is used, as an atomic access to its eight bytes."""
+        starts = np.full(who.shape, address, dtype=np.int64)
+        self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
+
+    def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
+        where = self.addresses(form.address, who, place)
+        amounts = np.ones(who.shape, dtype=np.uint64)
+        if form.amount is not None:
+            amounts = self.certain(form.amount, who, 32, place)
+        for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
+            here = who[(where == address) & (amounts == amount)]
+            self._operate(form, Operation(place, here, amount), address)
+
+    def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
+        who, place = operation.threads, operation.place
+        if form.does in ("init", "inval"):
+            starts = np.full(who.shape, address, dtype=np.int64)
+            zero = np.zeros(who.shape, dtype=np.uint64)
+            self.touch(
+                Touch(
+                    "write",
+                    self.number_of(place),
+                    who,
+                    starts,
+                    8,
+                    who,
+                    self.clocks.own(who),
+                    values=(zero, zero),
+                )
+            )
+            (self.mbarriers.init if form.does == "init" else self.mbarriers.inval)(operation, address)
+            return
+        found = self.mbarriers.objects.get(address)
+        if found is None:
+            self.not_made(place, address, who)
+            return
+        self.mbarrier_at(place, address, who)
+        if form.target is not None:
+            self.write(form.target, who, np.full(who.shape, np.uint64(found.completed), dtype=np.uint64))
+        if form.does == "arrive":
+            woken = self.mbarriers.arrive(found, operation)
+        elif form.does == "copies arrive":
+            known = self.clocks.nothing()
+            for thread in map(int, who):
+                column = self.copy_column(thread)
+                known = self.clocks.join(known, self.clocks.nothing())
+                known[0][column] = self.groups[thread] + 1
+            self.groups[who] += 1
+            woken = self.mbarriers.copies_arrive(found, operation, known, form.counted)
+        else:
+            woken = self.mbarriers.expect(found, operation, form.does == "arrive expect")
+        self._wake(woken)
+
+    def not_made(self, place: Place, address: int, who: Threads) -> None:
+        """Threads use an mbarrier that is none."""
+        text = "thread {1} uses an mbarrier that is not initialized, or no longer"
+        fix = "initialize it, and let all threads pass a barrier before they use it"
+        self.found.problems.append(
+            Problem("FP006", text, (place, place), (int(who[0]), int(who[0])), fix, address=address, size=8)
+        )
+
+    def _wait_mbarrier(
+        self, form: forms.Mbarrier, instruction: Instruction, place: Place, who: Threads
+    ) -> Threads:
+        if place not in self.spins:
+            self.spins[place] = waiting_loop(self.flow, self.needed, place) is not None
+        if not self.spins[place]:
+            raise NotExact("a wait that is not repeated until it succeeds", place)
+        held = self.held(instruction, who, place)
+        assert form.phase is not None and form.target is not None
+        where = self.addresses(form.address, held, place)
+        phases = self.certain(form.phase, held, 64, place)
+        self.write(form.target, held, np.ones(held.shape, dtype=np.uint64))
+        on = [who[~np.isin(who, held)]]
+        for address, phase in sorted({(int(a), int(p)) for a, p in zip(where, phases, strict=True)}):
+            here = held[(where == address) & (phases == phase)]
+            on += self._wait_for(form, place, here, (address, phase))
+        return np.sort(np.concatenate(on))
+
+    def _wait_for(
+        self, form: forms.Mbarrier, place: Place, who: Threads, what: tuple[int, int]
+    ) -> list[Threads]:
+        address, phase = what
+        found = self.mbarriers.objects.get(address)
+        if found is None:
+            self.not_made(place, address, who)
+            return [who]
+        self.mbarrier_at(place, address, who)
+        targets = np.full(who.shape, phase + 1)
+        if form.does == "wait parity":
+            targets = self.mbarriers.targets(found, who, phase & 1)
+        on = []
+        for target in np.unique(targets):
+            here = who[targets == target]
+            if self.mbarriers.wait(found, here, int(target), place):
+                self.passed[here] += 1
+                on.append(here)
+            else:
+                self.state[here] = AT_BARRIER
+        return on
+
+    # ---- the end
+
+    def _stuck(self) -> None:
+        for found, who, place in self.mbarriers.stuck():
+            lacks = (
+                f"{found.phase.pending} arrivals" if found.phase.pending > 0 else f"{found.phase.bytes} bytes"
+            )
+            where = found.phase.touched or found.made
+            self.found.problems.append(
+                Problem(
+                    "FP002",
+                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it lacks {lacks}",
+                    (where, place),
+                    (found.maker, int(who[0])),
+                    "let each phase have the arrivals and bytes that it counts, or wait for the other parity",
+                    address=found.address,
+                    size=8,
+                )
+            )
+            return
+        waiting = self._at(AT_BARRIER)
+        if not waiting.size:
+            stuck = self._at(AT_COLLECTIVE)
+            here = Place(int(self.blocks[stuck[0]]), int(self.indices[stuck[0]]))
+            raise NotExact("lanes of a warp that do not come together", here)
+        self._stuck_at_barrier(waiting)
+
+    def _stuck_at_barrier(self, waiting: Threads) -> None:
+        thread = int(waiting[0])
+        here = Place(int(self.blocks[thread]), int(self.indices[thread]))
+        others = np.flatnonzero(
+            (self.state != DONE) & ((self.blocks != here.block) | (self.indices != here.index))
+        )
+        other = int(others[0]) if others.size else thread
+        there = Place(int(self.blocks[other]), int(self.indices[other]))
+        phase = self.hardware.waiting_for(thread)
+        text = "thread {1} waits at a barrier that never completes"
+        if phase is not None and phase.count is not None:
+            text += f": {phase.arrived} of {phase.count} threads have arrived"
+        elif other != thread:
+            text += ", and thread {0} waits elsewhere"
+        fix = "let as many threads arrive at the barrier as it counts"
+        self.found.problems.append(Problem("FP002", text, (there, here), (other, thread), fix))

@@ -1,0 +1,311 @@
+"""Who touched each byte of shared memory last, and whether a new access is ordered after that.
+
+Shared memory is cut into cells, as large as the accesses allow. A cell has one last write and, for each column, the
+clock of its last read, of its last atomic, and of writes of the same value that nothing orders (which is allowed). A
+write that comes after all of them takes their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Bits = NDArray[np.uint64]
+Kind = Literal["read", "write", "atomic"]
+LARGEST_CELL = 16
+NOBODY = -1
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+TABLES = ("reads", "atomics", "writes")
+"""Clocks by cell and column; `writes` has those besides the last write."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One instruction that some threads carry out: who, where, in which columns and with which clocks."""
+
+    kind: Kind
+    place: int
+    threads: Threads
+    starts: Numbers
+    size: int
+    columns: Numbers
+    clocks: Clock
+    engine: bool = False
+    """Made through the async proxy."""
+    values: tuple[Bits, ...] | None = None
+    """What is written, four bytes at a time; None if that was not computed."""
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two accesses to a cell that are not ordered, or that only lack a proxy fence."""
+
+    places: tuple[int, int]
+    threads: tuple[int, int]
+    columns: tuple[int, int]
+    kinds: tuple[Kind, Kind]
+    address: int
+    size: int
+    proxy: bool = False
+    perhaps_equal: bool = False
+    """Two writes whose values were not computed."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one access: each with its row of the tables, and which of the threads touches it."""
+
+    touch: Touch
+    cells: Numbers
+    rows: Numbers
+    who: Numbers
+    values: Bits | None
+
+    def issuers(self, some: Numbers) -> Threads:
+        """The threads that touch some of the cells."""
+        return self.touch.threads[self.who[some]]
+
+
+class Shadow:
+    """The cells of one block's shared memory."""
+
+    def __init__(self, clocks: Clocks, size: int) -> None:
+        self.clocks = clocks
+        self.unit = LARGEST_CELL
+        self.rows: Numbers = np.full(size // self.unit + 1, NOBODY, dtype=np.int64)
+        """Which row of the tables a cell has; cells that nobody touched have none."""
+        self.count = 0
+        self.writer: Numbers = np.zeros(0, dtype=np.int64)
+        self.written: Clock = np.zeros(0, dtype=np.int32)
+        self.wrote: Numbers = np.zeros(0, dtype=np.int64)
+        self.values: Bits = np.zeros(0, dtype=np.uint64)
+        self.valued: Flags = np.zeros(0, dtype=bool)
+        self.tables: dict[str, Clock] = {name: np.zeros((0, 0), dtype=np.int32) for name in TABLES}
+        self.places: NDArray[np.int16] = np.zeros((0, 0), dtype=np.int16)
+        """Where each column last touched a cell, other than by the last write."""
+        self.several: Flags = np.zeros(0, dtype=bool)
+        """Cells that have writes besides the last one."""
+        self.unwritten: int | None = None
+        """Where an engine read a cell that nothing had written."""
+
+    # ---- rows
+
+    def _refine(self, unit: int) -> None:
+        """Cuts every cell into smaller ones."""
+        times = self.unit // unit
+        rows = np.repeat(self.rows, times)
+        used = rows != NOBODY
+        rows[used] = rows[used] * times + np.tile(np.arange(times), len(self.rows))[used]
+        self.rows = rows
+        for name in ("writer", "written", "wrote", "values", "valued", "places", "several"):
+            setattr(self, name, np.repeat(getattr(self, name), times, axis=0))
+        for name in TABLES:
+            self.tables[name] = np.repeat(self.tables[name], times, axis=0)
+        # What a whole cell was given says nothing of its parts.
+        self.valued[:] = False
+        self.count *= times
+        self.unit = unit
+
+    def _rows_of(self, cells: Numbers) -> Numbers:
+        fresh = np.unique(cells[self.rows[cells] == NOBODY])
+        if fresh.size:
+            self.rows[fresh] = np.arange(self.count, self.count + fresh.size)
+            self.count += fresh.size
+        self._reserve()
+        return self.rows[cells]
+
+    def _reserve(self) -> None:
+        more = self.count - len(self.writer)
+        if more > 0:
+            more = max(more, len(self.writer))
+            self.writer = np.concatenate([self.writer, np.full(more, NOBODY, dtype=np.int64)])
+            for name in ("written", "wrote", "values", "valued", "several"):
+                table = getattr(self, name)
+                setattr(self, name, np.concatenate([table, np.zeros(more, dtype=table.dtype)]))
+        height, width = len(self.writer), self.clocks.width
+        if self.places.shape != (height, width):
+            grow = ((0, height - self.places.shape[0]), (0, width - self.places.shape[1]))
+            self.places = np.pad(self.places, grow)
+            for name in TABLES:
+                self.tables[name] = np.pad(self.tables[name], grow)
+
+    # ---- accesses
+
+    def touch(self, touch: Touch) -> list[Clash]:
+        """Notes an access; what it is not ordered after."""
+        if not touch.threads.size:
+            return []
+        unit = self.unit
+        while unit > 1 and (touch.size % unit or bool((touch.starts % unit).any())):
+            unit //= 2
+        if unit < self.unit:
+            self._refine(unit)
+        parts = touch.size // self.unit
+        cells = (touch.starts[:, None] // self.unit + np.arange(parts)).reshape(-1)
+        who = np.repeat(np.arange(touch.threads.size), parts)
+        values = self._mixed(touch, who) if touch.kind == "write" and touch.values is not None else None
+        here = Cells(touch, cells, self._rows_of(cells), who, values)
+        if touch.engine and touch.kind == "read" and (self.writer[here.rows] == NOBODY).any():
+            self.unwritten = touch.place
+        late, equal = self._unordered(here)
+        found = [*self._after_writes(here, late), *self._after_others(here)]
+        if touch.kind == "write":
+            found += self._at_once(here)
+        self._note(here, equal)
+        return found
+
+    def _mixed(self, touch: Touch, who: Numbers) -> Bits:
+        """What is written into each cell, as one number."""
+        assert touch.values is not None
+        chunks = np.stack(touch.values, axis=1)
+        part = np.arange(who.size) % (touch.size // self.unit)
+        if self.unit < 4:
+            per = 4 // self.unit
+            shift = (part % per * self.unit * 8).astype(np.uint64)
+            cut: Bits = (chunks[who, part // per] >> shift) & np.uint64((1 << 8 * self.unit) - 1)
+            return cut
+        each = self.unit // 4
+        found = np.zeros(who.shape, dtype=np.uint64)
+        for number in range(each):
+            found = (found * GOLDEN) ^ chunks[who, part * each + number]
+        return found
+
+    def _relied(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
+        """How far issuers may rely on a column: less than they have seen of it, if a proxy fence is missing."""
+        seen: Clock = self.clocks.seen[threads, columns]
+        if not touch.engine:
+            return seen
+        return np.where(self.clocks.generic[columns], self.clocks.fenced[threads, columns], seen)
+
+    def _unordered(self, here: Cells) -> tuple[Numbers, Numbers]:
+        """Which cells have a last write that is not ordered before; and those that are given the same value again."""
+        touch = here.touch
+        some = np.flatnonzero(self.writer[here.rows] != NOBODY)
+        rows, columns = here.rows[some], self.writer[here.rows[some]]
+        late = self._relied(touch, here.issuers(some), columns) < self.written[rows]
+        if touch.kind != "read" and not touch.engine:
+            # The copies of one thread keep their order among themselves.
+            late &= columns != touch.columns[here.who[some]]
+        equal = np.zeros(late.shape, dtype=bool)
+        if here.values is not None:
+            equal = late & self.valued[rows] & (self.values[rows] == here.values[some])
+        return some[late & ~equal], some[equal]
+
+    def _after_writes(self, here: Cells, late: Numbers) -> Iterator[Clash]:
+        for at in self._few(late, self.wrote[here.rows[late]]):
+            row = int(here.rows[at])
+            column = int(self.writer[row])
+            issuer = here.touch.threads[here.who[at]]
+            clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
+            fine = bool(self.clocks.seen[issuer, column] >= self.written[row])
+            unknown = here.touch.kind == "write" and (here.values is None or not self.valued[row])
+            yield replaced(clash, fine, unknown)
+
+    def _after_others(self, here: Cells) -> Iterator[Clash]:
+        names: dict[Kind, tuple[str, ...]] = {
+            "read": ("atomics", "writes"),
+            "atomic": ("reads", "writes"),
+            "write": ("reads", "atomics", "writes"),
+        }
+        kinds: dict[str, Kind] = {"reads": "read", "atomics": "atomic", "writes": "write"}
+        for name in names[here.touch.kind]:
+            if name == "writes" and not self.several[here.rows].any():
+                continue
+            table = self.tables[name][here.rows]
+            at, columns = np.nonzero(table)
+            if not at.size:
+                continue
+            clocks = table[at, columns]
+            late = self._relied(here.touch, here.issuers(at), columns) < clocks
+            at, columns, clocks = at[late], columns[late], clocks[late]
+            places = self.places[here.rows[at], columns].astype(np.int64)
+            for number in self._few(np.arange(at.size), places):
+                cell, column = int(at[number]), int(columns[number])
+                clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
+                issuer = here.touch.threads[here.who[cell]]
+                yield replaced(clash, bool(self.clocks.seen[issuer, column] >= clocks[number]), False)
+
+    def _at_once(self, here: Cells) -> Iterator[Clash]:
+        """Threads that write one cell with one instruction; the others than the last are noted."""
+        order = np.argsort(here.rows, kind="stable")
+        rows, who = here.rows[order], here.who[order]
+        twice = np.flatnonzero((rows[1:] == rows[:-1]) & (who[1:] != who[:-1]))
+        if not twice.size:
+            return
+        first, second = order[twice], order[twice + 1]
+        differ = np.ones(twice.size, dtype=bool)
+        if here.values is not None:
+            differ = here.values[first] != here.values[second]
+        for at in np.flatnonzero(differ)[:4]:
+            one, other = int(first[at]), int(second[at])
+            column = int(here.touch.columns[here.who[one]])
+            yield replaced(
+                self._clash(here, other, (here.touch.place, column, "write")), False, here.values is None
+            )
+
+    def _note(self, here: Cells, equal: Numbers) -> None:
+        touch, rows = here.touch, here.rows
+        columns, clocks = touch.columns[here.who], touch.clocks[here.who]
+        if touch.kind != "write":
+            self.tables["reads" if touch.kind == "read" else "atomics"][rows, columns] = clocks
+            self.places[rows, columns] = touch.place
+            return
+        kept = rows[equal]
+        before = self.writer[kept], self.written[kept], self.wrote[kept]
+        cleared = np.setdiff1d(rows, kept)
+        for name in TABLES:
+            self.tables[name][cleared if name == "writes" else rows] = 0
+        self.several[cleared] = False
+        if kept.size:
+            self.tables["writes"][kept, before[0]] = before[1]
+            self.places[kept, before[0]] = before[2]
+            self.several[kept] = True
+        self.writer[rows], self.written[rows], self.wrote[rows] = columns, clocks, touch.place
+        others = np.flatnonzero(self.writer[rows] != columns)
+        if others.size:
+            self.tables["writes"][rows[others], columns[others]] = clocks[others]
+            self.places[rows[others], columns[others]] = touch.place
+            self.several[rows[others]] = True
+        self.valued[rows] = here.values is not None
+        if here.values is not None:
+            self.values[rows] = here.values
+
+    @staticmethod
+    def _few(bad: Numbers, places: Numbers) -> Iterator[int]:
+        """The first few for each place that is clashed with."""
+        for place in np.unique(places)[:8]:
+            yield from map(int, bad[places == place][:2])
+
+    def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> Clash:
+        place, column, kind = earlier
+        thread, own = int(here.touch.threads[here.who[at]]), int(here.touch.columns[here.who[at]])
+        return Clash(
+            (place, here.touch.place),
+            (self.clocks.owners[column], thread),
+            (column, own),
+            (kind, here.touch.kind),
+            int(here.cells[at]) * self.unit,
+            self.unit,
+        )
+
+
+def replaced(clash: Clash, proxy: bool, perhaps_equal: bool) -> Clash:
+    """The same clash with what else is known of it."""
+    return Clash(
+        clash.places,
+        clash.threads,
+        clash.columns,
+        clash.kinds,
+        clash.address,
+        clash.size,
+        proxy,
+        perhaps_equal,
+    )

@@ -1,0 +1,256 @@
+"""The verdict on a kernel from exact runs: proven for the launches that were run, a race, or why neither."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.bulk_copies import worked_out
+from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
+from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.module import Module, Routine
+from fencepost.hosts.ptx.simulate import Setup
+from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
+
+NUMBERS = (1024, 96)
+"""What integer parameters are in the runs, where nothing is said about them."""
+SECONDS = 30.0
+WARP = 32
+
+
+@dataclass
+class Decision:
+    """What exact runs say of a kernel."""
+
+    verdict: Literal["proven", "race", "undecided"]
+    holds_for: str
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass
+class Judge:
+    """Runs one kernel and words what the runs show."""
+
+    module: Module
+    routine: Routine
+    flow: Flow
+    launch: Launch
+    needed: Needed = field(init=False)
+    boxes: dict[object, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.needed = Needed(self.flow, False)
+
+    def decide(self) -> Decision:
+        """The verdict."""
+        if self.needed.refused:
+            reasons = [
+                Reason(f"{why} is not judged", self._site(at)) for at, why in self.needed.refused.items()
+            ]
+            return self._undecided(reasons[:1])
+        if self.launch.block is None:
+            return self._undecided([Reason("the block is not known: give it (--block)")])
+        findings: dict[object, Finding] = {}
+        doubts: list[Reason] = []
+        for number in NUMBERS if self._relevant() - self.launch.parameters.keys() else NUMBERS[:1]:
+            setup = Setup(self.launch.block, self.launch.parameters, number, seconds=SECONDS)
+            try:
+                found = self._run(setup)
+            except NotExact as why:
+                doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
+                continue
+            self._findings(found, setup, findings, doubts)
+        shown = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))[
+            :20
+        ]
+        if any(each.severity == "error" for each in shown):
+            return Decision("race", self._holds(False), tuple(shown))
+        if doubts:
+            return self._undecided(doubts)
+        return Decision("proven", self._holds(bool(shown)), tuple(shown))
+
+    def _undecided(self, reasons: list[Reason]) -> Decision:
+        holds = self.launch.describe(len(self.routine.parameters))
+        return Decision("undecided", holds, (), tuple(dict.fromkeys(reasons)))
+
+    def _site(self, place: Place) -> Site:
+        return self.flow.blocks[place.block].instructions[place.index].site
+
+    # ---- runs
+
+    def _run(self, setup: Setup) -> Found:
+        needed = Needed(self.flow, True) if self.needed.loads_shared else self.needed
+        found = self._run_with(setup, needed)
+        if any(clash.perhaps_equal for clash in found.clashes) and not needed.values:
+            found = self._run_with(setup, Needed(self.flow, True))
+        return found
+
+    def _run_with(self, setup: Setup, needed: Needed) -> Found:
+        boxes: dict[object, int] = {}
+        if any(
+            isinstance(each, forms.BulkCopy) and each.tensor_map is not None for each in needed.forms.values()
+        ):
+            first = Run(self.module, self.routine, self.flow, setup, needed)
+            first.execute_all()
+            found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
+            if found is None:
+                raise NotExact(
+                    "the boxes of the tensor maps cannot be worked out from the bytes that are expected"
+                )
+            boxes = {**first.bulk.boxes, **found}
+        run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
+        result = run.execute_all()
+        self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
+        self._places = run.place_of
+        self._memory = run.memory
+        return result
+
+    # ---- words
+
+    def _relevant(self) -> set[str]:
+        """The parameters that the runs depend on."""
+        return {each.partition("+")[0] for each in self.needed.parameters}
+
+    def _holds(self, warnings: bool) -> str:
+        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
+        relevant = self._relevant()
+        said = [block]
+        named = [
+            f"{name} = {self.launch.parameters[name]}"
+            for name in sorted(relevant & self.launch.parameters.keys())
+        ]
+        numbers = " and ".join(map(str, NUMBERS))
+        open_ = sorted(relevant - self.launch.parameters.keys())
+        if open_:
+            named.append(f"{', '.join(open_)} = {numbers}")
+        for special in sorted(self.needed.specials):
+            if special.startswith("ctaid."):
+                named.append(f"{special} = {self.launch.parameters.get(special, 0)}")
+            elif special.startswith("nctaid."):
+                named.append(f"{special} = {4 if special.endswith('x') else 1}")
+        named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
+        if named:
+            said.append("run with " + ", ".join(named))
+        if self.routine.parameters:
+            said.append("every value of the other parameters" if named else "every value of the parameters")
+        if warnings:
+            said.append("apart from the warnings")
+        return "; ".join(said)
+
+    def _map_name(self, key: object) -> str:
+        if isinstance(key, Place):
+            return f"the tensor map at {self._site(key)}"
+        number = (int(str(key)) - PARAMETERS) // PARAMETER_ROOM
+        names = [each.name for each in self.routine.parameters]
+        return names[number] if 0 <= number < len(names) else "a tensor map"
+
+    def _findings(
+        self, found: Found, setup: Setup, findings: dict[object, Finding], doubts: list[Reason]
+    ) -> None:
+        if found.outside is not None:
+            doubts.append(Reason("an access outside of its shared variable", self._site(found.outside)))
+        if found.unwritten is not None and self.boxes:
+            text = (
+                "reads bytes that nothing has written: the bytes expected may be fewer than the copies bring"
+            )
+            doubts.append(Reason(text, self._site(self._places(found.unwritten))))
+        values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
+        values |= dict(setup.parameters)
+        values |= dict.fromkeys(self._relevant() - setup.parameters.keys(), setup.number)
+        for problem in found.problems:
+            finding = self._problem(problem, setup, values)
+            findings.setdefault((finding.code, problem.places), finding)
+        for clash in found.clashes:
+            if clash.perhaps_equal:
+                site = self._site(self._places(clash.places[1]))
+                doubts.append(
+                    Reason("two threads store to the same bytes, values that are not compared", site)
+                )
+                continue
+            finding = self._clash(clash, setup, values)
+            findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
+
+    def _thread(self, setup: Setup, number: int) -> Thread:
+        x, y, _ = setup.block
+        return number % x, number // x % y, number // (x * y)
+
+    def _problem(self, problem: Problem, setup: Setup, values: Mapping[str, int]) -> Finding:
+        threads = self._thread(setup, problem.threads[0]), self._thread(setup, problem.threads[1])
+        sites = [self._site(each) for each in problem.places]
+        text = problem.message.format(*threads)
+        bytes_ = None
+        if problem.address is not None:
+            bytes_ = (self._offset(problem.address), problem.size)
+        return Finding(
+            problem.code, problem.severity, text, sites[0], sites[1], threads, bytes_, values, problem.fix
+        )
+
+    def _offset(self, address: int) -> int:
+        found = self._memory.variable_at(address)
+        return address - found.start if found is not None else address
+
+    def _clash(self, clash: Clash, setup: Setup, values: Mapping[str, int]) -> Finding:
+        places = [self._places(each) for each in clash.places]
+        order = sorted(range(2), key=lambda at: self._site(places[at]).ptx_line)
+        sites = [self._site(places[at]) for at in order]
+        threads = [self._thread(setup, clash.threads[at]) for at in order]
+        doing = [self._doing(places[at], clash, at) for at in order]
+        variable = self._memory.variable_at(clash.address)
+        name = "shared memory" if variable is None else f"`{variable.name}`"
+        if variable is not None and variable.name.startswith("dynamic"):
+            name = variable.name
+        text = f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {name} "
+        severity, why = self._severity(clash, setup)
+        if clash.proxy:
+            text += "through the generic and the async proxy with no proxy fence between them"
+            fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
+        else:
+            text += "with nothing that orders them" + why
+            fix = f"order {sites[0]} and {sites[1]}: a barrier, an mbarrier wait or a wait for the copies"
+        return Finding(
+            "FP007" if clash.proxy else "FP001",
+            severity,
+            text,
+            sites[0],
+            sites[1],
+            (threads[0], threads[1]),
+            (self._offset(clash.address), clash.size),
+            values,
+            fix,
+        )
+
+    def _severity(self, clash: Clash, setup: Setup) -> tuple[Literal["error", "warning"], str]:
+        if clash.proxy:
+            return ("warning" if clash.kinds[0] == "read" else "error"), ""
+        count = setup.block[0] * setup.block[1] * setup.block[2]
+        plain = all(column < count for column in clash.columns)
+        mbarrier = any(self._is_mbarrier(each) for each in clash.places)
+        if mbarrier:
+            return "error", ""
+        if "atomic" in clash.kinds:
+            return "warning", " (one of the two is atomic)"
+        same_warp = clash.threads[0] // WARP == clash.threads[1] // WARP
+        if plain and same_warp and clash.places[0] != clash.places[1]:
+            return "warning", " (both threads are in one warp)"
+        return "error", ""
+
+    def _is_mbarrier(self, number: int) -> bool:
+        return isinstance(self.needed.forms.get(self._places(number)), forms.Mbarrier)
+
+    def _doing(self, place: Place, clash: Clash, at: int) -> str:
+        if isinstance(self.needed.forms.get(place), forms.Mbarrier):
+            form = self.needed.forms[place]
+            assert isinstance(form, forms.Mbarrier)
+            return "initializes" if form.does == "init" else "uses"
+        words = {"read": "reads", "write": "writes", "atomic": "updates"}
+        return words[clash.kinds[at]]
