@@ -3,7 +3,8 @@ undecided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
@@ -21,12 +22,16 @@ from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
-from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, shown_block
+from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
 QUICK_SECONDS = 0.7
 """For a run before the proof is tried: most kernels are right, and runs prove nothing."""
 SLOW_SECONDS = 2.0
+MIXED_SECONDS = 5.0
+"""For runs with small and large parameters."""
+IN_STEP = "; if the threads of a warp run in step"
+WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
 
@@ -107,9 +112,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     proof = prover.prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
-        holds = launch.describe(len(routine.parameters)) + (
-            "; if the threads of a warp run in step" if weak else ""
-        )
+        holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
         return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
     if runs.cut_short:
         runs.usual(SLOW_SECONDS)
@@ -172,6 +175,14 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
         found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
         if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
             break
+    racy = found and all(each.verdict == "race" for each in found.values())
+    if racy and launch.largest[1] == 1 and fits(case.module, routine, case.flow, launch, WARP):
+        # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
+        warp = judge_block(
+            replace(case, launch=replace(launch, block=WARP, largest=WARP)), counts, seconds / 4
+        )
+        if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
+            found[WARP] = warp
     return together(routine, found, holds, counts)
 
 
@@ -246,22 +257,34 @@ class Runs:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
             self._run(Setup(block, parameters), parameters == launch.parameters)
-        for seed in range(2, 12):
-            if self.faithful and not self.show_a_race and (proof.candidates or proof.doubts or proof.open):
-                parameters = {**(self._mixed(seed) if seed > 4 else {}), **launch.parameters}
-                self._run(Setup(block, parameters, prod(block), seed, seconds=QUICK_SECONDS), True)
+        if not (proof.candidates or proof.doubts or proof.open):
+            return
+        for seed in range(2, 6):
+            self._again(Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS))
+        end = time.thread_time() + MIXED_SECONDS
+        for parameters in self._mixed():
+            if time.thread_time() > end:
+                break
+            given = {**parameters, **launch.parameters}
+            self._again(Setup(block, given, prod(block), seconds=QUICK_SECONDS))
 
-    def _mixed(self, seed: int) -> dict[str, int]:
+    def _again(self, setup: Setup) -> None:
+        if self.faithful and not self.show_a_race:
+            self._run(setup, True)
+
+    def _mixed(self) -> Iterator[dict[str, int]]:
         """Small and large values, mixed, for numbers that shared memory is not laid out by: counts of steps are
         often small where sizes are large."""
-        roles, chance = roles_of(self.case.flow), Random(seed)
-        block = self.case.launch.block
-        assert block is not None
-        return {
-            each.name: chance.choice((1, 2, 3, block[0], prod(block), 1000))
+        roles = roles_of(self.case.flow)
+        names = [
+            each.name
             for each in self.case.routine.parameters
             if each.type in ("u32", "s32", "b32") and each.name not in roles.layout | roles.pointers
-        }
+        ]
+        choices = list(range(1 << min(len(names), 10)))
+        Random(1).shuffle(choices)
+        for bits in choices:
+            yield {name: 1000 if bits >> at & 1 else 2 for at, name in enumerate(names)}
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case

@@ -50,6 +50,12 @@ def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) 
     return (good or fair)[:MOST_BLOCKS]
 
 
+def fits(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> bool:
+    """Whether threads of a block stay inside of their arrays and load only what was stored."""
+    seen = _tried(module, routine, flow, launch, block)
+    return seen is None or not (seen.outside or seen.unwritten)
+
+
 def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
     if routine.largest_block is not None:
         yield routine.largest_block

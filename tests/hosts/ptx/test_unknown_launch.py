@@ -58,6 +58,23 @@ def test_a_race_with_every_usual_block_is_a_race() -> None:
     assert found.holds_for.startswith("blocks of ")
 
 
+def test_a_kernel_that_is_right_for_one_warp_is_not_called_racy() -> None:
+    # for (i = lane; i < 128; i += 32) s[i] = …: warps of one block would store the same words.
+    body = """
+    mov.u32 %r11, %r1;
+$loop:
+    shl.b32 %r12, %r11, 2;
+    add.s32 %r13, %r4, %r12;
+    st.shared.u32 [%r13], %r1;
+    add.s32 %r11, %r11, 32;
+    setp.lt.u32 %p2, %r11, 128;
+    @%p2 bra $loop;
+    """
+    found = verdict(body, None)
+    assert found.verdict == "undecided"
+    assert "there is no race with blocks of 32x1x1 threads" in said(found)
+
+
 def test_rows_are_as_long_as_the_array_says() -> None:
     # s[tid.y][tid.x] with rows of 16 words: 32 threads in a row would share words, and no one launches them.
     body = """
