@@ -23,7 +23,7 @@ from fencepost.check.fix_places import with_fixes
 from fencepost.check.lockstep import has_mbarriers, in_step
 from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
-from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Report, Touch
+from fencepost.check.report import UNFILLED, Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
 from fencepost.check.skew.balance import Balance, has_split_barriers
 from fencepost.check.skew.track import SkewTracker
@@ -73,6 +73,11 @@ class Check:
         "take mbarriers to be used as they should, and judge only barriers and waits, on all paths: that takes a "
         "fraction of the time, and works for a part of a kernel whose other parts arrive on the same mbarriers",
     )
+    unfilled: bool = option(
+        False,
+        "report reads of slots that nobody has filled yet as well (FP007): they are no race, but read garbage",
+        "--unfilled",
+    )
 
     def apply(self, kernel: CapturedTrace | Kernel) -> Report:
         """What is found in a kernel."""
@@ -95,6 +100,9 @@ class Check:
         if self.named_barriers is not None:
             found.deadlocks = [*found.deadlocks, *too_many_barriers(flow, self.named_barriers)]
         found.explored.unjudged = trace.unjudged
+        if not self.unfilled:
+            # The order is right: by the execution model there is nothing to find.
+            found.deadlocks = [each for each in found.deadlocks if each.kind != UNFILLED]
         races = with_fixes(flow, found.races)
         # The same question about the kernel with a change; a change may make another method the one that fits.
         return Report(races, found.deadlocks, found.out_of_range, found.explored, trace, options.apply)
