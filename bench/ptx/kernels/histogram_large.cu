@@ -2,8 +2,8 @@
 // block: 128
 // args: i32[8192] i32[1000] i32=8192
 // grid: 4
-// warning NO_INIT_BARRIER: values are counted before the bin is cleared
-// warning OVERLAPPING_CLEAR: some bins are cleared a second time while others count already
+// race NO_INIT_BARRIER: values are counted before the bin is cleared
+// race OVERLAPPING_CLEAR: some bins are cleared a second time while others count already
 extern "C" __global__ void histogram_large(const int *in, int *out, int n) {
     __shared__ int bins[1000];
     for (int b = threadIdx.x; b < 1000; b += blockDim.x) bins[b] = 0; // @NO_INIT_BARRIER

@@ -2,7 +2,7 @@
 // block: 256
 // args: i32[4096] i32[16]
 // grid: 16
-// warning NO_INIT_BARRIER: an atomic of another warp may come before the store of zero
+// race NO_INIT_BARRIER: an atomic of another warp may come before the store of zero
 // warning NO_FINAL_BARRIER: thread 0 reads the sum before all threads have added
 // race PLAIN_ADD: += is a load and a store; updates get lost
 extern "C" __global__ void reduce_atomic(const int *in, int *out) {

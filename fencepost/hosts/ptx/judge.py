@@ -117,7 +117,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if runs.cut_short:
         runs.usual(SLOW_SECONDS)
     if not runs.show_a_race:
-        assumed = _assuming(case, proof, seconds / 5)
+        assumed = _assuming(case, proof, runs.reached, seconds / 5)
         if assumed is not None:
             holds = assumed.describe(len(routine.parameters))
             return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
@@ -141,14 +141,18 @@ def _all_numbers_given(case: Case) -> bool:
     )
 
 
-def _assuming(case: Case, proof: Proof, seconds: float) -> Launch | None:
+def _assuming(case: Case, proof: Proof, reached: set[Place], seconds: float) -> Launch | None:
     """The launch with something taken for granted about parameters that shared memory is laid out by, if that
-    makes the kernel right: each is a power of two, or at least as large as a row of the block."""
+    makes the kernel right: each is a power of two, or at least as large as a row of the block. Runs with such
+    parameters must come to the accesses in question, lest the assumption be that nothing happens."""
     launch = case.launch
     assert launch.block is not None
     sizes = {each.name: each.size for each in case.routine.parameters}
     names = sorted(key for key in roles_of(case.flow).layout if sizes.get(key) == 4)
     names = [key for key in names if key not in launch.parameters]
+    asked = {touch.reached.place for each in proof.candidates for touch in (each.first, each.second)}
+    if not asked <= reached:
+        return None
     if not names or not proof.candidates or proof.open or proof.refused or proof.doubts:
         return None
     for chosen in (
@@ -231,6 +235,8 @@ class Runs:
         """Two stores that meet because of made-up data."""
         self.faithful = True
         self.cut_short = False
+        self.reached: set[Place] = set()
+        """Accesses that usual runs came to."""
 
     def usual(self, seconds: float) -> None:
         """Runs the kernel with its block and with usual sizes."""
@@ -294,6 +300,7 @@ class Runs:
             self.faithful = False
             return
         self.cut_short |= not seen.finished
+        self.reached |= seen.places if usual else set()
         doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [each for each in seen.conflicts if each not in doubted]

@@ -144,7 +144,9 @@ class _Table:
             return None
         together = events[0].place == events[1].place
         atomic = ATOMIC in kinds
-        severe = not atomic and (not same_warp or together)
+        # A plain store can undo an atomic update, or be lost in one; a plain load sees a value that was there.
+        mild = atomic and READ in kinds
+        severe = not mild and (not same_warp or together)
         return Conflict(
             (events[0].place, events[1].place),
             threads,

@@ -245,10 +245,10 @@ class Races:
 
     @staticmethod
     def _only_weak(write: Touch, other: Touch, threads: Threads) -> bool:
-        """Whether a meeting is one that hardware seldom shows: of an atomic and a plain access, or of lanes of one
+        """Whether a meeting is one that hardware seldom shows: of an atomic and a plain load, or of lanes of one
         warp at different instructions."""
-        atomic = "atomic" in (write.kind, other.kind)
-        return atomic or (threads == "same warp" and write.reached.place != other.reached.place)
+        mild = {write.kind, other.kind} == {"atomic", "read"}
+        return mild or (threads == "same warp" and write.reached.place != other.reached.place)
 
     def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""

@@ -98,6 +98,8 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
+    places: set[Place] = field(default_factory=set)
+    """The accesses that some thread came to."""
     unwritten: bool = False
     """Some load was of shared memory that nothing had been stored to."""
 
@@ -657,6 +659,7 @@ class Simulation:
         self.seen.outside |= bool((~inside).any()) and not access.generic
         who, addresses = who[inside], addresses[inside]
         self._note_first_use(access, addresses)
+        self.seen.places.add(here)
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values:
             values = self._chunks(access.values, access.size, who)
@@ -701,6 +704,7 @@ class Simulation:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
             self._note_first_use(access, addresses[inside])
+            self.seen.places.add(here)
             event = Event(
                 here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
             )

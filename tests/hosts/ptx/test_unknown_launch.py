@@ -315,3 +315,19 @@ def test_a_mask_bounds_what_data_can_name() -> None:
     )
     assert verdict(body, 32).verdict == "proven"
     assert verdict(body, 64).verdict != "proven"
+
+
+def test_an_assumption_under_which_nothing_happens_is_none() -> None:
+    # s[tid & (1 << n) - 1] if n < 5: the mask is empty for every n that is as large as a row.
+    body = """
+    setp.gt.u32 %p1, %r2, 4;
+    @%p1 bra $end;
+    shl.b32 %r10, 1, %r2;
+    add.s32 %r11, %r10, -1;
+    and.b32 %r12, %r1, %r11;
+    shl.b32 %r13, %r12, 2;
+    add.s32 %r14, %r4, %r13;
+    st.shared.u32 [%r14], %r1;
+$end:
+    """
+    assert verdict(body).verdict != "proven"

@@ -73,6 +73,15 @@ def test_many_threads_may_store_the_same_constant() -> None:
     assert verdict("st.shared.u32 [s], %r1;").verdict == "race"
 
 
+def test_a_store_beside_an_atomic_is_an_error_and_a_load_a_warning() -> None:
+    clear = "st.shared.u32 [%r5], 0; atom.shared.add.u32 %r10, [s], 1;"
+    assert verdict(clear).verdict == "race"
+    load = "atom.shared.add.u32 %r10, [s], 1; ld.shared.u32 %r11, [s];"
+    found = verdict(load)
+    assert found.verdict == "proven"
+    assert {each.severity for each in found.findings} == {"warning"}
+
+
 def test_atomics_do_not_race_with_each_other() -> None:
     assert verdict("atom.shared.add.u32 %r9, [s], 1;").verdict == "proven"
 
