@@ -989,8 +989,7 @@ def test_files_that_cannot_be_read(command: str, tmp_path: Path) -> None:
     ran = fencepost(command, str(tmp_path))
     assert_refused(ran, located=False)
     folders = command in ("check", "explain")
-    more = ", .cu, .ptx" if command == "check" else ""
-    why = f"there is no kernel below {tmp_path}: no file ends in .fp, .ttgir, .ttir, .mlir{more}"
+    why = f"there is no kernel below {tmp_path}: no file ends in .fp, .ttgir, .ttir, .mlir, .cu, .ptx"
     takes_a_file = (
         f"cannot read {tmp_path}: Is a directory\n"
         "   = help: this takes a file; check, explain, fix and audit take folders"

@@ -81,13 +81,13 @@ def test_a_binary_file_is_called_that(fencepost: CommandLine, tmp_path: Path) ->
 
 
 def test_kernels_of_other_languages_in_a_folder_are_named(fencepost: CommandLine, tmp_path: Path) -> None:
-    for name in ("gemm.cu", "scan.cu", "scan.ptx", "notes.txt"):
+    for name in ("gemm.hip", "scan.hip", "notes.txt"):
         (tmp_path / name).write_text("")
     ran = fencepost("explain", str(tmp_path))
-    assert ran.code == 2 and "= note: 3 files not read: 2 of CUDA C++, 1 of PTX\n" in ran.err
+    assert ran.code == 2 and "= note: 2 files not read: 2 of HIP\n" in ran.err
     (tmp_path / "k.fp").write_text("kernel @k waves=4 {\n}\n")
     ran = fencepost("explain", str(tmp_path))
-    assert ran.code == 0 and ran.err == f"{tmp_path}: 3 files not read: 2 of CUDA C++, 1 of PTX\n"
+    assert ran.code == 0 and ran.err == f"{tmp_path}: 2 files not read: 2 of HIP\n"
 
 
 def test_check_reads_cuda_and_ptx_but_not_hip(fencepost: CommandLine, tmp_path: Path) -> None:
