@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 N ?= 10000
+# The tests start hundreds of processes, and each of them would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 QUICK := tests/test_filecheck.py tests/check/test_corpus.py tests/test_golden.py tests/test_package.py
 
@@ -20,6 +22,7 @@ test: lint types unit
 
 # Whole corpora, all seeds, a campaign and what the benches assert.
 full: lint types chromium older-releases
+	$(BIN)/python scripts/cuda_front_ends.py
 	$(BIN)/pytest
 	$(MAKE) fuzz bench
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fencepost.ir.builder import Kernel
+    from fencepost.ir.source import Source
     from fencepost.ir.trace import CapturedTrace
 
     Checked = CapturedTrace | Kernel | str | PathLike[str]
@@ -33,7 +34,8 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
 
     A file may hold several kernels, and a folder several files. Without `proof`, it is enough that nothing was found
     where not everything was looked at. What a comment in the kernel allows (`# fencepost: allow FP001: reason`) does
-    not fail; it is named where something else does. `options` are the fields of `Check`.
+    not fail; it is named where something else does. `options` are the fields of `Check`; for CUDA and PTX, `block`
+    (256 or (32, 8)), `params`, `defines`, `includes` and `target`.
     """
     __tracebackhide__ = True
     from fencepost.check import check
@@ -43,7 +45,9 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
     from fencepost.report.silencing import Silencer, silenced_lines
 
     wrong = []
+    asked = {name: options.pop(name) for name in LAUNCH if name in options}
     try:
+        wrong += _wrong_threads(kernel, asked, proof)
         for each in _kernels(kernel):
             report, silenced = Silencer().apply(each, check(each, **options))
             if not report.ok or (proof and not report.explored.complete):
@@ -54,21 +58,66 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
         raise AssertionError("\n\n".join(["", *wrong]))
 
 
+LAUNCH = ("block", "params", "defines", "includes", "target")
+"""What is said about CUDA and PTX."""
+
+
+def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[str]:
+    """What is wrong with the CUDA and PTX that is to be judged."""
+    from fencepost.hosts.ptx.files import Asked, judgements, read_file
+    from fencepost.hosts.ptx.shown_findings import conclusion, finding_diagnostics, reason_lines
+    from fencepost.ir.source import FencepostError
+    from fencepost.report.diagnostics import render
+
+    block = asked.get("block")
+    if block is not None:
+        sizes = (block,) if isinstance(block, int) else tuple(block)
+        asked = {**asked, "block": (*sizes, 1, 1)[:3]}
+    wrong = []
+    for source in _thread_sources(kernel):
+        for each in judgements(read_file(source.name, source, Asked(**asked))):
+            if isinstance(each, FencepostError):
+                raise each
+            if each.errors or (proof and not each.proven):
+                shown = [render(diagnostic).plain for diagnostic in finding_diagnostics(each)]
+                lines = [f"{each.file}: {each.name}: {conclusion(each)}", *reason_lines(each)]
+                wrong.append("\n".join([*shown, *lines]))
+    return wrong
+
+
+def _thread_sources(kernel: Checked) -> list[Source]:
+    """The texts among what is to be judged that are CUDA or PTX."""
+    from fencepost.commands.files import read_source
+    from fencepost.commands.paths import CHECKED, kernel_files
+    from fencepost.hosts.ptx.files import is_thread_level
+    from fencepost.ir.source import Source
+
+    if isinstance(kernel, str) and "\n" in kernel:
+        return [Source("<text>", kernel)] if is_thread_level("", kernel) else []
+    if not isinstance(kernel, str | PathLike):
+        return []
+    files = [name for name, missing in kernel_files([str(Path(kernel))], CHECKED) if missing is None]
+    sources = [read_source(name) for name in files if Path(name).suffix in CHECKED[-2:]]
+    return [source for source in sources if is_thread_level(source.name, source.text)]
+
+
 def _kernels(kernel: Checked) -> list[CapturedTrace]:
     """What is to be judged. A text is one that has several lines; a string of one line is the name of a file."""
     from fencepost.commands.files import read_kernels
-    from fencepost.commands.paths import kernel_files
+    from fencepost.commands.paths import CHECKED, kernel_files
     from fencepost.ir.builder import trace_of
     from fencepost.ir.parser import parse_all
 
     if isinstance(kernel, str) and "\n" in kernel:
-        return _some(parse_all(kernel))
+        return [] if _thread_sources(kernel) else _some(parse_all(kernel))
     if not isinstance(kernel, str | PathLike):
         return [trace_of(kernel)]
     found: list[CapturedTrace] = []
-    for name, missing in kernel_files([str(Path(kernel))]):
+    for name, missing in kernel_files([str(Path(kernel))], CHECKED):
         if missing is not None:
             raise missing
+        if Path(name).suffix in CHECKED[-2:]:
+            continue
         found += read_kernels(name, compiled=True).to_check()
     return found
 

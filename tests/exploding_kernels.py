@@ -294,6 +294,32 @@ def correlated_conditions(count: int) -> str:
     return kernel(["param %n", *lines], buffers=["%a : 4 x 64"])
 
 
+def conditions_by_wave(count: int, waves: int) -> str:
+    """Conditions on a parameter, each with another answer for each wave."""
+    lines: list[str] = ["param %n"]
+    for n in range(count):
+        lines += [f"if (%n + wave) % 60 == {n % 60} {{", f"  write %a[{n % 8}]", "}"]
+    return kernel(lines, buffers=["%a : 8 x 64"], waves=waves)
+
+
+def iterations_of_waves(depth: int, waves: int) -> str:
+    """In nested loops of unknown length, an iteration of each for each wave."""
+    lines: list[str] = []
+    for n in range(depth):
+        lines += [f"if wave == %i{n} {{", f"  write %a[%i{n} % 8]", "}", f"read %a[(%i0 + %i{n}) % 7]"]
+    return kernel(nest(depth, "?", lines), buffers=["%a : 8 x 64"], waves=waves)
+
+
+def sides_that_agree(count: int, waves: int) -> str:
+    """Results of divergent conditionals, each made of one of a uniform one, and all of them slots."""
+    lines: list[str] = []
+    for n in range(count):
+        lines += [f"if %c{n} gives %z{n} {{", f"  give {n}", "} else {", f"  give {n + 1}", "}"]
+        lines += [f"if wave == {n} gives %y{n} {{", f"  give %z{n}", "} else {", f"  give %z{n} + 8", "}"]
+    lines += [f"write %a[%y{n} % 8]" for n in range(count)]
+    return kernel(lines, buffers=["%a : 8 x 64"], waves=waves)
+
+
 def many_parameters(count: int) -> str:
     """Parameters in conditions, slots and bounds."""
     lines = [f"param %n{n}" for n in range(count)]
@@ -796,6 +822,9 @@ KERNELS: Kernels = {
     "choices-24": lambda: independent_choices(24),
     "conditions-on-a-parameter": lambda: correlated_conditions(24),
     "parameters-12": lambda: many_parameters(12),
+    "conditions-by-wave": lambda: conditions_by_wave(300, 32),
+    "iterations-of-waves": lambda: iterations_of_waves(3, 32),
+    "sides-that-agree": lambda: sides_that_agree(24, 32),
     "conditionals-200-deep": lambda: deep_conditionals(200),
     "conditionals-1000-deep": lambda: deep_conditionals(1000),
     "divergence-30-deep": lambda: deep_divergence(30, 64),

@@ -16,6 +16,7 @@ Only what the tests need is read: one `param`, loops, conditions on `wave`, whol
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -237,10 +238,22 @@ class Machine:
         """For each wave: its copies, and where they go."""
         self.made = {step.place for steps in self.steps for step in steps if step.kind == "init"}
 
+    def start(self) -> State:
+        """Nobody has made a step."""
+        waves = len(self.steps)
+        return State((0,) * waves, (False,) * waves, ((),) * waves)
+
+    def one_run(self) -> Iterator[Step]:
+        """The steps of all waves in one of the orders that there are."""
+        state = self.start()
+        while after := self.successors(state):
+            for steps, was, at in zip(self.steps, state.at, after[0].at, strict=True):
+                yield from steps[was:at]
+            state = after[0]
+
     def explore(self) -> int:
         """Look at every state; raises what is found first. Returns how many there are."""
-        waves = len(self.steps)
-        start = State((0,) * waves, (False,) * waves, ((),) * waves)
+        start = self.start()
         seen, todo = {start}, [start]
         while todo:
             state = todo.pop()
@@ -451,3 +464,15 @@ def mistakes(text: str, most: int = 3) -> set[str]:
     """What can go wrong with any number up to `most`."""
     numbers = range(most + 1) if "param" in text else range(1)
     return {found for given in numbers if (found := mistake(text, given))}
+
+
+def read_unwritten(text: str, given: int = 0) -> set[Place]:
+    """The slots that are read, in some run, when nothing has been written to them, and written later."""
+    written: set[Place] = set()
+    early: set[Place] = set()
+    for step in Machine(text, given).one_run():
+        if step.kind in ("write", "copy"):
+            written.add(step.place)
+        elif step.kind in ("read", "fetch") and step.place not in written:
+            early.add(step.place)
+    return early & written

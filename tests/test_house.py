@@ -1,4 +1,4 @@
-"""Functions that can be read at once: short, with few parameters; the reason stands beside each that is not."""
+"""Functions that can be read at once: short, few parameters, few branches; else the reason stands beside it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import fencepost
 PACKAGE = Path(fencepost.__file__).parent
 MOST_LINES = 60
 MOST_PARAMETERS = 6
+MOST_BRANCHES = 20
 LONG = "long because "
 MANY = "many parameters because "
+BRANCHY = "many branches "
 """How a comment begins that says why, on the line of `def` or the one above."""
 
 
@@ -51,3 +53,38 @@ def test_functions_have_few_parameters() -> None:
         if len(parameters(node)) > MOST_PARAMETERS and MANY not in said
     ]
     assert not many
+
+
+def cyclomatic(node: ast.AST) -> int:
+    """Paths through a function, as radon counts them: functions inside of it count for themselves."""
+    found = 1 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(child, ast.BoolOp):
+            found += len(child.values) - 1
+        elif isinstance(child, ast.comprehension):
+            found += 1 + len(child.ifs)
+        else:
+            found += isinstance(child, DECISIONS)
+        found += cyclomatic(child)
+    return found
+
+
+DECISIONS = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
+
+
+def test_functions_have_few_branches() -> None:
+    branchy = [
+        f"{where}: {cyclomatic(node)}"
+        for where, node, said in functions()
+        if cyclomatic(node) > MOST_BRANCHES and not (BRANCHY in said and " because " in said)
+    ]
+    assert not branchy
+
+
+def test_branches_are_counted() -> None:
+    (function,) = ast.parse(
+        "def f(a):\n  for x in a:\n    if x and a or [y for y in a if y]:\n      return 1"
+    ).body
+    assert cyclomatic(function) == 1 + 1 + 1 + 2 + 2

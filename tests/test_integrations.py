@@ -29,19 +29,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hooks_have_what_pre_commit_asks_for() -> None:
-    assert [hook["id"] for hook in HOOKS] == ["fencepost-check", "fencepost-fix"]
+    assert [hook["id"] for hook in HOOKS] == ["fencepost-check", "fencepost-fix", "fencepost-check-cuda"]
     for hook in HOOKS:
         assert {"id", "name", "entry", "language"} <= hook.keys()
         assert hook["language"] == "python"
         program, command, *_ = shlex.split(hook["entry"])
         assert program == "fencepost" and command in COMMANDS
-        for name in ("a.fp", "k/b.ttgir", "c.ttir", "d.mlir"):
+        cuda = hook["id"].endswith("cuda")
+        for name in ("a.cu", "k/b.ptx") if cuda else ("a.fp", "k/b.ttgir", "c.ttir", "d.mlir"):
             assert re.search(hook["files"], name)
         assert not re.search(hook["files"], "a.fpx")
 
 
 def test_the_hook_fails_on_a_racy_file_and_the_other_one_mends_it(fencepost: CommandLine) -> None:
-    check, fix = (shlex.split(hook["entry"])[1:] for hook in HOOKS)
+    check, fix = (shlex.split(hook["entry"])[1:] for hook in HOOKS[:2])
     ran = fencepost(*check, "racy.fp")
     assert ran.code == 1 and "error[FP001]" in ran.out
     assert fencepost(*fix, "racy.fp").code == 0

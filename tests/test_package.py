@@ -49,7 +49,7 @@ MAY_IMPORT = {
         *("analysis", "audit", "check", "codes", "emit", "hosts", "ir", "kernels", "lsp", "passes", "report"),
         *("placement", "schedule", "schemas", "targets", "timing", "view"),
     },
-    "pytest_plugin": {"check", "commands", "ir", "report"},
+    "pytest_plugin": {"check", "commands", "hosts", "ir", "report"},
     "cli": {"commands", "ir"},
     "__main__": {"cli"},
 }

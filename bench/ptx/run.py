@@ -1,9 +1,10 @@
 """Every kernel of the corpus and every variant, compiled and judged: what was expected, the verdict, the time.
 
-    python bench/ptx/run.py [--only NAME] [--delete] [--json FILE]
+    python bench/ptx/run.py [--only NAME] [--delete] [--unoptimized] [--json FILE]
 
 Times are processor time of the judge alone, without the compiler. With --delete, each `bar.sync` of a proven kernel
-is deleted in turn: what is left has to be reported, unless `prune` calls that barrier redundant.
+is deleted in turn: what is left has to be reported, unless that barrier is called redundant (by itself: of two in a
+row `prune` takes out one), which a run of `simulate.py` has to agree with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,13 +26,15 @@ from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.verdicts import Site
 from fencepost.ir.source import FencepostError, Source
 
+REPORTED = ("warned of", "weaker proof", "for global memory", "redundant")
+"""What may become of a deleted barrier besides a race: a warning, a condition, or nothing, if it is redundant."""
 CODES = {
     "race": {"FP001"},
-    "warning": {"FP001", "FP007"},
+    "warning": {"FP001", "FP008"},
     "divergence": {"FP002"},
     "deadlock": {"FP002"},
     "phase": {"FP003", "FP006"},
-    "fence": {"FP007"},
+    "fence": {"FP008"},
 }
 """The codes that each kind of mistake is reported by."""
 GOOD = ("proven", "found", "undecided as expected")
@@ -49,15 +53,15 @@ class Row:
     note: str = ""
 
 
-def ptx_of(entry: Entry, variant: Variant) -> str:
+def ptx_of(entry: Entry, variant: Variant, optimized: bool = True) -> str:
     """The PTX of a variant."""
-    how = Compilation(entry.target, defines=variant.defines)
+    how = Compilation(entry.target, defines=variant.defines, optimized=optimized)
     return compile_cuda(Source(str(entry.path), entry.text), how).ptx
 
 
-def judge(entry: Entry, variant: Variant) -> Row:
+def judge(entry: Entry, variant: Variant, optimized: bool = True) -> Row:
     """A variant compiled and judged."""
-    text = ptx_of(entry, variant)
+    text = ptx_of(entry, variant, optimized)
     begin = time.process_time()
     try:
         (verdict,) = check(text, block=entry.block, file=f"{entry.name}.ptx")
@@ -112,32 +116,46 @@ def _shown(verdict: KernelVerdict) -> str:
     return f"{first.code} {first.severity} {lines}: {first.message}"
 
 
-def deletions(entry: Entry) -> list[Row]:
-    """Each barrier of a proven kernel deleted in turn; a verdict of proven is right only for a redundant one."""
-    from fencepost.hosts.ptx.edits import Launch, prune
+def deletions(entry: Entry, optimized: bool = True) -> Iterator[Row]:
+    """Each barrier of a proven kernel deleted in turn: that has to be reported, or the barrier is redundant.
 
-    base = entry.variants[0]
-    text = ptx_of(entry, base)
-    redundant = {site.ptx_line for site in prune(text, entry.name, Launch(entry.block)).changed}
+    What fencepost calls redundant is run by `simulate.py`, which shares no code with it."""
+    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.edits import barriers, global_pair
+    from fencepost.hosts.ptx.parse import parse
+
+    text, launch = ptx_of(entry, entry.variants[0], optimized), Launch(entry.block)
+    whole = launch.judge(text, entry.name)
+    if whole.verdict != "proven":
+        return
     lines = text.split("\n")
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip().startswith(("bar.sync", "barrier.sync")):
-            continue
+    for barrier in barriers(parse(text), entry.name):
         begin = time.process_time()
-        without = "\n".join([*lines[: number - 1], f"//{line}", *lines[number:]])
-        (verdict,) = check(without, block=entry.block)
-        reported = verdict.verdict == "race"
-        if reported:
-            outcome = "found"
-        elif verdict.verdict == "proven":
-            outcome = "redundant" if number in redundant else "missed"
+        number = barrier.line
+        without = "\n".join([*lines[: number - 1], f"//{lines[number - 1]}", *lines[number:]])
+        verdict = launch.judge(without, entry.name)
+        note = _shown(verdict) if verdict.findings else verdict.holds_for
+        if verdict.verdict != "proven":
+            outcome = "found" if verdict.verdict == "race" else "undecided"
+            note = note if outcome == "found" else str(verdict.reasons[0])
+        elif len(verdict.findings) > len(whole.findings):
+            outcome = "warned of"
+        elif verdict.holds_for != whole.holds_for:
+            outcome = "weaker proof"
+        elif (pair := global_pair(text, entry.name, [barrier], launch)) is not None:
+            outcome, note = "for global memory", f"{pair.first} and {pair.second}"
         else:
-            outcome = "undecided"
-        name = f"line {number}"
+            outcome, note = _confirmed(without, entry)
         seconds = round(time.process_time() - begin, 2)
-        rows.append(Row(entry.name, name, "race", verdict.verdict, outcome, seconds))
-    return rows
+        yield Row(entry.name, f"line {number}", "race", verdict.verdict, outcome, seconds, note)
+
+
+def _confirmed(text: str, entry: Entry) -> tuple[str, str]:
+    """What a run says of a kernel without a barrier that is called redundant."""
+    from simulate import opinion
+
+    said, where = opinion(entry, entry.variants[0], text)
+    return ("redundant", said) if said in ("nothing", "not simulated") else ("missed", f"{said}: {where}")
 
 
 def print_row(row: Row) -> None:
@@ -171,11 +189,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--delete", action="store_true", help="delete each barrier of the right kernels")
     parser.add_argument("--json", help="write the rows there as well")
     parser.add_argument("--right", action="store_true", help="the kernels as they stand, not their variants")
+    parser.add_argument("--unoptimized", action="store_true", help="compile without optimization")
     options = parser.parse_args(argv)
     rows: list[Row] = []
     for entry in corpus(options.only):
         variants = entry.variants[:1] if options.right else entry.variants
-        for row in deletions(entry) if options.delete else (judge(entry, each) for each in variants):
+        optimized = not options.unoptimized
+        judged = (judge(entry, each, optimized) for each in variants)
+        for row in deletions(entry, optimized) if options.delete else judged:
             rows.append(row)
             print_row(row)
     if not rows:
@@ -184,7 +205,7 @@ def main(argv: list[str] | None = None) -> int:
     print(summary(rows))
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
-    return 0 if all(row.outcome in (*GOOD, "redundant") for row in rows) else 1
+    return 0 if all(row.outcome in (*GOOD, *REPORTED) for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 """Barriers of stock Triton, of fencepost, and the optimum, for the corpus; and how long fencepost takes.
 
-    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary]
+    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary] [--times]
 
 Executed is how often barriers run in one run of the kernel: loops of unknown length are taken to run 100 times.
 Barriers that waits of several warp groups end in are counted, those inside of operations with scratch memory are not:
 they are the same for both. Kernels that fencepost leaves as they are (see docs/triton.md) are listed with the reason
-and not counted. Time is CPU time: of deciding where barriers go, of all that fencepost does (printing the module,
-reading it, deciding, and having Triton parse it again), and of membar, in whose place it does so; each as a share of
-a whole compilation by stock Triton, the assembler included. With --repeat the shortest of several compilations
-counts, for all of them.
+and not counted.
+
+Time is CPU time: of all that fencepost does itself (printing the module, reading it, deciding, judging, and having
+Triton parse it again), of membar in a stock compilation, and how much longer the compilation gets: where no barrier
+is needed membar does not run, so that may be less than nothing. All are shares of a compilation by stock Triton,
+the assembler included. With --repeat the shortest of several compilations counts, for all of them. With --times,
+barriers are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS, Entry
@@ -32,6 +37,7 @@ from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.pipeline import AtMembar, PassRange, running
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.write_back import place_barriers
@@ -51,62 +57,75 @@ class Measured:
     """The optimum, of what was put in."""
     proven: bool = True
     reason: str = ""
-    deciding: float = 0.0
-    whole: float = 0.0
-    """All that fencepost does."""
+    own: float = 0.0
+    """All that fencepost does, without membar."""
+    asked: float = 0.0
+    """What membar takes then; nothing if it is not asked."""
     membar: float = 0.0
-    """What Triton's own pass takes."""
+    """What membar takes in a stock compilation,"""
     compile: float = 0.0
-    """What stock Triton takes."""
+    """and all of that."""
 
     @property
-    def deciding_share(self) -> float:
-        """Deciding, in percent of a compilation."""
-        return self.deciding / self.compile * 100
-
-    @property
-    def whole_share(self) -> float:
+    def own_share(self) -> float:
         """All that fencepost does, in percent of a compilation."""
-        return self.whole / self.compile * 100
+        return self.own / self.compile * 100
 
     @property
     def more_share(self) -> float:
         """How much longer a compilation takes with fencepost in membar's place, in percent."""
-        return (self.whole - self.membar) / self.compile * 100
+        # Where membar runs either way, it takes what it takes.
+        return (self.own - (0.0 if self.asked else self.membar)) / self.compile * 100
 
 
 @dataclass
 class Recorder:
-    """Decides as fencepost does, and keeps what there is to count: counting is no part of what takes time."""
+    """Decides as fencepost does, and counts."""
 
-    seconds: float = 0.0
-    before: Module | None = None
-    after: Callable[[], Module] | None = None
-    edits: list[Edit] | None = None
+    found: Measured = field(default_factory=Measured)
 
     def decide(self, before: Module, after: Callable[[], Module]) -> list[Edit] | None:
         """fencepost's barriers, or membar's own that are needed."""
-        began = time.thread_time()
-        self.before, self.after = before, after
         edits = fewer_or_membars(before, after)
-        self.seconds = time.thread_time() - began
-        self.edits = edits
-        return edits
-
-    def measured(self) -> Measured:
-        """What was counted, without the time of anything but deciding."""
-        if self.before is None or self.after is None:
-            return Measured()
-        stock = read_module(apply_edits(self.before, stock_edits(self.before, self.after())))
-        ours = stock if self.edits is None else read_module(apply_edits(self.before, self.edits))
-        optima = [optimum(each) for each in translations(self.before, local=True)]
-        return Measured(
+        stock = read_module(apply_edits(before, stock_edits(before, after())))
+        ours = stock if edits is None else read_module(apply_edits(before, edits))
+        optima = [optimum(each) for each in translations(before, local=True)]
+        self.found = Measured(
             stock=sum(sum(barrier_runs(each.trace)) for each in translations(stock)),
             ours=sum(sum(barrier_runs(each.trace)) for each in translations(ours)),
             best=sum(result.best or 0.0 for result in optima),
             proven=all("optimal, proven" in result.proof for result in optima),
-            deciding=self.seconds,
         )
+        return edits
+
+
+@dataclass
+class Stopwatch:
+    """Times membar in a stock compilation, as a hook for its stages."""
+
+    seconds: float = 0.0
+
+    def hook(self, *arguments: Any) -> tuple[str, str] | None:
+        """What Triton calls."""
+        if not arguments:
+            return "", ""
+        backend, stages = arguments[:2]
+        vendor, lower = ("amd" if backend.target.backend == "hip" else "nvidia"), stages["llir"]
+
+        def lowered(source: Any, metadata: Any) -> Any:
+            try:
+                with running(vendor, PassRange(before=True)):
+                    return lower(source, metadata)
+            except AtMembar as at:
+                stopped = at
+            began = time.thread_time()
+            stopped.membar(stopped.module)
+            self.seconds += time.thread_time() - began
+            with running(vendor, PassRange(skipped=stopped.ran)):
+                return lower(stopped.module, metadata)
+
+        stages["llir"] = lowered
+        return None
 
 
 def optimum(translation: Translation) -> Inserted:
@@ -120,34 +139,42 @@ def whole_time() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def measure(entry: Entry, target: str, repeat: int) -> Measured:
-    """Compile an entry as it is, and with fencepost."""
+def measure(entry: Entry, target: str, repeat: int, counted: bool) -> Measured:
+    """Compile an entry as it is, and with fencepost; once more to count."""
+    recorder = Recorder()
+    if counted:
+        with installed("replace", decide=recorder.decide):
+            compile_plain(entry, target)
     tries = [attempt(entry, target) for _ in range(repeat)]
     return replace(
-        tries[0],
-        deciding=min(each.deciding for each in tries),
-        whole=min(each.whole for each in tries),
+        recorder.found,
+        reason=tries[0].reason,
+        own=min(each.own for each in tries),
+        asked=min(each.asked for each in tries),
         membar=min(each.membar for each in tries),
         compile=min(each.compile for each in tries),
     )
 
 
 def attempt(entry: Entry, target: str) -> Measured:
-    """Once."""
-    began = whole_time()
-    compile_plain(entry, target)
-    taken = whole_time() - began
-    recorder = Recorder()
+    """The times, once."""
+    watch = Stopwatch()
+    runtime = import_module("triton.knobs").runtime
+    with runtime.scope():
+        runtime.add_stages_inspection_hook = watch.hook
+        began = whole_time()
+        compile_plain(entry, target)
+        taken = whole_time() - began
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with installed("replace", decide=recorder.decide) as made:
+        with installed("replace") as made:
             compile_plain(entry, target)
     for warning in caught:
         if "fencepost left" in str(warning.message):
             return Measured(reason=str(warning.message).partition(": ")[2].splitlines()[0], compile=taken)
     assert made is not None
-    found = recorder.measured()
-    return replace(found, compile=taken, whole=sum(made.seconds), membar=sum(made.membar_seconds))
+    asked = sum(made.membar_seconds)
+    return Measured(own=sum(made.seconds) - asked, asked=asked, membar=watch.seconds, compile=taken)
 
 
 def main() -> None:
@@ -157,11 +184,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--repeat", type=int, default=1, help="compile this often; the shortest times count")
     parser.add_argument("--summary", action="store_true", help="only the totals of each target")
+    parser.add_argument("--times", action="store_true", help="times alone, no counts")
     options = parser.parse_args()
     head = f"{'kernel':<34}{'target':<9}{'stock':>12}{'fencepost':>12}{'ratio':>7}"
     print(
-        head
-        + f"{'optimum':>12}  {'':<8}{'deciding':>8} ms{'%':>6}{'whole':>8} ms{'%':>6}{'membar':>8} ms{'more':>6} %"
+        head + f"{'optimum':>12}  {'':<8}{'own':>8} ms{'%':>6}{'membar':>8} ms{'more':>6} %{'compile':>8} ms"
     )
     every: dict[str, Measured] = {}
     for target in options.target:
@@ -174,7 +201,7 @@ def main() -> None:
                 or (options.only and entry.name not in options.only)
             ):
                 continue
-            found = measure(entry, target, options.repeat)
+            found = measure(entry, target, options.repeat, not options.times)
             if found.reason:
                 left[found.reason] = left.get(found.reason, 0) + 1
                 continue
@@ -186,9 +213,8 @@ def main() -> None:
             print(total(target, done), flush=True)
         for reason, count in left.items():
             print(f"  left as they are: {count}: {reason}", flush=True)
-    print(above("deciding", {name: each.deciding_share for name, each in every.items()}))
-    print(above("whole", {name: each.whole_share for name, each in every.items()}))
-    print(above("more than with membar", {name: each.more_share for name, each in every.items()}))
+    print(above("own", {name: each.own_share for name, each in every.items()}))
+    print(above("more", {name: each.more_share for name, each in every.items()}))
 
 
 def line(name: str, target: str, found: Measured) -> str:
@@ -197,9 +223,8 @@ def line(name: str, target: str, found: Measured) -> str:
     proven = "proven" if found.proven else "not"
     return (
         f"{name:<34}{target:<9}{found.stock:>12,.1f}{found.ours:>12,.1f}{ratio:>7}{found.best:>12,.1f}  {proven:<8}"
-        f"{found.deciding * 1e3:>11.1f}{found.deciding_share:>6.1f}"
-        f"{found.whole * 1e3:>11.1f}{found.whole_share:>6.1f}"
-        f"{found.membar * 1e3:>11.1f}{found.more_share:>+6.1f}"
+        f"{found.own * 1e3:>11.1f}{found.own_share:>6.1f}"
+        f"{found.membar * 1e3:>11.1f}{found.more_share:>+8.1f}{found.compile * 1e3:>11.0f}"
     )
 
 
@@ -212,9 +237,8 @@ def total(target: str, done: list[Measured]) -> str:
         f"{f'{len(done)} kernels':<34}{target:<9}{stock:>12,.1f}{ours:>12,.1f}{ours / stock if stock else 1:>7.2f}"
         f"{sum(each.best for each in done):>12,.1f}  "
         f"{sum(each.proven for each in done)} proven, mean ratio {statistics.fmean(ratios or [1]):.2f}, "
-        f"{more} with more; deciding "
-        f"{times([each.deciding for each in done], [each.deciding_share for each in done])}; whole "
-        f"{times([each.whole for each in done], [each.whole_share for each in done])}; membar "
+        f"{more} with more; own "
+        f"{times([each.own for each in done], [each.own_share for each in done])}; membar "
         f"median {statistics.median(each.membar for each in done) * 1e3:.1f} ms"
     )
 
@@ -232,7 +256,12 @@ def above(what: str, shares: dict[str, float]) -> str:
     beyond = sum(share > LIMIT for share in shares.values())
     last = sorted(shares, key=shares.__getitem__, reverse=True)[:8]
     worst = ", ".join(f"{name} {shares[name]:.1f} %" for name in last)
-    return f"{what}, above {LIMIT:.0f} %: {beyond} of {len(shares)} builds; the worst: {worst}"
+    middle = statistics.median(shares.values())
+    tenth = sorted(shares.values())[len(shares) * 9 // 10]
+    return (
+        f"{what}: median {middle:.1f} %, nine of ten below {tenth:.1f} %, above {LIMIT:.0f} %: {beyond} of "
+        f"{len(shares)} builds; the worst: {worst}"
+    )
 
 
 if __name__ == "__main__":

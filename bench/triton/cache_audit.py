@@ -2,8 +2,8 @@
 
     python bench/triton/cache_audit.py [--target T ...] [--only NAME ...] [--folder DIR]
 
-Compiles every build of the corpus into an empty cache with the host installed, then audits the cache, and compares
-the two verdicts of each kernel. Exits with 1 if one differs.
+Compiles every build of the corpus into an empty cache with the host installed, as far as LLVM's dialect, then audits
+the cache, and compares the two verdicts of each kernel. Exits with 1 if one differs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from build import compile_plain
 from corpus import CORPUS, TARGETS
+from left_out_stages import ASSEMBLY, BINARIES, without
 
 from fencepost.audit.entries import entries_of
 from fencepost.audit.judge import record_of
@@ -55,7 +56,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or temporary
         builds = 0
-        with installed("audit", show=lambda found: None):
+        with without(*ASSEMBLY, *BINARIES), installed("audit", show=lambda found: None):
             for target in options.target:
                 for entry in CORPUS.values():
                     if target not in entry.targets or (options.only and entry.name not in options.only):

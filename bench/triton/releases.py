@@ -1,30 +1,34 @@
 """What works with the Triton that is installed, build by build of the corpus.
 
-    python bench/triton/releases.py [--target T ...] [--only NAME ...] [--verbose]
+    python bench/triton/releases.py [--target T ...] [--only NAME ...] [--results FILE] [--verbose]
 
 For every build that this release compiles: whether it is read and judged with Triton's own barriers (audit), whether
-handing these back through `replace` gives the same assembly, whether what `replace` hands on is proven, and how many
-barriers run, stock and then (estimated, loops run 100 times). Prints a line for every build where something of that
-does not hold (all with --verbose) and a row for each target. Each build has a process of its own: one that crashes is
-counted. Exits with 1 if `replace` runs more barriers than stock anywhere, or if code differs where membar's barriers
-were handed back.
+handing these back through `replace` gives the same code (what LLVM makes assembly of), whether what `replace` hands
+on is proven, and how many barriers run, stock and then (estimated, loops run 100 times). Prints a line for every
+build where something of that does not hold (all with --verbose) and a row for each target. Each build has a process
+of its own: one that crashes is counted. With --results every build is written down when it is done, and the same
+command goes on after the last one. Exits with 1 if `replace` runs more barriers than stock anywhere, or if code
+differs where membar's barriers were handed back.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import re
+import resource
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from left_out_stages import ASSEMBLY, BINARIES, without
 from older_gluon import missing_names_allowed
 
 with missing_names_allowed():
@@ -32,7 +36,7 @@ with missing_names_allowed():
     from corpus import CORPUS, TARGETS, Entry
 
 from fencepost.hosts.common.audits import barrier_runs
-from fencepost.hosts.triton import installed
+from fencepost.hosts.triton import installation, installed
 from fencepost.hosts.triton.audit import triton_barriers
 from fencepost.hosts.triton.choose_barriers import fencepost_candidate, fewer_or_membars
 from fencepost.hosts.triton.installation import NOTED
@@ -42,11 +46,11 @@ from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.versions import require_triton
 
 SECONDS = 300
-"""After which a build is taken as hung."""
-_LINES = re.compile(
-    r"^\s*\.(?:loc|file)\b.*$|^\$?\.?L(?:tmp|__debug|func_end|func_begin).*$|^\t\.section.*|^//.*$", re.M
-)
-"""Line information of assembly."""
+"""Of processor time, after which a build is taken as hung,"""
+WAITED = 10 * SECONDS
+"""and of any time."""
+_LINES = re.compile(r",? !dbg !\d+|^!.*$|^\s*(?:#dbg_|call void @llvm\.dbg\.).*$", re.M)
+"""Line information of LLVM's text."""
 
 
 @dataclass
@@ -59,7 +63,9 @@ class Found:
     stock: str = "no shared memory"
     """The verdict with Triton's own barriers."""
     same: bool = True
-    """Whether an audit, and Triton's own barriers handed back, give the same code."""
+    """Whether Triton's own barriers handed back give the same code."""
+    kept_back: str = ""
+    """Why these were not handed back, if so."""
     handed: str = ""
     """How what `replace` hands on was judged; why it was left to Triton, if it was."""
     left: bool = False
@@ -76,48 +82,29 @@ class Found:
         return clean and self.same and not self.left and self.after <= self.before and not self.problem
 
 
-@contextmanager
-def without_assembler() -> Iterator[None]:
-    """Within it, compilation ends with assembly: nothing here needs a binary."""
-
-    def last(*arguments: Any) -> tuple[str, str] | None:
-        if not arguments:
-            return "", ""
-        for stage in ("cubin", "hsaco"):
-            if stage in arguments[1]:
-                arguments[1][stage] = lambda source, metadata: b""
-        return None
-
-    runtime = import_module("triton.knobs").runtime
-    with runtime.scope():
-        runtime.add_stages_inspection_hook = last
-        yield
-
-
 def judge(entry: Entry, target: str) -> Found:
     """One build."""
     found = Found(entry.name, target)
     try:
-        stock = _assembly(compile_plain(entry, target))
+        stock = _code(compile_plain(entry, target))
     except Exception as error:
         found.problem = f"does not compile: {type(error).__name__}: {str(error).strip().splitlines()[-1:]}"
         return found
     found.compiled = True
-    with installed("audit", show=lambda _: None) as audits:
-        kernel = compile_plain(entry, target)
+    # Whether they are right is another question.
+    unjudged = patch.object(installation, "refuse_wrong", return_value="")
+    with unjudged, installed("replace", decide=triton_barriers, show=lambda _: None) as audits:
+        handed_back = compile_plain(entry, target)
     assert audits is not None
-    found.same = _assembly(kernel) == stock
-    left = getattr(kernel.metadata, NOTED)["left"]
-    if left:
-        found.stock = f"not audited: {left.splitlines()[0]}"
+    found.same = _code(handed_back) == stock
+    found.kept_back = getattr(handed_back.metadata, NOTED)["left"].partition("\n")[0]
+    if found.kept_back:
+        found.stock = f"not audited: {found.kept_back}"
     for audit in audits.audits:
         if audit.beyond:
             found.stock = f"not judged: {', '.join(audit.beyond)}"
         else:
             found.stock = "clean" if not audit.races else f"{len(audit.races)} races: {audit.races[0].title}"
-    with installed("replace", decide=triton_barriers):
-        handed_back = _assembly(compile_plain(entry, target))
-    found.same &= handed_back == stock
 
     def decide(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
         edits = fewer_or_membars(before, after)
@@ -132,9 +119,9 @@ def judge(entry: Entry, target: str) -> Found:
     return found
 
 
-def _assembly(kernel: Any) -> str:
-    """The assembly of a kernel, without line information."""
-    return _LINES.sub("", kernel.asm.get("amdgcn") or kernel.asm["ptx"])
+def _code(kernel: Any) -> str:
+    """What assembly is made of, without line information."""
+    return _LINES.sub("", kernel.asm["llir"])
 
 
 def judge_apart(entry: Entry, target: str) -> Found:
@@ -145,9 +132,9 @@ def judge_apart(entry: Entry, target: str) -> Found:
     process.start()
     theirs.close()
     try:
-        if ours.poll(SECONDS):
+        if ours.poll(WAITED):
             return ours.recv()  # type: ignore[no-any-return]
-        problem = f"nothing after {SECONDS} s"
+        problem = f"nothing after {WAITED} s"
     except EOFError:
         process.join()
         problem = f"the process ended ({process.exitcode})"
@@ -159,8 +146,9 @@ def judge_apart(entry: Entry, target: str) -> Found:
 
 def _answer(pipe: Connection, entry: Entry, target: str) -> None:
     warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     try:
-        with without_assembler():
+        with without(*ASSEMBLY, *BINARIES):
             found = judge(entry, target)
     except Exception as error:
         found = Found(entry.name, target, compiled=True, problem=repr(error)[:300])
@@ -178,7 +166,7 @@ def row(target: str, found: list[Found]) -> str:
         read=sum(not each.problem for each in compiled),
         judged=len(judged),
         races=sum("races" in each.stock for each in judged),
-        same=sum(each.same for each in compiled),
+        same=sum(each.same and not each.kept_back for each in compiled),
         handed=sum(not each.left for each in compiled),
         fewer=sum(each.after < each.before for each in compiled),
         more=sum(each.after > each.before for each in compiled),
@@ -192,22 +180,42 @@ def row(target: str, found: list[Found]) -> str:
     )
 
 
+def read_results(path: Path | None, version: str) -> dict[tuple[str, str], Found]:
+    """What was written down with this release."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+    every = [json.loads(line) for line in lines]
+    found = [Found(**each["found"]) for each in every if each["triton"] == version]
+    return {(each.entry, each.target): each for each in found}
+
+
+def write_result(path: Path, version: str, found: Found) -> None:
+    """Write a build down."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"triton": version, "found": asdict(found)}) + "\n")
+
+
 def main() -> int:
     """Print what works."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--target", nargs="+", default=list(TARGETS))
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--verbose", action="store_true", help="a line for every build")
+    parser.add_argument("--results", type=Path, help="write every build there, and go on from what is there")
     options = parser.parse_args()
-    print(f"triton {require_triton()}")
+    version = require_triton()
+    print(f"triton {version}")
     failed = False
+    known = read_results(options.results, version)
     for target in options.target:
         found: list[Found] = []
         for entry in CORPUS.values():
             chosen = not options.only or entry.name in options.only
             if target not in entry.targets or entry.mistake is not None or not chosen:
                 continue
-            found.append(judge_apart(entry, target))
+            done = known.get((entry.name, target))
+            found.append(done or judge_apart(entry, target))
+            if options.results and done is None:
+                write_result(options.results, version, found[-1])
             if options.verbose or not found[-1].is_fine:
                 print(found[-1], flush=True)
         print(row(target, found), flush=True)

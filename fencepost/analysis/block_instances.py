@@ -11,7 +11,7 @@ unknown. Placement does not see instances: a barrier stands in all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fencepost.analysis.followed_names import FollowedNames, Name, is_inside
@@ -58,9 +58,12 @@ class BlockInstances:
     coarsest: bool = False
     """No name is followed: there is nothing left to drop."""
 
-    def waves_admitted(self, flow: Flow, instance: BlockInstance) -> int:
-        """The waves that can run an instance, as bits."""
+    def waves_admitted(self, flow: Flow, instance: BlockInstance, *, other_side: bool = False) -> int:
+        """The waves that can run an instance, as bits; or the other side of the innermost divergent conditional."""
         guards = self._guards(flow, instance)
+        if other_side:
+            *around, (guard, values) = guards
+            guards = [*around, (replace(guard, holds=not guard.holds), values)]
         return _bits(
             wave
             for wave in range(flow.trace.waves)
@@ -229,7 +232,9 @@ class _Exploration:
             following = self.flow.blocks[target]
             if self.ruled_out(block, following, here):
                 continue
-            for after in self.step(block, following, around, dict(here)):
+            forwarded = dict(here)
+            self.forward(instance, forwarded)
+            for after in self.step(block, following, around, forwarded):
                 known = {(deep, name): value for deep, name, value in instance.env if deep < depth}
                 known.update({(depth, name): value for name, value in after.items()})
                 for env in self.entered(self.kept(known, following), following):
@@ -252,10 +257,9 @@ class _Exploration:
         return _ruled_out(block, target, self.parameters.seen(anchor, env))
 
     def step(self, block: Block, target: Block, around: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
-        """What the names stand for behind an edge."""
+        """What the names stand for behind an edge; the block's end has forwarded its values already."""
         function = _function(block.calls, len(block.calls))
         anchor = block.anchor
-        self.forward(function, block, env)
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
         if loop is not None and (function, loop.var) in self.names.followed:
             rounds = self.names.rounds[loop]
@@ -275,9 +279,10 @@ class _Exploration:
                 env[anchor.var] = anchor.start
         yield env
 
-    def forward(self, function: str, block: Block, env: dict[str, int]) -> None:
+    def forward(self, instance: BlockInstance, env: dict[str, int]) -> None:
         """Give the values that the end of a block forwards."""
-        anchor = block.anchor
+        block = self.flow.blocks[instance.block]
+        function, anchor = _function(block.calls, len(block.calls)), block.anchor
         if isinstance(anchor, ops.Branch):
             # What only some waves forward is not the same for all.
             args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
@@ -285,8 +290,12 @@ class _Exploration:
         elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
             owner = anchor.graph.owner
             assert isinstance(owner, ops.Iterate | ops.Conditional)
-            second = isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse
-            merge = second and _is_divergent(owner)
+            merge = False
+            if isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse and _is_divergent(owner):
+                if not self.found.waves_admitted(self.flow, instance):
+                    # No wave is on this side: the results are those of the other one.
+                    return
+                merge = bool(self.found.waves_admitted(self.flow, instance, other_side=True))
             self.give(function, anchor, names_of(owner), anchor.values, env, merge)
 
     def left_loop(self, block: Block, target: Block) -> ops.Iterate | None:

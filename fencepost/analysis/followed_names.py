@@ -38,11 +38,13 @@ class FollowedNames:
     makes: dict[Name, set[Name]] = field(default_factory=dict)
     """For each name: the other names that are made from it."""
     parameters: Parameters = field(default_factory=Parameters)
+    waves: int = 1
+    """How many waves run the kernel: conditions on a loop's variable and `wave` change where they do for any."""
 
     @classmethod
     def of(cls, flow: Flow) -> FollowedNames:
         """Those of a kernel and its functions."""
-        names = cls()
+        names = cls(waves=flow.trace.waves)
         bodies: list[tuple[str, Body]] = [("", flow.trace)]
         bodies += [(function.name, function) for function in flow.trace.functions()]
         asynchronous = any(isinstance(op, ops.AsyncOperation) for block in flow.blocks for op in block.ops)
@@ -102,14 +104,7 @@ class FollowedNames:
         loops: list[ops.Iterate] = []
         sources: dict[str, list[tuple[ops.Forwarded, Graph]]] = {}
         for op in body.preorder_walk():
-            for part in _decisive(op):
-                for name in _named(part):
-                    if isinstance(part, Expr | Compare):
-                        wanted.setdefault(name, []).append(part)
-                    else:
-                        wanted.setdefault(name, [])
-                    assert op.graph is not None
-                    outside.setdefault(name, []).append(op.graph)
+            _add_decisive_names(wanted, outside, op)
             if isinstance(op, ops.Iterate):
                 loops.append(op)
             _add_sources(sources, op)
@@ -145,7 +140,7 @@ class FollowedNames:
                 wanted.setdefault(loop.var, []).append(loop.index)
             if loop.var in wanted:
                 parts = wanted[loop.var]
-                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts)
+                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts, self.waves)
                 if self.rounds[loop] is not None:
                     self.followed.add((function, loop.var))
 
@@ -164,6 +159,19 @@ class FollowedNames:
                 for given in op.gives:
                     assert op.graph is not None
                     self.home[function, given.name] = op.graph
+
+
+def _add_decisive_names(
+    wanted: dict[str, list[Expr | Condition]], outside: dict[str, list[Graph]], op: ops.Operation
+) -> None:
+    """Names that decide which bytes an operation touches, or whether it runs: what is asked of each, and where."""
+    for part in _decisive(op):
+        for name in _named(part):
+            asked = wanted.setdefault(name, [])
+            if isinstance(part, Expr | Compare):
+                asked.append(part)
+            assert op.graph is not None
+            outside.setdefault(name, []).append(op.graph)
 
 
 def _add_sources(sources: dict[str, list[tuple[ops.Forwarded, Graph]]], op: ops.Operation) -> None:

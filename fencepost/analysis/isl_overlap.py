@@ -144,7 +144,7 @@ def _meetings(
             if stop is not None:
                 found &= value.lt_set(values.number(stop))
             if step != 1:
-                apart = value.sub(values.number(start)).mod_val(isl.Val(step))
+                apart = value.sub(values.number(start)).mod_val(_val(isl, step))
                 found &= apart.eq_set(values.number(0))
         wave, lane = values.variable(f"wave_{side}"), values.variable(f"lane_{side}")
         found &= wave.ge_set(values.number(0)) & wave.lt_set(values.number(waves))
@@ -169,6 +169,11 @@ def _meetings(
     return found & lo.lt_set(other_hi) & other_lo.lt_set(hi)
 
 
+def _val(isl: Any, value: int) -> Any:
+    """A number for isl. It has no bounds there, but islpy takes a longer one than a machine word as text only."""
+    return isl.Val(value if value.bit_length() < 64 else str(value))
+
+
 class _Values(NamedTuple):
     """Expressions as functions of the variables of one question."""
 
@@ -178,7 +183,7 @@ class _Values(NamedTuple):
 
     def number(self, value: int) -> Any:
         """A constant."""
-        return self.isl.PwAff.val_on_domain(self.isl.Set.universe(self.space), self.isl.Val(value))
+        return self.isl.PwAff.val_on_domain(self.isl.Set.universe(self.space), _val(self.isl, value))
 
     def variable(self, name: str) -> Any:
         """A variable."""
@@ -223,7 +228,7 @@ class _Values(NamedTuple):
             return left.mul(self.of(expr.rhs, known, side))
         if not isinstance(expr.rhs, Const) or expr.rhs.value <= 0:
             raise _Unanswerable
-        value = self.isl.Val(expr.rhs.value)
+        value = _val(self.isl, expr.rhs.value)
         if expr.op == "%":
             return left.mod_val(value)
         if expr.op == "//":
@@ -234,7 +239,7 @@ class _Values(NamedTuple):
         """`value` exclusive-or a constant: each bit that is set in it is one less or one more."""
         for place in range(bits.bit_length()):
             if bits >> place & 1:
-                bit = value.scale_down_val(self.isl.Val(1 << place)).floor().mod_val(self.isl.Val(2))
+                bit = value.scale_down_val(_val(self.isl, 1 << place)).floor().mod_val(self.isl.Val(2))
                 up = self.number(1).sub(bit.scale_val(self.isl.Val(2)))
-                value = value.add(up.scale_val(self.isl.Val(1 << place)))
+                value = value.add(up.scale_val(_val(self.isl, 1 << place)))
         return value

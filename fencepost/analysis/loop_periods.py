@@ -14,7 +14,18 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import NamedTuple
 
-from fencepost.ir.expr import Binary, Compare, Condition, Const, Expr, Flag, Select, Var, evaluate
+from fencepost.ir.expr import (
+    Binary,
+    Compare,
+    Condition,
+    Const,
+    Expr,
+    Flag,
+    Select,
+    Var,
+    evaluate,
+    is_divergent,
+)
 
 MOST_ROUNDS = 64
 """A loop of which more iterations differ is not followed: what depends on its variable is unknown."""
@@ -86,13 +97,13 @@ class Rounds:
 
 
 def rounds_of(
-    var: str, start: int, step: int, trip: int | None, parts: Iterable[Expr | Condition]
+    var: str, start: int, step: int, trip: int | None, parts: Iterable[Expr | Condition], waves: int = 1
 ) -> Rounds | None:
-    """The iterations that stand for all as far as `parts` goes; None if too many differ."""
+    """The iterations that stand for all as far as `parts` goes, in every wave; None if too many differ."""
     breaks: set[int] = set()
     period: int | None = 1
     for part in parts:
-        shift = _shift(part, _Loop(var, start, step), breaks)
+        shift = _shift(part, _Loop(var, start, step, waves), breaks)
         if shift is None or shift.delta or shift.rounds > MOST_ROUNDS:
             period = None
             break
@@ -117,7 +128,7 @@ def rounds_of(
 def shift_in(name: str, part: Expr | Condition) -> Shift | None:
     """How `part` changes when a number grows by one; None if that is not the same everywhere."""
     breaks: set[int] = set()
-    shift = _shift(part, _Loop(name, 0, 1), breaks)
+    shift = _shift(part, _Loop(name, 0, 1, 1), breaks)
     return None if breaks else shift
 
 
@@ -125,6 +136,7 @@ class _Loop(NamedTuple):
     var: str
     start: int
     step: int
+    waves: int
 
 
 def _shift(expr: Expr | Condition, loop: _Loop, breaks: set[int]) -> Shift | None:
@@ -166,12 +178,13 @@ def _shift_of_comparison(
     if rounds != 1 or not straight:
         return None
     env = {loop.var: loop.start}
-    lhs, rhs = evaluate(expr.lhs, env), evaluate(expr.rhs, env)
-    if lhs is None or rhs is None:
-        return None
-    # The difference is a line; it is zero at this iteration or between two of them.
-    at = (rhs - lhs) // apart
-    breaks.update((at, at + 1))
+    for wave in range(loop.waves if is_divergent(expr) else 1):
+        lhs, rhs = evaluate(expr.lhs, env, wave), evaluate(expr.rhs, env, wave)
+        if lhs is None or rhs is None:
+            return None
+        # The difference is a line; it is zero at this iteration or between two of them.
+        at = (rhs - lhs) // apart
+        breaks.update((at, at + 1))
     return Shift(1, 0)
 
 

@@ -40,7 +40,13 @@ from fencepost.ir.expr import (
 from fencepost.ir.trace import CapturedTrace
 
 MOST_VALUES = 64
-"""Values of one parameter, or combinations of those that matter in one place: with more, one is not followed."""
+"""Values of one parameter: with more, it is not followed."""
+MOST_COMBINATIONS = 256
+"""Combinations of the values of parameters that matter in one place: with more, one of them is not followed."""
+MOST_STANDING = 256
+"""Values of one parameter that stand for all, before those are left out that nothing tells from another."""
+MOST_ANSWERS = 16_384
+"""Answers to everything that is asked with each of them: with more, none is left out."""
 MOST_TRIED = 256
 """Loop variables and waves that a comparison with a parameter is tried with."""
 
@@ -84,6 +90,7 @@ class Parameters:
             return found
         known = _Known(trace)
         repeats: dict[str, _Repeats] = {}
+        questions: dict[str, set[Expr | Condition]] = {}
         for op, part in [*asked, *_bounds(trace)]:
             for name in {leaf.name for leaf in leaves(part) if isinstance(leaf, Var)} & names:
                 rule = known.rule(part, name)
@@ -91,6 +98,7 @@ class Parameters:
                     found.blind[op] = found.blind.get(op, frozenset()) | {name}
                 else:
                     repeats[name] = repeats.get(name, _Repeats()).joined(rule)
+                    questions.setdefault(name, set()).add(part)
         for op in found.blind:
             total = _sum_of(op, trace)
             if total is not None:
@@ -99,7 +107,9 @@ class Parameters:
                 at = total.sign * total.number
                 breaks = _Repeats(1, frozenset((at, at + 1)))
                 repeats[total.name] = repeats.get(total.name, _Repeats()).joined(breaks)
-        found.values = {name: each.values() for name, each in repeats.items() if each.size <= MOST_VALUES}
+        every = {name: each.values() for name, each in repeats.items() if each.size <= MOST_STANDING}
+        every = {name: known.distinct(each, name, questions.get(name, set())) for name, each in every.items()}
+        found.values = {name: each for name, each in every.items() if len(each) <= MOST_VALUES}
         too_many = known.too_long | repeats.keys() - found.values.keys()
         found.dropped = sorted({each for name in too_many for each in found.summands.get(name, {name})})
         if found.values:
@@ -114,7 +124,9 @@ class Parameters:
         kept: dict[str, list[int]] = {}
         for name in sorted(self.values, key=lambda name: len(self.values[name])):
             tried = {**kept, name: self.values[name]}
-            if all(prod(len(tried[each]) for each in here & tried.keys()) <= MOST_VALUES for here in active):
+            if all(
+                prod(len(tried[each]) for each in here & tried.keys()) <= MOST_COMBINATIONS for here in active
+            ):
                 kept = tried
             else:
                 self.dropped += sorted(self.summands.get(name, {name}))
@@ -265,7 +277,9 @@ class _Repeats(NamedTuple):
     def size(self) -> int:
         """How many values stand for all."""
         return (
-            len(self.values()) if self.period <= MOST_VALUES and len(self.breaks) <= MOST_VALUES else 1 << 30
+            len(self.values())
+            if self.period <= MOST_STANDING and len(self.breaks) <= MOST_STANDING
+            else 1 << 30
         )
 
     def values(self) -> list[int]:
@@ -360,7 +374,28 @@ class _Known:
             breaks |= {value for before, after, value in changes if before != after}
         return _Rule(repeats, 0, frozenset(breaks))
 
-    def tried(self, expr: Compare, name: str) -> list[tuple[dict[str, int], int]] | None:
+    def distinct(self, values: list[int], name: str, questions: set[Expr | Condition]) -> list[int]:
+        """Of values that no question tells from each other, one."""
+        asked: list[tuple[Expr | Condition, dict[str, int], int]] = []
+        for part in questions:
+            tried = self.tried(part, name)
+            if tried is None:
+                return values
+            asked += ((part, env, wave) for env, wave in tried)
+            if len(values) * len(asked) > MOST_ANSWERS:
+                return values
+        found: dict[tuple[int | None, ...], int] = {}
+        for value in values if asked else ():
+            answers = (
+                evaluate(part, {**env, name: value}, wave)
+                if isinstance(part, Expr)
+                else decide(part, {**env, name: value}, wave)
+                for part, env, wave in asked
+            )
+            found.setdefault(tuple(answers), value)
+        return list(found.values()) if asked else values
+
+    def tried(self, expr: Expr | Condition, name: str) -> list[tuple[dict[str, int], int]] | None:
         """Everything else that a comparison depends on; None if that is not known."""
         parts = leaves(expr)
         others = {leaf.name for leaf in parts if isinstance(leaf, Var)} - {name}

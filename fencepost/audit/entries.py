@@ -1,4 +1,4 @@
-"""What there is to audit: kernels in text form, Triton modules, and the kernels of a Triton cache."""
+"""What there is to audit: kernels in text form, Triton modules, the kernels of a Triton cache, CUDA and PTX."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fencepost.hosts.kernel_files import OWN, TRITON
+from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
 CACHED = ".ttgir"
 """What of a kernel in Triton's cache is judged: `.ttir` beside it is the same kernel, earlier."""
 EARLIER = ".ttir"
+AUDITED = (OWN, *TRITON, CUDA, PTX)
+"""How files with kernels are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def entries_of(names: Iterable[str]) -> list[Entry]:
         if path.is_dir():
             below = list(_below(path))
             if not below:
-                suffixes = ", ".join((OWN, *TRITON))
+                suffixes = ", ".join(AUDITED)
                 raise FencepostError(
                     f"there is no kernel below {name}: no file ends in {suffixes}", code="FP112"
                 )
@@ -74,8 +76,10 @@ def _below(folder: Path) -> Iterator[Entry]:
         there = set(files)
         for name in sorted(files):
             path = Path(here, name)
-            if name.startswith(".") or path.suffix not in (OWN, *TRITON):
+            if name.startswith(".") or path.suffix not in AUDITED:
                 continue
+            if path.suffix == PTX and f"{path.stem}{CACHED}" in there:
+                continue  # the same kernel, later: Triton's cache has both
             if path.suffix == EARLIER and f"{path.stem}{CACHED}" in there:
                 continue
             yield _entry(path)

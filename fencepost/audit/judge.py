@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING, Any
 from fencepost.audit.entries import Work
 from fencepost.audit.records import NOT_JUDGED, KernelRecord, Record, verdict_of
 from fencepost.hosts.common.audits import HANGS, barrier_runs
-from fencepost.hosts.kernel_files import is_triton
+from fencepost.hosts.kernel_files import is_cuda, is_ptx, is_triton
 from fencepost.ir.source import FencepostError, Source
 
 if TYPE_CHECKING:
+    from fencepost.hosts.ptx.judged import JudgedPtx
     from fencepost.hosts.triton.audit import Audit
     from fencepost.ir.trace import CapturedTrace
+
+
+NOT_PRUNED = "`fencepost prune` looks for them"
+"""That redundant barriers of CUDA and PTX are not looked for here: each takes as long as a verdict."""
 
 
 def judge(work: Work) -> Record:
     """What is found. Whatever goes wrong is a verdict, too: one entry must not stop the others."""
     began = time.perf_counter()
     try:
-        kernels = _triton(work) if is_triton(work.path, work.text) else _own(work)
+        kernels = _kernels(work)
         verdict, reason = verdict_of(kernels) if kernels else (NOT_JUDGED, "there is no kernel in it")
     except FencepostError as error:
         kernels, verdict, reason = [], NOT_JUDGED, f"{error.code}: {error.message}"
@@ -30,6 +35,40 @@ def judge(work: Work) -> Record:
         kernels, verdict, reason = [], NOT_JUDGED, f"{type(error).__name__}: {error}".strip()
     seconds = round(time.perf_counter() - began, 3)
     return Record(work.path, work.digest, verdict, reason, tuple(kernels), seconds)
+
+
+def _kernels(work: Work) -> list[KernelRecord]:
+    if is_triton(work.path, work.text):
+        return _triton(work)
+    if is_ptx(work.path, work.text) or is_cuda(work.path, work.text):
+        return _threads(work)
+    return _own(work)
+
+
+def _threads(work: Work) -> list[KernelRecord]:
+    """The kernels of a CUDA or PTX file, for every launch that it allows."""
+    from fencepost.hosts.ptx.files import Asked, judgements, read_file
+
+    found = []
+    for each in judgements(read_file(work.path, Source(work.path, work.text), Asked())):
+        if isinstance(each, FencepostError):
+            raise each
+        found.append(_thread_kernel(each))
+    return found
+
+
+def _thread_kernel(judged: JudgedPtx) -> KernelRecord:
+    from fencepost.hosts.ptx.shown_findings import finding_diagnostics, reason_lines
+
+    shown = [each for each in finding_diagnostics(judged) if each.severity == "error"]
+    record = KernelRecord(
+        judged.name, "", judged.verdict.barriers, 0.0, not_pruned="`fencepost prune` looks for them"
+    )
+    undecided = judged.verdict.verdict == "undecided"
+    reasons = (
+        tuple(reason_lines(judged)) if undecided else () if judged.proven else (judged.verdict.holds_for,)
+    )
+    return _with_findings(record, shown, reasons)
 
 
 def _own(work: Work) -> list[KernelRecord]:

@@ -7,8 +7,8 @@ that is being run. Names that nothing asks for any more are left out: states tha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from fencepost.check.concrete_access import view_names
@@ -25,6 +25,9 @@ Frame = tuple[tuple[str, int], ...]
 """Names and their values: variables of the loops that are followed, and numbers and buffers that are forwarded."""
 Env = tuple[Frame, ...]
 """One frame for the kernel and one for each function that is being run, outermost first."""
+
+Frames = Sequence[Frame | Mapping[str, int]]
+"""The same, as a walk over states or along one path has them."""
 
 LARGEST = 2**64
 """Numbers beyond this are taken as unknown: no address is that large."""
@@ -62,6 +65,8 @@ class Environments:
     parameters: Parameters = field(default_factory=Parameters)
     given: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     """What the end of each block forwards."""
+    sides: dict[int, Guard] = field(default_factory=dict)
+    """Blocks that end a side of a divergent conditional with results, and which side that is."""
     live: list[set[tuple[int, str]]] = field(default_factory=list)
     """For each block: the handed-on names, with their depth, that may still be asked for."""
     asked: list[set[tuple[int, str]]] = field(default_factory=list)
@@ -103,8 +108,10 @@ class Environments:
                     else:
                         # What the sides of a divergent branch forward differs from wave to wave: it stays unknown.
                         given = [(name, Unknown()) for name, _ in given]
-                if given and not _gives_divergently(block.anchor):
+                if given:
                     found.given[block.index] = given
+                    if _gives_divergently(block.anchor):
+                        found.sides[block.index] = block.guards[-1]
             found.asked = [_asked(found, block) for block in flow.blocks]
             found.live = _liveness(found)
             found.parameters.keep_few(_active(found))
@@ -136,20 +143,42 @@ class Environments:
         ]
         return [(tuple(frame), *env[1:]) for frame in frames]
 
-    def after(self, block: Block, values: dict[str, int]) -> dict[str, int]:
-        """The names of the block's body behind its end."""
+    def after(self, block: Block, frames: Frames) -> dict[str, int]:
+        """The names of the block's body behind its end.
+
+        The sides of a divergent conditional end one after the other, each for its own waves: what its results are is
+        known where that is the same number on every side that a wave can take.
+        """
+        values = dict(frames[-1])
         given = self.given.get(block.index)
         if given is None:
             return values
         modulus = self.names[body_of(self.flow, block)].modulus
         after, seen = dict(values), self.parameters.seen(block.anchor, values)
+        side = self.sides.get(block.index)
+        second = side is not None and not side.holds
+        if second and not self.is_taken(block, False, frames):
+            return after
+        joined = second and self.is_taken(block, True, frames)
         for name, value in given:
             number = value_of(value, seen, modulus.get(name))
-            if number is None:
+            if number is None or (joined and number != values.get(name)):
                 after.pop(name, None)
             else:
                 after[name] = number
         return after
+
+    def is_taken(self, block: Block, holds: bool, frames: Frames) -> bool:
+        """Whether a wave can take this side of the innermost divergent conditional around a block."""
+        *around, (depth, guard) = self.guards(block)
+        asked = [
+            (guard, self.parameters.seen(guard.branch, dict(frames[depth])))
+            for depth, guard in (*around, (depth, replace(guard, holds=holds)))
+        ]
+        return any(
+            all(guard.admits(wave, values) for guard, values in asked)
+            for wave in range(self.flow.trace.waves)
+        )
 
     def enter(self, env: Env, values: dict[str, int], block: Block, target: Block) -> Env:
         """The environment at `target`; `values` are the names of the block's body behind the edge."""
@@ -227,7 +256,9 @@ def _liveness(found: Environments) -> list[set[tuple[int, str]]]:
             block, depth = flow.blocks[index], len(flow.blocks[index].calls)
             names = set().union(*(live[target] for target in block.successors))
             given = [(name, value) for name, value in found.given.get(index, ()) if (depth, name) in names]
-            names -= {(depth, name) for name, _ in given}
+            side = found.sides.get(index)
+            if side is None or side.holds:
+                names -= {(depth, name) for name, _ in given}
             names |= {(depth, used) for _, value in given for used in variables(value)}
             names |= asked[index]
             if names != live[index]:

@@ -7,13 +7,13 @@ the wrong place or of the wrong phase is changed rather than joined by another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from fencepost.check.concrete_access import counted_on, shown
 from fencepost.check.fix_places import barrier_that_waits
-from fencepost.check.report import Deadlock, Race
+from fencepost.check.report import UNFILLED, Deadlock, Race
 from fencepost.check.suggested_edits import BEFORE, BEHIND, END, INSTEAD, Edit
 from fencepost.flow import Flow
 from fencepost.ir import ops
@@ -53,9 +53,10 @@ def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> 
     """What might let waves go on; `races` were found as well, and say which copies nobody waits for."""
     if _has_mbarriers(flow):
         awaited = [race.first.op.arrives for race in races if isinstance(race.first.op, ops.AsyncOperation)]
-        yield from _phases(
-            flow, [each for each in awaited if each is not None], [op for op, _ in deadlock.ops]
-        )
+        marked = [op for op, _ in deadlock.ops]
+        if deadlock.kind == UNFILLED:
+            yield from _phases_of_both_sides(flow, marked)
+        yield from _phases(flow, [each for each in awaited if each is not None], marked)
         yield from _counts_of_mbarriers(flow)
         places = [race.second.op for race in races if race.first.by_engine]
         yield from _forgotten_waits(flow, [*places, *(op for op, _ in deadlock.ops)])
@@ -79,25 +80,27 @@ def _without_fence(race: Race) -> list[ops.Operation]:
 
 def _places(flow: Flow, race: Race) -> Iterator[tuple[ops.Operation, str]]:
     """Where a barrier that all waves meet could stand between two accesses: before loops, then near the second."""
-    given = race.fix.before if race.fix is not None else None
-    seen: set[tuple[ops.Operation, str]] = set()
     divergent = {guard.branch for block in flow.blocks for guard in block.guards}
+    for op, how in dict.fromkeys(_between(race, divergent)):
+        if any(up in divergent for up in list(_around(op))[1:]):
+            continue
+        if how == BEFORE or op not in divergent:
+            yield op, how
+
+
+def _between(race: Race, divergent: Collection[ops.Operation]) -> Iterator[tuple[ops.Operation, str]]:
+    """Every place between two accesses, whoever gets there, the likeliest first."""
     around = list(_around(shown(race.second.op)))
     inside = next((n for n in range(len(around) - 1, -1, -1) if around[n] in divergent), -1)
-    ends = [(op, END) for op in _around(shown(race.first.op)) if isinstance(op, ops.Iterate)]
     free = around[inside:] if inside >= 0 else around
     # Before a loop that the first access is not in, it runs once; that is where `insert` puts it.
-    with_first = set(_around(shown(race.first.op)))
+    with_first = list(_around(shown(race.first.op)))
     loops = [op for op in free if isinstance(op, ops.Iterate) and op not in with_first]
-    hoisted = [(op, BEFORE) for op in reversed(loops)]
-    for place in [*hoisted, (given, BEFORE), *((op, BEFORE) for op in free), *ends]:
-        op, how = place
-        if op is None or (op, how) in seen or any(up in divergent for up in list(_around(op))[1:]):
-            continue
-        if how == END and op in divergent:
-            continue
-        seen.add((op, how))
-        yield op, how
+    yield from ((op, BEFORE) for op in reversed(loops))
+    if race.fix is not None and race.fix.before is not None:
+        yield race.fix.before, BEFORE
+    yield from ((op, BEFORE) for op in free)
+    yield from ((op, END) for op in with_first if isinstance(op, ops.Iterate))
 
 
 def _around(op: ops.Operation) -> Iterator[ops.Operation]:
@@ -124,10 +127,7 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
     wait: list[ops.Operation]
     if grouped and not any(_closes_group(op, counter) for op in race.path):
         closing.append(ops.CommitGroup(counter))
-        # A wait that stands there may be right, and only the group be open.
-        for op in dict.fromkeys(race.path):
-            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and counter in op.counts:
-                yield (Edit(op, ops.CommitGroup(counter)),)
+        yield from _groups_closed(race.path, counter)
     if flow.trace.waves == 1 or race.first.wave == race.second.wave:
         # The engine and its own wave: nobody else has to know, unless others read it as well.
         for count in _descending(_later(race.path, shown(race.second.op), counter, grouped)):
@@ -143,6 +143,13 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
             wait = [*closing, *barrier_that_waits(first, count)]
             yield tuple(Edit(place, op, how) for op in wait)
     yield from _stronger_waits(race.weak, counter)
+
+
+def _groups_closed(path: Sequence[ops.Operation], counter: str) -> Iterator[Edits]:
+    """The group closed before a wait that stands: that may be right, and only the group be open."""
+    for op in dict.fromkeys(path):
+        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and counter in op.counts:
+            yield (Edit(op, ops.CommitGroup(counter)),)
 
 
 def _is_for_others(weak: ops.Operation | None, path: Sequence[ops.Operation]) -> bool:
@@ -324,6 +331,17 @@ def _phases(
             for phase in dict.fromkeys((flipped(wait.phase), *_usual(wait, wait.view))):
                 if phase != wait.phase:
                     yield (Edit(wait, replace(wait, phase=phase), INSTEAD),)
+
+
+def _phases_of_both_sides(flow: Flow, marked: Sequence[ops.Operation]) -> Iterator[Edits]:
+    """The other parity for a wait that is marked, and for one that is not: the two are in order, one phase off."""
+    waits = list(dict.fromkeys(_operations(flow, ops.MbarrierWait)))
+    for wait in waits:
+        for other in waits[:MOST_WAITS]:
+            if wait in marked and other not in marked:
+                yield tuple(
+                    Edit(each, replace(each, phase=flipped(each.phase)), INSTEAD) for each in (wait, other)
+                )
 
 
 def _is_for_a_read(wait: ops.Operation) -> bool:

@@ -20,7 +20,7 @@ from time import thread_time
 from fencepost.check.concrete_access import shown
 from fencepost.check.environments import bodies_of
 from fencepost.check.fix_candidates import Edits, for_deadlock, for_race
-from fencepost.check.report import Deadlock, OutOfRange, Race, Report
+from fencepost.check.report import UNFILLED, Deadlock, OutOfRange, Race, Report
 from fencepost.check.suggested_edits import Edit, applied, in_scope
 from fencepost.flow import build_flow
 from fencepost.ir import ops
@@ -33,7 +33,7 @@ Judge = Callable[[CapturedTrace], Report]
 MOST_WORK = 15_000
 """Steps of `check` that looking for fixes may take, in all: about a second."""
 MOST_SECONDS = 2.0
-MBARRIER_MISTAKES = ("early arrival", "missed phase", "lifetime")
+MBARRIER_MISTAKES = ("early arrival", "missed phase", "lifetime", UNFILLED)
 """What goes wrong with mbarriers. Once it does, waves are a phase off, and each next operation is wrong as well."""
 MOST_TRIALS = 60
 """Candidates that are tried for one finding."""

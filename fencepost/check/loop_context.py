@@ -251,7 +251,7 @@ class Context:
 
     def _successors(self, block: Block, env: Env) -> list[Successor]:
         values = dict(env[-1])
-        after = self.environments.after(block, values)
+        after = self.environments.after(block, env)
         found = []
         for edge in self._edges(block):
             if self._ruled_out(block, edge.target, values):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.check.concrete_access import LDS, LDS_READ, Bytes, Effect, exactly, touched
+from fencepost.check.lockstep import has_mbarriers
 from fencepost.check.mbarrier_lifetimes import Lifetimes
 from fencepost.check.mbarrier_state import (
     WAITS,
@@ -17,6 +18,7 @@ from fencepost.check.mbarrier_state import (
     without_old,
 )
 from fencepost.check.report import Deadlock
+from fencepost.check.unfilled_reads import UnfilledReads
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import evaluate
@@ -36,6 +38,7 @@ class MbarrierWaves:
         self.run = run
         self.mbarriers = Mbarriers()
         self.lifetimes = Lifetimes(self.mbarriers, run.deadlocks)
+        self.unfilled = UnfilledReads(run, self.mbarriers) if has_mbarriers(run.flow) else None
         self.lost = False
         """An mbarrier that is not known was used: who waits for ever is not known."""
         self.early: list[tuple[Bytes, WaveState, ops.Operation, Clock, ops.Arrival, Logged]] = []
@@ -47,9 +50,11 @@ class MbarrierWaves:
             found.gathered = without_old(found.gathered, asked)
             found.phases[-2:] = [without_old(known, asked) for known in found.phases[-2:]]
 
-    def written_over(self, entries: list[Logged]) -> None:
-        """Data is written: mbarriers that have those bytes are none any more."""
-        if self.mbarriers.at:
+    def data_accessed(self, state: WaveState, entries: list[Logged]) -> None:
+        """Data is read, or written: mbarriers that have the bytes written to are none any more."""
+        if self.unfilled is not None:
+            self.unfilled.accessed(state, entries)
+        if self.mbarriers.at and entries[0].effect.writes:
             self.lifetimes.written_over(entries)
 
     def at(self, event: Event, view: View, wave: int) -> Bytes | None:
@@ -185,8 +190,12 @@ class MbarrierWaves:
             text = f"wave {state.wave} arrives at {found.view} more often than a phase takes"
             why = f"arrival {found.arrived + arrival.count} of {found.count}"
             self.run.deadlocks.append(Deadlock("early arrival", text, ((op, why),)))
+        if self.unfilled is not None and phase == 0:
+            self.unfilled.arrives(state, found, clock)
         for late in found.arrive(clock, arrival.count, arrival.bytes):
             self.missed(late.op, found, late.wave)
+        if self.unfilled is not None and phase == 0 and found.phases:
+            self.unfilled.first_phase_completes(found)
         if found.arrived == found.count and found.bytes < 0:
             # Everybody has arrived: nobody can say any more that these were expected.
             text = f"{-found.bytes} bytes arrive at {found.view} unexpected, and can count for the next phase"

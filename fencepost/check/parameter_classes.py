@@ -38,6 +38,8 @@ from fencepost.ir.trace import CapturedTrace
 LONGEST_PERIOD = 64
 MOST_COMBINATIONS = 256
 """Values of all parameters that matter in one place; a parameter that would make them more is not followed."""
+MOST_ANSWERS = 16_384
+"""Values times questions: with more, it is not looked for values that nothing distinguishes."""
 
 Values = dict[str, int]
 
@@ -94,6 +96,7 @@ class Parameters:
         ]
         ranges = _ranges(trace)
         stretches: dict[str, _Stretches] = {}
+        asked: dict[str, dict[Expr | Condition, None]] = {}
         for op, part, modulus in parts:
             for name in variables(part) & trace.numbers.keys():
                 changes: set[int] = set()
@@ -106,17 +109,26 @@ class Parameters:
                         found.dropped.add(name)
                 else:
                     stretches.setdefault(name, _Stretches()).add(growth.over, changes)
-        for op in found.hidden:
-            difference = _difference(op, trace)
-            if difference is not None:
-                found.differences[op] = difference
-                stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
+                    asked.setdefault(name, {})[part] = None
+        found.add_differences(trace, stretches)
         # As many values as the period has, at least: one of coprime remainders is longer than any list.
         values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
+        values = {
+            name: _told_apart(each, list(asked.get(name, ())), _Names(name, ranges, trace.waves))
+            for name, each in values.items()
+        }
         found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
         for name in stretches.keys() - found.choices.keys():
             found.drop(name)
         return found
+
+    def add_differences(self, trace: CapturedTrace, stretches: dict[str, _Stretches]) -> None:
+        """Where two parameters decide together, and only their difference matters, follow that."""
+        for op in self.hidden:
+            difference = _difference(op, trace)
+            if difference is not None:
+                self.differences[op] = difference
+                stretches.setdefault(difference.name, _Stretches()).add(1, difference.changes)
 
     def drop(self, name: str) -> None:
         """Do not follow a parameter, or a difference of some."""
@@ -256,7 +268,7 @@ class _Names:
     ranges: Mapping[str, range]
     waves: int
 
-    def others(self, expr: Compare) -> list[tuple[Values, int]] | None:
+    def others(self, expr: Expr | Condition) -> list[tuple[Values, int]] | None:
         """The values of everything else in a comparison, with a wave; None if they are not known or too many."""
         names: dict[str, range] = {}
         waves = range(1)
@@ -277,6 +289,28 @@ class _Names:
             for numbers in product(*names.values())
             for wave in waves
         ]
+
+
+def _told_apart(values: list[int], asked: list[Expr | Condition], names: _Names) -> list[int]:
+    """The first of all values that everything asked for is the same with, whatever else it depends on."""
+    others = [names.others(part) for part in asked]
+    tried = [
+        (part, env, wave)
+        for part, each in zip(asked, others, strict=True)
+        if each is not None
+        for env, wave in each
+    ]
+    if not asked or None in others or len(values) * len(tried) > MOST_ANSWERS:
+        return values
+    classes: dict[tuple[int | None, ...], int] = {}
+    for value in values:
+        answers = tuple(_answer(part, {**env, names.parameter: value}, wave) for part, env, wave in tried)
+        classes.setdefault(answers, value)
+    return list(classes.values())
+
+
+def _answer(part: Expr | Condition, values: Values, wave: int) -> int | None:
+    return evaluate(part, values, wave) if isinstance(part, Expr) else decide(part, values, wave)
 
 
 def _ranges(trace: CapturedTrace) -> dict[str, range]:

@@ -301,7 +301,7 @@ class Paths:
 
     def _frames(self, place: _Place, block: Block, target: Block, rounds: dict[int, int]) -> Frames:
         """The values of names at `target`: what the block's end forwards, and the variables of loops."""
-        frames = [*place.frames[:-1], self.context.environments.after(block, place.frames[-1])]
+        frames = [*place.frames[:-1], self.context.environments.after(block, place.frames)]
         if len(target.calls) > len(block.calls):
             frames.append({})
         elif len(target.calls) < len(block.calls):

@@ -72,13 +72,17 @@ class Race:
         return len(self.rounds)
 
 
+UNFILLED = "unfilled"
+"""The kind of a finding about a read that comes before its bytes are written for the first time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlock:
-    """A wave that waits for something that never happens, or a split barrier out of step."""
+    """A wave that waits for something that never happens, or a split barrier or mbarrier out of step."""
 
     kind: str
     """`stuck`, `wait without signal`, `signalled twice`, `left signalled`; for mbarriers `early arrival`,
-    `missed phase`, `lifetime`."""
+    `missed phase`, `lifetime`, `unfilled`."""
     message: str
     ops: tuple[tuple[Operation, str], ...]
     """The operations concerned, each with what to say about it."""

@@ -292,8 +292,8 @@ class Simulation:
             if logged.effect.conflicts(effect) and any(logged.bytes.meets(entry.bytes) for entry in mine):
                 self.compare(logged, next(e for e in mine if e.bytes.meets(logged.bytes)), state)
         self.log += mine
-        if effect.writes and not isinstance(op, ops.MbarrierOperation):
-            self.mbarriers.written_over(mine)
+        if mine and not isinstance(op, ops.MbarrierOperation):
+            self.mbarriers.data_accessed(state, mine)
         if arrives is not None:
             self.mbarriers.engine_arrives(state, event, op, arrives)
 

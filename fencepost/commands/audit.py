@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        help="a Triton cache (such as ~/.triton/cache), or files and folders of .ttgir, .ttir, .mlir and .fp",
+        help="a Triton cache (such as ~/.triton/cache), or files and folders of .ttgir, .ttir, .mlir, .fp, .cu, .ptx",
     )
     parser.add_argument(
         "-o",

@@ -10,7 +10,8 @@ from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.findings_output import FORMATS, Judged, Output
 from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_check import add_ptx_arguments, is_thread_level, ptx_judgements
+from fencepost.commands.ptx_check import ptx_judgements
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit 1 as well if nothing was found but not everything was looked at",
     )
     add_as_is_argument(parser)
-    add_ptx_arguments(parser)
+    add_ptx_arguments(parser, builds=True)
     parser.add_argument(
         "--format",
         choices=FORMATS,

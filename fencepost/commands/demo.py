@@ -50,7 +50,6 @@ def _show(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     from fencepost.analysis.build_program import read_program
     from fencepost.analysis.hazards import hazards
     from fencepost.check import check
-    from fencepost.emit.reason_comments import noun
     from fencepost.ir.printer import locate
     from fencepost.passes.insert import insert_barriers
     from fencepost.report.diagnostics import render
@@ -80,7 +79,7 @@ def _show(kernel: CapturedTrace, options: argparse.Namespace) -> dict[str, Any]:
     sys.stdout.write(source + "\n")
     _heading(f"{plural(len(found), 'hazard')} in it", "-")
     for hazard in found:
-        pair = f"{noun(hazard.producer)} {place(hazard.producer)} → {noun(hazard.consumer)} {place(hazard.consumer)}"
+        pair = f"{hazard.producer.noun} {place(hazard.producer)} → {hazard.consumer.noun} {place(hazard.consumer)}"
         lines = f"lines {spans[hazard.producer].line} → {spans[hazard.consumer].line}"
         again = ", next iteration" if hazard.is_loop else ""
         sys.stdout.write(f"  {NAMES[hazard.kind]:<18}{pair} ({lines}{again})\n")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import read_kernels
+from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
@@ -18,14 +18,15 @@ from fencepost.commands.output import (
     print_json,
     print_styled,
 )
-from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
     from fencepost.ir.ops import Operation
-    from fencepost.ir.source import Span
+    from fencepost.ir.source import Source, Span
     from fencepost.ir.trace import CapturedTrace
     from fencepost.passes.explain import Explained, Explanation
 
@@ -38,11 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "files", metavar="FILE | CODE", nargs="*", default=[], help=f"{PATHS_HELP}; or codes, as FP207"
+        "files", metavar="FILE | CODE", nargs="*", default=[], help=f"{CHECKED_HELP}; or codes, as FP207"
     )
     what.add_argument("--codes", action="store_true", help="list all codes")
     add_target_argument(parser)
     add_options(parser, Explain)
+    add_ptx_arguments(parser, pointers=True)
     add_as_is_argument(parser)
     parser.add_argument(
         "-a", "--all", action="store_true", help=f"all reasons of a barrier, not just {SHOWN}"
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         return _explain_codes(options)
     found: list[dict[str, Any]] = []
     codes = [0]
-    files = kernel_files(options.files)
+    files = kernel_files(options.files, CHECKED)
     for number, (name, missing) in enumerate(files, 1):
         begin_file(name, number, len(files))
         try:
@@ -83,7 +85,10 @@ def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     from fencepost.passes.explain import Explain
 
     found: list[dict[str, Any]] = []
-    kernels = read_kernels(name, compiled=not options.as_is)
+    source = read_source(name)
+    if is_thread_level(name, source.text):
+        return _explain_ptx(name, source, options)
+    kernels = kernels_of(name, source, compiled=not options.as_is)
     target = kernels.target(options.target)
     for kernel in kernels:
         begin_phase(f"explaining @{kernel.name}")
@@ -99,6 +104,21 @@ def _explain(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         _warn_of_uncovered(kernel, explained)
     if kernels.judged and not options.json:
         sys.stdout.write(f"{name}: {kernels.judged}\n")
+    return found
+
+
+def _explain_ptx(name: str, source: Source, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The same for a CUDA or PTX file."""
+    from fencepost.commands.ptx_explain import explain_json, explain_text, explained_kernels
+
+    found: list[dict[str, Any]] = []
+    for each in explained_kernels(name, source, options):
+        if options.json:
+            found.append(explain_json(each))
+            continue
+        redundant = sum(bool(barrier.redundant) for barrier in each.barriers)
+        found.append({"barriers": len(each.barriers), "redundant": redundant})
+        explain_text(each, None if options.all else SHOWN)
     return found
 
 

@@ -25,6 +25,11 @@ FIRST_BYTES = 8_192
 """Where a binary file shows that it is one."""
 READ = [("help", "kernels in text form (.fp) and Triton modules (.ttgir, .ttir, .mlir) are read")]
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
+ANY_FILE_HELP = (
+    "a kernel in text form (.fp), a Triton module (.ttgir, .ttir, .mlir), CUDA (.cu) or PTX (.ptx), or - for "
+    "standard input"
+)
+TAKE_CUDA = "check, explain, prune, insert, fix and audit take CUDA and PTX"
 
 
 def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
@@ -51,7 +56,7 @@ def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
             "this command does not take CUDA or PTX",
             code="FP112",
             source=source,
-            notes=[("help", "`fencepost check` judges CUDA and PTX")],
+            notes=[("help", TAKE_CUDA)],
         )
     try:
         return _not_empty(Kernels(parse_all(source.text, source.name)), source.name)

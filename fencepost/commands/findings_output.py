@@ -119,14 +119,11 @@ class TextOutput:
 
     def count(self, report: Report) -> None:
         """For the summary."""
+        from fencepost.report.findings import numbers_of
+
         self.judged += 1
         self.unproven += report.ok and not report.proven
-        numbers = {
-            "race": len(report.races),
-            "deadlock": len(report.deadlocks),
-            "access out of range": len(report.out_of_range),
-        }
-        for name, number in numbers.items():
+        for name, number in numbers_of(report).items():
             self.counts[name] = self.counts.get(name, 0) + number
 
     def refuse(self, file: str, error: FencepostError) -> None:
@@ -156,10 +153,11 @@ class TextOutput:
 
     def summary(self) -> str:
         """All files in one line."""
-        from fencepost.hosts.ptx.shown_findings import MANY
+        from fencepost.hosts.ptx import shown_findings
+        from fencepost.report.findings import MANY
         from fencepost.report.words import plural
 
-        many = {"access out of range": "accesses out of range", **MANY}
+        many = {**MANY, **shown_findings.MANY}
         found = [plural(number, name, many.get(name, "")) for name, number in self.counts.items() if number]
         parts = [", ".join(found) or "nothing found" if self.unproven else ", ".join(found)]
         parts += [f"{plural(self.unproven, 'kernel')} not proven clean"] if self.unproven else []

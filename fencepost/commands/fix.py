@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import BOM, STDIN, begins_with_bom, read_kernels, write_back
+from fencepost.commands.files import BOM, STDIN, begins_with_bom, kernels_of, read_source, write_back
 from fencepost.commands.output import (
     add_as_is_argument,
     add_target_argument,
@@ -20,12 +20,14 @@ from fencepost.commands.output import (
     print_styled,
     say,
 )
-from fencepost.commands.paths import PATHS_HELP, kernel_files
+from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
+    from fencepost.commands.ptx_edits import Changed
     from fencepost.hosts.kernel_files import Kernels
     from fencepost.passes.fix import FixedKernel, FixedText
     from fencepost.passes.insert import Insert
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.insert import Insert
 
-    parser.add_argument("files", metavar="FILE", nargs="+", help=PATHS_HELP)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=CHECKED_HELP)
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--diff", action="store_true", help="show what would change, and write nothing (default)"
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_target_argument(parser)
     add_options(parser, Insert)
+    add_ptx_arguments(parser)
     add_as_is_argument(parser)
 
 
@@ -60,11 +63,26 @@ class _Outcome:
     error: FencepostError | None = None
     """Why it could not be read or mended."""
     notes: list[str] = field(default_factory=list)
+    ptx: Changed | None = None
+    """What became of a CUDA or PTX file."""
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The file before and after."""
+        if self.ptx is not None:
+            return self.ptx.file.source.text, self.ptx.text
+        return (self.fixed.before, self.fixed.after) if self.fixed is not None else ("", "")
+
+    @property
+    def changed(self) -> bool:
+        return self.texts[0] != self.texts[1]
 
     @property
     def code(self) -> int:
         if self.error is not None:
             return self.error.exit_code
+        if self.ptx is not None:
+            return 1 if any(each.failed for each in self.ptx.kernels) else 0
         assert self.fixed is not None
         return 1 if any(kernel.left for kernel in self.fixed.kernels) else 0
 
@@ -77,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     # A mistyped name is no reason why a kernel cannot be mended.
     strategy_named(options.strategy)
     target_named(options.target or "")
-    files = kernel_files(options.files)
+    files = kernel_files(options.files, CHECKED)
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
     outcomes = []
@@ -85,13 +103,13 @@ def run(options: argparse.Namespace) -> int:
         begin_file(name, number, len(files))
         outcome = _Outcome(name, error=missing) if missing is not None else _fixed(name, options)
         outcomes.append(outcome)
-        if options.write and outcome.fixed is not None and outcome.fixed.changed:
-            write_back(name, outcome.fixed.after)
+        if options.write and outcome.changed:
+            write_back(name, outcome.texts[1])
         if outcome.error is not None:
             print_error(outcome.error)
         if not options.json:
             _print(outcome, options)
-    if options.json and (len(files) > 1 or outcomes[0].fixed is not None):
+    if options.json and (len(files) > 1 or outcomes[0].error is None):
         print_json([_as_json(outcome, options) for outcome in outcomes])
     elif not options.json and len(files) > 1:
         say(_summary(outcomes, options))
@@ -104,7 +122,13 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
     from fencepost.report.heeded_comments import check_heeding_comments, insert_heeding_comments
 
     try:
-        kernels = read_kernels(name, compiled=not options.as_is)
+        read = read_source(name)
+        if is_thread_level(name, read.text):
+            from fencepost.commands.ptx_edits import inserted
+            from fencepost.commands.ptx_files import read_ptx_file
+
+            return _Outcome(name, ptx=inserted(read_ptx_file(name, read, options)))
+        kernels = kernels_of(name, read, compiled=not options.as_is)
         insert = read_options(Insert, options, target=kernels.target(options.target))
         if kernels.translations:
             return _fixed_module(name, kernels, insert)
@@ -157,10 +181,16 @@ def _print(outcome: _Outcome, options: argparse.Namespace) -> None:
     from fencepost.report.findings import grouped
 
     fixed = outcome.fixed
-    if fixed is None:
+    if outcome.error is not None:
         return
     sys.stdout.write("".join(_diff(outcome)))
     sys.stdout.flush()
+    if outcome.ptx is not None:
+        from fencepost.commands.ptx_edits import say_fixed
+
+        say_fixed(outcome.ptx, written=options.write)
+    if fixed is None:
+        return
     for kernel in fixed.kernels:
         if kernel.left and kernel.after.kernel is not None:
             shown, _ = grouped(kernel.after.kernel, kernel.after)
@@ -177,11 +207,18 @@ def _summary(outcomes: list[_Outcome], options: argparse.Namespace) -> str:
 
     kernels = [kernel for outcome in outcomes if outcome.fixed for kernel in outcome.fixed.kernels]
     mended, left = sum(kernel.mended for kernel in kernels), sum(kernel.left for kernel in kernels)
+    threads = [kernel for outcome in outcomes if outcome.ptx for kernel in outcome.ptx.kernels]
+    mended, left = (
+        mended + sum(kernel.mended for kernel in threads),
+        left + sum(kernel.unmended for kernel in threads),
+    )
+    undecided = sum(kernel.after.verdict == "undecided" for kernel in threads)
     failed = sum(outcome.error is not None for outcome in outcomes)
     parts = (
         [f"{plural(mended, 'finding')} {'mended' if options.write else 'would be mended'}"] if mended else []
     )
     parts += [f"{plural(left, 'finding')} cannot be mended"] if left else []
+    parts += [f"{plural(undecided, 'kernel')} not decided"] if undecided else []
     parts += [f"{plural(failed, 'file')} could not be judged"] if failed else []
     return f"{plural(len(outcomes), 'file')}: {'; '.join(parts) or 'nothing to mend'}"
 
@@ -201,11 +238,9 @@ def _words(kernel: FixedKernel, options: argparse.Namespace) -> str:
 
 
 def _diff(outcome: _Outcome) -> Iterator[str]:
-    fixed = outcome.fixed
-    assert fixed is not None
     mark = BOM if outcome.file != STDIN and begins_with_bom(outcome.file) else ""
     # Not splitlines(): a form feed in a comment ends no line for `patch`.
-    before, after = (re.findall(r"[^\n]*\n|[^\n]+", mark + text) for text in (fixed.before, fixed.after))
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", mark + text) for text in outcome.texts)
     for line in unified_diff(before, after, f"a/{outcome.file}", f"b/{outcome.file}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
@@ -213,17 +248,22 @@ def _diff(outcome: _Outcome) -> Iterator[str]:
 def _as_json(outcome: _Outcome, options: argparse.Namespace) -> dict[str, Any]:
     from fencepost.report.findings import report_json
 
-    if outcome.fixed is None:
-        assert outcome.error is not None
+    if outcome.error is not None:
         return {"file": outcome.file, "ok": False, "error": error_json(outcome.error)}
-    fixed = outcome.fixed
-    return {
+    told = {
         "file": outcome.file,
         "ok": outcome.code == 0,
-        "changed": fixed.changed,
-        "written": bool(fixed.changed and options.write),
+        "changed": outcome.changed,
+        "written": bool(outcome.changed and options.write),
         "diff": "".join(_diff(outcome)),
         "notes": outcome.notes,
+    }
+    if outcome.ptx is not None:
+        from fencepost.commands.ptx_edits import fixed_json
+
+        return told | {"kernels": [fixed_json(outcome.ptx, each) for each in outcome.ptx.kernels]}
+    assert outcome.fixed is not None
+    return told | {
         "kernels": [
             {
                 "kernel": kernel.name,
@@ -231,6 +271,6 @@ def _as_json(outcome: _Outcome, options: argparse.Namespace) -> dict[str, Any]:
                 "left": kernel.left,
                 "check": report_json(kernel.after.kernel, kernel.after) if kernel.after.kernel else None,
             }
-            for kernel in fixed.kernels
+            for kernel in outcome.fixed.kernels
         ],
     }

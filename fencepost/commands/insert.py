@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import FILE_HELP, read_kernels
+from fencepost.commands.files import ANY_FILE_HELP, kernels_of, read_source
 from fencepost.commands.output import (
     add_output_arguments,
     add_target_argument,
@@ -17,6 +17,7 @@ from fencepost.commands.output import (
     put_kernels,
     say,
 )
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_cuda_options
 from fencepost.hosts.kernel_files import Kernels
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file
@@ -33,9 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.insert import Insert
 
-    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    parser.add_argument("file", metavar="FILE", help=ANY_FILE_HELP)
     add_target_argument(parser)
     add_options(parser, Insert)
+    add_ptx_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -45,7 +47,13 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.heeded_comments import still_silenced
 
     begin_file(options.file, 1, 1)
-    kernels = read_kernels(options.file)
+    source = read_source(options.file)
+    if is_thread_level(options.file, source.text):
+        from fencepost.commands.ptx_edits import run_insert
+
+        return run_insert(options.file, source, options)
+    refuse_cuda_options(options)
+    kernels = kernels_of(options.file, source)
     insert = read_options(Insert, options, target=kernels.target(options.target))
     results = [*kernels.apply(insert)]
     if _mbarriers_fail(kernels):

@@ -93,9 +93,13 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def put_kernels(options: argparse.Namespace, kernels: Kernels) -> None:
     """Print the kernels or write them where the user said."""
+    put_text(options, kernels.text())
+
+
+def put_text(options: argparse.Namespace, text: str) -> None:
+    """Print a changed file or write it where the user said."""
     if options.write and options.file == STDIN:
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
-    text = kernels.text()
     if options.output:
         write_text(options.output, text)
     elif options.write:

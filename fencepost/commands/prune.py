@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import FILE_HELP, read_kernels
+from fencepost.commands.files import ANY_FILE_HELP, kernels_of, read_source
 from fencepost.commands.output import (
     add_output_arguments,
     add_target_argument,
@@ -14,6 +14,7 @@ from fencepost.commands.output import (
     put_kernels,
     say,
 )
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_cuda_options
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file, begin_phase
 
@@ -28,9 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     from fencepost.passes.prune import Prune
 
-    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    parser.add_argument("file", metavar="FILE", help=ANY_FILE_HELP)
     add_target_argument(parser)
     add_options(parser, Prune)
+    add_ptx_arguments(parser, pointers=True)
     add_output_arguments(parser)
 
 
@@ -40,7 +42,13 @@ def run(options: argparse.Namespace) -> int:
     from fencepost.report.findings import spans_of
 
     begin_file(options.file, 1, 1)
-    kernels = read_kernels(options.file)
+    source = read_source(options.file)
+    if is_thread_level(options.file, source.text):
+        from fencepost.commands.ptx_edits import run_prune
+
+        return run_prune(options.file, source, options)
+    refuse_cuda_options(options)
+    kernels = kernels_of(options.file, source)
     found = []
     target = kernels.target(options.target)
     for kernel in kernels:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.analysis.hazards import Hazard
-from fencepost.ir import ops
 
 
 def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
@@ -17,23 +16,12 @@ def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
             again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
         if hazard.behind:
             again += ", late → early" if hazard.behind > 0 else ", early → late"
-        shown.setdefault(f"{noun(hazard.producer)} → {noun(hazard.consumer)} {_buffers(hazard)}{again}")
+        shown.setdefault(f"{hazard.producer.noun} → {hazard.consumer.noun} {_buffers(hazard)}{again}")
     texts = list(shown)
     if not texts:
         return "no hazard needs this one alone"
     more = "; and more" if len(texts) > most else ""
     return "; ".join(texts[:most]) + more
-
-
-def noun(op: ops.MemoryOperation) -> str:
-    """What an access is called: `write`, `read`, `update`, `copy`."""
-    if isinstance(op, ops.AtomicOp):
-        return "update"
-    if isinstance(op, ops.AsyncCopy):
-        return "copy"
-    if isinstance(op, ops.AsyncRead):
-        return "async read"
-    return op.mnemonic
 
 
 def _buffers(hazard: Hazard) -> str:

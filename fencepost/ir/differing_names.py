@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
-from fencepost.ir.expr import Expr, Var, Wave, is_divergent, leaves
+from fencepost.ir.expr import Expr, Unknown, Var, Wave, is_divergent, leaves
 from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import names_of
 from fencepost.ir.trace import Body
@@ -41,9 +41,9 @@ class Differing:
             if isinstance(op, ops.Branch) and found.beside(name.name, here):
                 # It leaves a side for where the waves of another one come, too.
                 joined.setdefault(name.name, set()).update(values)
-                by_side = len(joined[name.name]) > 1
+                by_side = _can_differ(joined[name.name])
             else:
-                by_side = _is_divergent(op) and len(set(values)) > 1
+                by_side = _is_divergent(op) and _can_differ(set(values))
             if by_side or any(map(_by_wave, values)):
                 found.everywhere.add(name.name)
             for value in values:
@@ -75,6 +75,14 @@ class Differing:
     def beside(self, name: str, graph: Graph | None) -> bool:
         """Whether a block lies on a side that the block which a number belongs to does not lie on."""
         return not self.sides.get(graph, set()) <= self.sides.get(self.homes.get(name), set())
+
+
+def _can_differ(values: set[Expr | Buffer]) -> bool:
+    """Whether what the sides of a branch give can be different numbers; each `?` is one of its own."""
+    return len(values) > 1 or any(
+        isinstance(value, Expr) and any(isinstance(leaf, Unknown) for leaf in leaves(value))
+        for value in values
+    )
 
 
 def _by_wave(value: Expr | Buffer) -> bool:

@@ -79,6 +79,11 @@ class MemoryOperation(ValueOperation):
         (view,) = self.views
         return view
 
+    @property
+    def noun(self) -> str:
+        """What the access is called in a sentence: `write`, `read`, `update`, `copy`."""
+        return self.mnemonic
+
 
 @dataclass(slots=True, eq=False)
 class Read(MemoryOperation):
@@ -104,6 +109,11 @@ class AtomicOp(MemoryOperation):
 
     mnemonic: ClassVar[str] = "atomic"
     update: str = field(default="", kw_only=True)
+
+    @property
+    def noun(self) -> str:
+        """Its name in a sentence."""
+        return "update"
 
     @property
     def commutes(self) -> bool:
@@ -167,6 +177,11 @@ class AsyncOperation(MemoryOperation):
 class AsyncCopy(AsyncOperation):
     """A copy into shared memory."""
 
+    @property
+    def noun(self) -> str:
+        """Its name in a sentence."""
+        return "copy"
+
 
 @dataclass(slots=True, eq=False)
 class GatherToLDS(AsyncCopy):
@@ -187,6 +202,11 @@ class TensorLoadToLDS(AsyncCopy):
 @dataclass(slots=True, eq=False)
 class AsyncRead(AsyncOperation):
     """An engine that reads shared memory some time after it was issued."""
+
+    @property
+    def noun(self) -> str:
+        """Its name in a sentence."""
+        return "async read"
 
 
 @dataclass(slots=True, eq=False)

@@ -1,7 +1,7 @@
 """What an editor shows of a text: findings with their fixes, the reasons of barriers, and what comments allow.
 
 A text in the form of fencepost has all of these. Of a Triton module, findings and reasons are shown; its text is not
-changed, since barriers of a cached module are not what gets compiled.
+changed, since barriers of a cached module are not what gets compiled. Of CUDA and PTX, findings are shown.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fencepost.check import Report, check
 from fencepost.check.group_by_fix import Cause, causes_of
 from fencepost.check.suggested_edits import applied
 from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
+from fencepost.hosts.ptx.files import is_thread_level
 from fencepost.ir.ops import Operation
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Source, Span
@@ -69,6 +70,8 @@ class Document:
 def read_document(name: str, text: str) -> Document:
     """What there is to say about a text; a text that cannot be read is a finding."""
     try:
+        if is_thread_level(name, text):
+            return Document(tuple(_thread_findings(name, text)))
         if is_triton(name, text):
             kernels = read_triton(Source(name, text), compiled=True)
         else:
@@ -90,6 +93,18 @@ def read_document(name: str, text: str) -> Document:
     warnings = (each for each in silencer.warnings() if each.source is not None and each.source.name == name)
     findings += [Finding(each) for each in warnings]
     return Document(tuple(findings), tuple(reasons))
+
+
+def _thread_findings(name: str, text: str) -> Iterator[Finding]:
+    """What there is to say about CUDA or PTX, for every launch: that is all that an editor knows."""
+    from fencepost.hosts.ptx.files import Asked, judgements, read_file
+    from fencepost.hosts.ptx.shown_findings import finding_diagnostics
+
+    for each in judgements(read_file(name, Source(name, text), Asked())):
+        if isinstance(each, FencepostError):
+            yield Finding(from_error(each))
+        else:
+            yield from (Finding(diagnostic) for diagnostic in finding_diagnostics(each))
 
 
 def _findings(kernel: CapturedTrace, report: Report, kernels: Kernels) -> Iterator[Finding]:

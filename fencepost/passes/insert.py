@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,6 +144,18 @@ class Insert(PlacementOptions):
             completion=self.waits,
         )
 
+    def hazards_at(
+        self, program: Program, placement: Placement, places: Sequence[Position]
+    ) -> dict[Position, list[Hazard]]:
+        """The hazards whose second access stands right behind each place, as many as are shown."""
+        consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in places}
+        found: dict[Position, list[Hazard]] = {at: [] for at in places}
+        for hazard in hazards(program, placement):
+            for at, consumer in consumers.items():
+                if hazard.consumer is (consumer.owner or consumer) and len(found[at]) < self.reasons:
+                    found[at].append(hazard)
+        return found
+
     def wait_inside(
         self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
     ) -> list[Barrier]:
@@ -155,12 +168,7 @@ class Insert(PlacementOptions):
         }
         if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
             return []
-        consumers = {at: program.flow.blocks[at.block].ops[at.gap] for at in found}
-        why: dict[Position, list[Hazard]] = {at: [] for at in found}
-        for hazard in hazards(program, placement):
-            for at, consumer in consumers.items():
-                if hazard.consumer is (consumer.owner or consumer) and len(why[at]) < self.reasons:
-                    why[at].append(hazard)
+        why = self.hazards_at(program, placement, list(found))
         # What an mbarrier has settled needs no other wait.
         for at, known in why.items():
             if known and all(mbarriers.orders(hazard.producer, hazard.consumer) for hazard in known):

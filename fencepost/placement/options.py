@@ -23,7 +23,7 @@ class PlacementOptions:
         parse=at_least(0, "a number of seconds"),
     )
     whole: bool = option(
-        False, "never split a barrier into arrive and wait, whatever the target prefers", "--whole"
+        False, "never split a barrier into signal and wait, whatever the target prefers", "--whole"
     )
     latencies: bool = option(
         True,

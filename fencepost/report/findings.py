@@ -8,6 +8,7 @@ from typing import Any
 
 from fencepost.check import Deadlock, OutOfRange, Race, Report, Touch
 from fencepost.check.group_by_fix import Cause, Finding, causes_of
+from fencepost.check.report import UNFILLED
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.printer import locate
@@ -23,8 +24,14 @@ from fencepost.report.wrong_phases import shown_finding, wrong_phase_diagnostic,
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",
     "left signalled": "FP003", "too many barriers": "FP003", "wrong order": "FP004", "out of range": "FP005",
-    "early arrival": "FP006", "missed phase": "FP006", "lifetime": "FP006",
+    "early arrival": "FP006", "missed phase": "FP006", "lifetime": "FP006", UNFILLED: "FP007",
 }  # fmt: skip
+
+MANY = {
+    "read of unfilled memory": "reads of unfilled memory",
+    "access out of range": "accesses out of range",
+}
+"""What more than one of a kind is called, where that is not an `s` at the end."""
 
 Spans = dict[ops.Operation, Span]
 MOST_TITLES = 4
@@ -68,15 +75,23 @@ def verdict(report: Report) -> str:
     if report.ok and not report.silenced:
         return "no race, no deadlock" if report.proven else "nothing found"
     parts = ["nothing else found"] if report.ok else []
-    if report.races:
-        parts.append(plural(len(report.races), "race"))
-    if report.deadlocks:
-        parts.append(plural(len(report.deadlocks), "deadlock"))
-    if report.out_of_range:
-        parts.append(plural(len(report.out_of_range), "access out of range", "accesses out of range"))
+    parts += [
+        plural(number, name, MANY.get(name, "")) for name, number in numbers_of(report).items() if number
+    ]
     if report.silenced:
         parts.append(f"{report.silenced} silenced")
     return ", ".join(parts)
+
+
+def numbers_of(report: Report) -> dict[str, int]:
+    """How much was found, by what it is."""
+    unfilled = sum(each.kind == UNFILLED for each in report.deadlocks)
+    return {
+        "race": len(report.races),
+        "deadlock": len(report.deadlocks) - unfilled,
+        "read of unfilled memory": unfilled,
+        "access out of range": len(report.out_of_range),
+    }
 
 
 def printed(report: Report) -> str:
@@ -108,10 +123,17 @@ def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
         word, text = notes.pop()
         notes.append((word, f"{text}; it would also {_settles(others, spans)}"))
     elif others:
-        titles = [finding_diagnostic(other, source, spans, "").title for other in others[:MOST_TITLES]]
+        titles = [_title_with_lines(other, source, spans) for other in others[:MOST_TITLES]]
         more = [f"{len(others) - MOST_TITLES} more"] if len(others) > MOST_TITLES else []
         notes.append(("also", "; ".join([*titles, *more])))
     return replace(found, notes=tuple(notes))
+
+
+def _title_with_lines(finding: Finding, source: Source, spans: Spans) -> str:
+    """What a finding is, where no excerpt shows it: of a race, with the lines of the two accesses."""
+    title = finding_diagnostic(finding, source, spans, "").title
+    lines = _lines((finding.first.op, finding.second.op), spans) if isinstance(finding, Race) else ""
+    return f"{title} ({lines})" if lines else title
 
 
 def _settles(findings: Sequence[Finding], spans: Spans) -> str:
@@ -170,12 +192,6 @@ def _called(calls: tuple[ops.Call, ...]) -> str:
         return "in the kernel itself"
     steps = [f"@{call.function.name}" + (f" (line {call.span.line})" if call.span else "") for call in calls]
     return "in " + " → ".join(steps)
-
-
-def _both_called(first: tuple[ops.Call, ...], second: tuple[ops.Call, ...]) -> str:
-    if first == second:
-        return f"both {_called(first)}"
-    return f"the first {_called(first)}, the second {_called(second)}"
 
 
 def _lines(path: tuple[ops.Operation, ...], spans: Spans, most: int = 9) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fencepost.check import Race, Touch
 from fencepost.check.report import Iteration
-from fencepost.emit.reason_comments import noun
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg, View
 from fencepost.report.words import access, place
@@ -21,7 +20,7 @@ def race_title(race: Race) -> str:
     one, two = f"wave {first.wave}", f"wave {second.wave}"
     if race.kind == "wrong order":
         late = f"{two}'s {access(second.op)}"
-        return f"{late} comes before {one}'s {noun(first.op)}, which it must follow"
+        return f"{late} comes before {one}'s {first.op.noun}, which it must follow"
     mine, theirs = _place(first), _place(second)
     what = (
         "it" if mine == theirs else mine if _objects(first, second) else f"{mine}, which shares bytes with it"

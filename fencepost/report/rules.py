@@ -14,7 +14,8 @@ NAMES = {
     "FP004": "WrongOrder",
     "FP005": "OutOfRange",
     "FP006": "MbarrierMisuse",
-    "FP007": "MissingProxyFence",
+    "FP007": "ReadBeforeFilled",
+    "FP008": "MissingProxyFence",
 }
 """Codes of findings, and what each is called in one word, for machines."""
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from fencepost.analysis.hazards import Hazard
-from fencepost.emit.reason_comments import noun
+from typing import TYPE_CHECKING
+
 from fencepost.ir import ops
 from fencepost.ir.source import Span
+
+if TYPE_CHECKING:
+    from fencepost.analysis.hazards import Hazard
 
 NAMES = {"RAW": "read-after-write", "WAR": "write-after-read", "WAW": "write-after-write"}
 
@@ -19,7 +22,7 @@ def place(op: ops.MemoryOperation) -> str:
 
 def access(op: ops.MemoryOperation) -> str:
     """An access as a noun: `read of %a[0]`, `copy into %a[0]`."""
-    return f"{noun(op)} {'into' if isinstance(op, ops.AsyncCopy) else 'of'} {place(op)}"
+    return f"{op.noun} {'into' if isinstance(op, ops.AsyncCopy) else 'of'} {place(op)}"
 
 
 def consequence(hazard: Hazard, spans: dict[ops.Operation, Span] | None = None) -> str:

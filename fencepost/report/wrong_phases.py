@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fencepost.check import Deadlock, Race
 from fencepost.check.group_by_fix import Cause, Finding
+from fencepost.check.report import UNFILLED
 from fencepost.check.suggested_edits import INSTEAD
 from fencepost.ir import ops
 from fencepost.ir.expr import Expr, Var, evaluate, leaves
@@ -55,6 +56,8 @@ def wrong_phase_diagnostic(
             places.append((Mark(spans.get(op), touch_words(touch)), op.origin))
     else:
         # What a wave does that waits in vain stands behind its line; how it came there is not what is wrong.
+        if _is_unfilled(said):
+            notes.insert(0, ("so", found.title))
         others = zip(found.marks, found.origins, strict=True)
         places += [(mark, origin) for mark, origin in others if mark.span != spans.get(wait)]
     return replace(
@@ -74,11 +77,16 @@ def parity_words(wait: ops.MbarrierWait, right: ops.MbarrierWait, cause: Cause) 
         return f"phase={wait.phase} is not the parity of the phase that is meant"
     when, named, meant = found
     words = f"{when}this is parity {named}, but the phase to wait for has parity {meant}"
-    if any(isinstance(each, Race) for each in cause.findings):
+    if any(isinstance(each, Race) or _is_unfilled(each) for each in cause.findings):
         return f"{words}: the wait returns at once"
     if any(isinstance(each, Deadlock) and each.kind == "stuck" for each in cause.findings):
         return f"{words}: the wait blocks"
     return words
+
+
+def _is_unfilled(finding: Finding) -> bool:
+    """Whether a finding is about a read that comes before its bytes are written for the first time."""
+    return isinstance(finding, Deadlock) and finding.kind == UNFILLED
 
 
 def _first_difference(wait: ops.MbarrierWait, right: Expr) -> tuple[str, int, int] | None:

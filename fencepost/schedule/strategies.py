@@ -130,7 +130,7 @@ register(
 register(
     Strategy(
         "four-pp",
-        "four clusters of matrix instructions, each quarter of a tile written behind its reads",
+        "four clusters of matrix instructions, each quarter of a tile written after its reads",
         arrange_four_pp,
         slices=4,
     )

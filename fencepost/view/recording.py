@@ -16,7 +16,6 @@ from fencepost.check.paths import Visit
 from fencepost.check.report import Explored
 from fencepost.check.simulate import Simulation, everyone
 from fencepost.check.simulated_waves import Event, Logged, WaveState
-from fencepost.emit.reason_comments import noun
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.source import Span
@@ -407,10 +406,10 @@ def race_sentence(met: Met, first_line: int, second_line: int, overtaken: bool) 
     one, two = first.event.op, second.event.op
     assert isinstance(one, ops.MemoryOperation) and isinstance(two, ops.MemoryOperation)
     begins = f"wave {second.wave} {second.effect.verb} {place(two)} (line {second_line})"
-    theirs = f"wave {first.wave}'s {noun(one)} of it (line {first_line})"
+    theirs = f"wave {first.wave}'s {one.noun} of it (line {first_line})"
     if not overtaken:
         if first.wave == second.wave:
-            theirs = f"its own {noun(one)} (line {first_line})"
+            theirs = f"its own {one.noun} (line {first_line})"
         return f"{begins} while {theirs} is still under way"
     after = {
         "RAW": f"before {theirs}: it gets what was there before",

@@ -104,6 +104,30 @@ def test_what_cannot_be_asked_can_meet() -> None:
         assert Solver(WAVES).can_meet(side, side, (LATER, ANY), None)
 
 
+@pytest.mark.parametrize("large", [2**63 - 1, 2**63, 2**64, 2**100])
+def test_numbers_longer_than_a_machine_word(large: int) -> None:
+    i = Var("i0")
+    ranges = (Range(0, "i0", 0, 999, 1),)
+
+    def meets(lo: Expr, other: Expr) -> bool:
+        sides = [Side(Footprint(1, at, at + 1, WITHIN), ranges) for at in (lo, other)]
+        return Solver(WAVES).can_meet(sides[0], sides[1], (ANY,), None)
+
+    even = i * 2
+    for alike in (
+        i % large,
+        i + large - large,
+        i + i // large,
+        Select(Compare("<", i, Const(large)), i, even),
+    ):
+        assert not meets(even, alike * 2 + 1)
+        assert meets(even, alike * 2)
+    assert not meets(i, i + large)
+    far = (Range(0, "i0", 0, None, large),)
+    once = [Side(Footprint(1, i + n, i + n + 1, WITHIN), far) for n in (0, 1)]
+    assert not Solver(WAVES).can_meet(once[0], once[1], (ANY,), None)
+
+
 def test_a_question_that_takes_too_long_is_answered_with_yes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.analysis.isl_overlap.MOST_OPERATIONS", 1)
     i = Var("i0")

@@ -5,7 +5,8 @@ things. `check` wants everybody who arrives to know that the phases before are o
 counts for another phase than the one that it was meant for. Where nobody waits for the object at all, or where one
 arrival is as good as the other and it comes out even, nothing goes wrong, and the reference has nothing to say. And a
 wave that misses the phase that it waits for can be let go by a later one (one kernel in 40,000). `check` also looks
-at slots that do not exist, and the reference does not.
+at slots that do not exist, and the reference does not. Reads of what nobody has written are no mistake of the order;
+where `check` reports one, the reference has to see it in a run.
 
 40,000 kernels were compared on the way here. They are tiny: two or three waves, a few objects, up to three rounds.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import pytest
 
 import fencepost as fp
-from tests.mbarrier_reference import TooLarge, mistake, mistakes
+from tests.mbarrier_reference import TooLarge, mistake, mistakes, read_unwritten
 from tests.random_mbarriers import TEMPLATES, random_kernel
 from tests.tiers import sweep
 
@@ -42,7 +43,9 @@ def test_check_finds_what_every_interleaving_shows(part: int) -> None:
             wrong += 1
             assert not report.ok, (seed, found, text)
         elif not report.ok and not report.out_of_range:
-            assert {"early arrival", "missed phase"} & {each.kind for each in report.deadlocks}, (seed, text)
+            kinds = {each.kind for each in report.deadlocks}
+            unfilled = kinds == {"unfilled"} and read_unwritten(text)
+            assert unfilled or {"early arrival", "missed phase"} & kinds, (seed, text)
         else:
             correct += 1
     assert min(correct, wrong) > EACH // 5

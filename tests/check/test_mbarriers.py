@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 import fencepost as fp
+from fencepost.check.group_by_fix import causes_of
 from fencepost.check.trusted_mbarriers import TRUSTED
+from fencepost.ir.printer import statement
 from fencepost.placement import STRATEGIES
-from tests.mbarrier_reference import mistakes
+from tests.mbarrier_reference import mistakes, read_unwritten
 
 # ---------------------------------------------------------------- kernels in which nothing is wrong
 
@@ -176,6 +178,80 @@ CORRECT = [RING, SPECIALIZED, PER_THREAD, COUNTED, SHARED_OBJECT, HANDED_OVER, S
 def test_nothing_is_found_in_correct_kernels(text: str) -> None:
     assert fp.check(fp.parse(text)).ok
     assert mistakes(text) == set()
+
+
+# ---------------------------------------------------------------- in order, and a phase off
+
+BOTH_OFF = (
+    ("phase=%i // 2 % 2", "phase=(%i // 2 + 1) % 2"),
+    ("phase=(%j // 2 + 1) % 2", "phase=%j // 2 % 2"),
+)
+"""Consumer and producer of `SPECIALIZED`, each with the other's parity."""
+
+# All waves fill, and wave 0 waits for the engine and lets the others know.
+ELECTED = """\
+kernel @elected waves=4 {
+  shared %a : 1024
+  shared %full : 8
+  mbarrier_init %full count=1
+  barrier
+  if wave == 0 {
+    mbarrier_wait %full phase=1
+  }
+  barrier
+  read %a
+  barrier
+  if wave == 0 {
+    mbarrier_expect %full bytes=1024
+    tensor_load_to_lds %a counter=tma arrives %full bytes=1024
+    mbarrier_wait %full phase=0
+  }
+}
+"""
+
+
+def both_off(text: str) -> str:
+    for this, that in BOTH_OFF:
+        text = text.replace(this, that)
+    return text
+
+
+@pytest.mark.parametrize("text", [both_off(SPECIALIZED), ELECTED], ids=["both off", "one waits for all"])
+def test_reads_of_what_nobody_has_written_are_found(text: str) -> None:
+    # Nothing races: the brute force, which knows orders only, finds nothing.
+    assert mistakes(text) == set()
+    assert read_unwritten(text, 2)
+    assert findings(text) == {"unfilled"}
+
+
+def test_that_both_sides_are_a_phase_off_is_mended_on_both() -> None:
+    report = fp.check(fp.parse(both_off(SPECIALIZED)))
+    (cause,) = causes_of(report)
+    assert [statement(edit.op) for edit in cause.edits if edit.op] == [
+        "mbarrier_wait %full[%i % 2] phase=%i // 2 % 2",
+        "mbarrier_wait %empty[%j % 2] phase=(%j // 2 + 1) % 2",
+    ]
+    assert "the wait returns at once" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("this", "that"),
+    [
+        # Something is there before: an earlier content is what the reader may want.
+        (
+            "  barrier\n  if wave == 0 {\n    mbarrier_wait",
+            "  write %a\n  barrier\n  if wave == 0 {\n    mbarrier_wait",
+        ),
+        # Nobody fills it: what is read is not what the mbarrier is for.
+        (" arrives %full bytes=1024", "\n    mbarrier_arrive %full"),
+        # The wait is not one that passes at once.
+        ("    mbarrier_wait %full phase=1\n", ""),
+    ],
+    ids=["written before", "another copy", "no wait"],
+)
+def test_other_reads_of_unwritten_memory_are_nobodys_business(this: str, that: str) -> None:
+    assert ELECTED.count(this) == 1
+    assert "unfilled" not in findings(ELECTED.replace(this, that))
 
 
 # ---------------------------------------------------------------- one mistake each

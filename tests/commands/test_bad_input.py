@@ -925,8 +925,17 @@ def test_expressions_too_deep_to_follow_are_refused(index: str) -> None:
     assert_sane(kernel("%x = compute", f"mma %x[{index}]"))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("opening", ["loop %i{} in 0..2 {{\n", "if %c{} {{\n", "if %c{} {{\n}} else {{\n"])
+OPENINGS = ["loop %i{} in 0..2 {{\n", "if %c{} {{\n", "if %c{} {{\n}} else {{\n"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "command"),
+    sweep(
+        [(opening, command) for opening in OPENINGS for command in COMMANDS],
+        first=len(COMMANDS),
+        chosen=[(opening, "check") for opening in OPENINGS],
+    ),
+)
 def test_regions_two_thousand_deep(opening: str, command: str, file: Path) -> None:
     file.write_text(nested(opening, 2_000, "write %a\n"))
     ran = fencepost(command, str(file))

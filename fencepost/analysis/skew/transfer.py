@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fencepost.analysis.access_class import AccessClass
 from fencepost.analysis.class_conflicts import Filter, made_before_arrivals, pairs_that_matter
 from fencepost.analysis.class_table import ClassTable, all_ages, width
 from fencepost.analysis.overlap import can_overlap
@@ -297,9 +298,25 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
     skew.conflicts = [[0] * size for _ in range(skew.count + 1)]
     skew.in_flight = [[0] * size for _ in range(skew.count + 1)]
     parts = [[made.among(mask) for mask in groups.masks] for made in table.classes]
+    _add_conflicts(skew, table, ignore, parts)
+    _add_uses_of_new_mbarriers(skew, table, parts)
+    for number in range(skew.count + 1):
+        asked = 0
+        for conflicts in (*skew.conflicts[number], *skew.in_flight[number]):
+            asked |= conflicts
+        skew.asked.append(asked)
+    return skew
+
+
+Parts = list[list[AccessClass]]
+"""For each class of accesses, and each group of waves: what of it they do."""
+
+
+def _add_conflicts(skew: Skewed, table: ClassTable, ignore: Filter | None, parts: Parts) -> None:
+    """Accesses that must not overtake each other, by which groups make them."""
     for one, other, bits, age in pairs_that_matter(table, ignore):
         earlier, later = table.classes[one], table.classes[other]
-        for number, (first, second) in enumerate(relations):
+        for number, (first, second) in enumerate(skew.relations):
             mine, theirs = parts[one][first], parts[other][second]
             if mine.waves and theirs.waves and can_overlap(mine, theirs, False, age, table.solver):
                 skew.conflicts[number][other] |= bits
@@ -308,15 +325,13 @@ def skewed(groups: Groups, table: ClassTable, ignore: Filter | None) -> Skewed:
         if (earlier.engine or later.engine) and can_overlap(earlier, later, True, age, table.solver):
             # A copy that has been waited for is known to its own wave.
             (skew.in_flight if earlier.engine else skew.conflicts)[skew.count][other] |= bits
+
+
+def _add_uses_of_new_mbarriers(skew: Skewed, table: ClassTable, parts: Parts) -> None:
+    """An mbarrier is made before others arrive on it."""
     for one, other in made_before_arrivals(table):
-        for number, (first, second) in enumerate(relations):
+        for number, (first, second) in enumerate(skew.relations):
             makers, users = parts[one][first].waves, parts[other][second].waves
             either = makers | users
             if makers and users and either & (either - 1):
                 skew.conflicts[number][other] |= all_ages(table, one)
-    for number in range(skew.count + 1):
-        asked = 0
-        for conflicts in (*skew.conflicts[number], *skew.in_flight[number]):
-            asked |= conflicts
-        skew.asked.append(asked)
-    return skew

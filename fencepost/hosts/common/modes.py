@@ -9,7 +9,7 @@ from fencepost.ir.source import FencepostError
 
 AUDIT, REPLACE, OFF = "audit", "replace", "off"
 MODES = (AUDIT, REPLACE)
-DEFAULTS = {"triton": AUDIT, "wave": REPLACE}
+DEFAULTS = {"triton": AUDIT, "wave": REPLACE, "ptx": AUDIT}
 """What `install()` does if nobody says: see "The default mode of a host" in docs/decisions.md."""
 
 

@@ -3,7 +3,8 @@
 `check` gives one of three verdicts for each kernel. *Proven*: for every launch that `holds_for` names, no two
 threads of a block touch the same bytes of shared memory, one of them writing, without a barrier between, and no
 barrier is missed by some threads. *Race*: a run of one block showed it, and the finding names two threads.
-*Undecided*: neither; the reasons say what stands in the way.
+*Undecided*: neither; the reasons say what stands in the way. `install` has every kernel judged that numba-cuda, CuPy
+or CuTe DSL compiles in a process.
 
 A proof takes for granted that accesses stay inside of their shared variables, that index arithmetic does not wrap
 around, that loops end, and that global memory has no races of its own. A thread that has ended counts as arrived at
@@ -13,11 +14,35 @@ every later barrier.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
-__all__ = ["Finding", "KernelVerdict", "PtxError", "Reason", "Site", "check"]
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.installation import install, installed, uninstall
+
+__all__ = [
+    "Finding",
+    "KernelVerdict",
+    "PtxError",
+    "Reason",
+    "Site",
+    "check",
+    "install",
+    "installed",
+    "uninstall",
+]
+INSTALLATION = ("install", "installed", "uninstall")
+
+
+def __getattr__(name: str) -> Any:
+    """What is loaded only once it is asked for: checking a file does not need it."""
+    if name not in INSTALLATION:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fencepost.hosts.ptx import installation
+
+    return getattr(installation, name)
 
 
 def check(  # many parameters because each is an option of the command

@@ -10,6 +10,7 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Register, width_of
+from fencepost.hosts.ptx.pointers import SHARED, Pointers
 from fencepost.hosts.ptx.values import Expression, Values, leaves, sum_parts
 
 MOST_CASES = 16
@@ -34,15 +35,7 @@ class Addresses:
         self.values: Values = evaluator.values
         self.closed = closed
         self._found: dict[tuple[Place, Access], tuple[Footprint, ...]] = {}
-        self.shared_pointers = self._has_shared_pointers()
-
-    def _has_shared_pointers(self) -> bool:
-        """Whether generic addresses of shared variables are made anywhere."""
-        for number in self.evaluator.flow.order:
-            for instruction in self.evaluator.flow.blocks[number].instructions:
-                if instruction.name == "cvta" and "shared" in ".".join(instruction.parts):
-                    return True
-        return False
+        self.pointers = Pointers(evaluator, closed)
 
     def footprints(self, place: Place, access: Access) -> tuple[Footprint, ...]:
         """Where an access goes; nothing if it does not touch shared memory."""
@@ -66,9 +59,7 @@ class Addresses:
                 found.append(Footprint(variable, offset, access.size, condition))
             elif not access.generic:
                 raise NotJudged("a shared address that is not known", instruction)
-            elif self.shared_pointers and any(
-                leaf.leaf.kind in ("opaque", "carried") for leaf in leaves(case)
-            ):
+            elif SHARED in self.pointers.possible(case):
                 raise NotJudged("a generic address that may be shared or not", instruction)
         return tuple(found)
 
@@ -79,6 +70,14 @@ class Addresses:
             if factor == 1 and inner.operation == "leaf" and inner.leaf.kind == "base":
                 rest = {each: c for each, c in factors.items() if each is not atom}
                 return inner.leaf.name, self.values.total(constant, rest, address.width)
+            if factor == 1 and atom.operation == "zext" and inner.operation == "sum":
+                # A shared address of 32 bits, made generic when it was complete.
+                name, own = self._based(inner)
+                if name is not None:
+                    rest = {each: c for each, c in factors.items() if each is not atom}
+                    outside = self.values.total(constant, rest, address.width)
+                    wide = self.values.extend(own, address.width, False)
+                    return name, self.values.binary("add", outside, wide)
         return None, address
 
     def _cases(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
+from typing import TypeVar
 
 from fencepost.hosts.ptx.judge import judge
 from fencepost.hosts.ptx.launch import MOST_THREADS, parameter_key
 from fencepost.hosts.ptx.module import Module, PtxError, Routine
 from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.prove import SECONDS
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
+Result = TypeVar("Result")
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION = 200_000
 """Expressions are followed by recursion, and unrolled loops make them deep."""
@@ -24,15 +27,22 @@ def check_text(
     params: Mapping[str, int],
     kernel: str | None,
     file: str,
+    seconds: float = SECONDS,
 ) -> list[KernelVerdict]:
-    """Judges the kernels of a text."""
+    """Judges the kernels of a text, each within some seconds of processor time, runs of blocks not counted."""
     try:
-        module = parse(text)
+        module = _parsed(text)
         chosen = _chosen(module, kernel)
         _check_launch(chosen, block, params)
     except PtxError as error:
         raise PtxError(f"{file}: {error}") from None
-    return [with_deep_stack(partial(judge, module, routine, block, params)) for routine in chosen]
+    return [with_deep_stack(partial(judge, module, routine, block, params, seconds)) for routine in chosen]
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> Module:
+    """The module of a text; a file with many kernels is asked about one after the other."""
+    return parse(text)
 
 
 def _chosen(module: Module, name: str | None) -> list[Routine]:
@@ -58,9 +68,9 @@ def _check_launch(
             raise PtxError(f"no kernel has a parameter `{name}`")
 
 
-def with_deep_stack(task: Callable[[], KernelVerdict]) -> KernelVerdict:
+def with_deep_stack(task: Callable[[], Result]) -> Result:
     """Runs a task in a thread whose stack allows deep recursion."""
-    found: list[KernelVerdict] = []
+    found: list[Result] = []
     failed: list[BaseException] = []
 
     def run() -> None:

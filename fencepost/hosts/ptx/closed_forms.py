@@ -28,7 +28,7 @@ class ClosedForms:
     def iteration(self, loop: Loop, width: int = 32) -> Expression:
         """How often the back edge was taken since the loop was entered."""
         leaf = self.values.leaf(Leaf("iteration", f"k{loop.header}", loop.header), 32)
-        return leaf if width == 32 else self.values.extend(leaf, width, False)
+        return self._same_width(leaf, width)
 
     def closed(self, value: Expression) -> Expression:
         """The expression with every carried leaf replaced that has a formula."""
@@ -82,7 +82,7 @@ class ClosedForms:
     def _same_width(self, value: Expression, width: int) -> Expression:
         if value.width < width:
             return self.values.extend(value, width, False)
-        return self.values.extract(value, 0, width)
+        return value if value.width == width else self.values.extract(value, 0, width)
 
     def varies(self, value: Expression, loop: Loop) -> bool:
         """Whether an expression may differ between iterations of a loop."""
@@ -186,6 +186,12 @@ class ClosedForms:
         self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
     ) -> Expression | None:
         """s / 2 for signed s: (s + (s >>> 31)) >> 1, which is s >> 1 if s is not negative."""
+        if after.operation == "sdiv" and after.arguments[0] is leaf and self.values.not_negative(entry):
+            divisor = after.arguments[1].known or 0
+            if divisor > 1 and divisor & (divisor - 1) == 0:
+                bits = self.values.constant(trailing_zeros(divisor), leaf.width)
+                total = self.values.binary("mul", self.iteration(loop, leaf.width), bits)
+                return self.values.binary("lshr", entry, total)
         if after.operation not in ("lshr", "ashr") or after.arguments[1].known != 1:
             return None
         constant, factors = sum_parts(after.arguments[0])

@@ -4,6 +4,7 @@ A branch that some threads take to their end, passing no barrier, is no divergen
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.effects import effect
@@ -34,15 +35,44 @@ def barrier_blocks(flow: Flow) -> set[int]:
     }
 
 
-def deciding(flow: Flow, block: int) -> set[int]:
+def deciding(dependences: Mapping[int, set[int]], block: int) -> set[int]:
     """The branches that decide whether and how often a block runs."""
     found: set[int] = set()
     todo = [block]
     while todo:
-        for branch in flow.control_dependences.get(todo.pop(), ()):
+        for branch in dependences.get(todo.pop(), ()):
             if branch not in found:
                 found.add(branch)
                 todo.append(branch)
+    return found
+
+
+def dependences_of_those_who_stay(flow: Flow, barriers: set[int]) -> dict[int, set[int]]:
+    """Control dependences without early exits: for a thread that goes on, they are no branches."""
+    kept = []
+    for number, successors in enumerate(flow.successors):
+        ways = successors
+        if len(successors) > 1 and number in flow.reached and ends_otherwise(flow, number, barriers):
+            ways = [each for each in successors if flow.reachable([each]) & barriers] or successors
+        kept.append(ways)
+    for number in flow.reached - _leading_to(flow.exit, kept):
+        # The only way out of a loop is no early exit: without it, nothing would be behind the loop.
+        kept[number] = flow.successors[number]
+    return flow.dependences_along(kept)
+
+
+def _leading_to(block: int, successors: Sequence[Sequence[int]]) -> set[int]:
+    """The blocks from which a block is reached."""
+    before: dict[int, list[int]] = {}
+    for number, following in enumerate(successors):
+        for each in following:
+            before.setdefault(each, []).append(number)
+    found, todo = {block}, [block]
+    while todo:
+        for each in before.get(todo.pop(), ()):
+            if each not in found:
+                found.add(each)
+                todo.append(each)
     return found
 
 
@@ -65,7 +95,8 @@ def _works(instruction: Instruction) -> bool:
 def conditional_branches(flow: Flow) -> set[int]:
     """The branches that all threads must take alike, because a barrier depends on them."""
     barriers = barrier_blocks(flow)
-    found = {branch for block in barriers for branch in deciding(flow, block)}
+    dependences = dependences_of_those_who_stay(flow, barriers)
+    found = {branch for block in barriers for branch in deciding(dependences, block)}
     return {branch for branch in found if not ends_otherwise(flow, branch, barriers)}
 
 
@@ -79,11 +110,13 @@ class Divergence:
         self.flow = evaluator.flow
         self._answers: dict[tuple[int, frozenset[int], str], dict[str, int] | None] = {}
         self.barrier_blocks = barrier_blocks(self.flow)
+        self.dependences = dependences_of_those_who_stay(self.flow, self.barrier_blocks)
 
     def doubts(self, barrier: Place, threads: Threads) -> list[Doubt]:
         """The branches on which threads may part before a barrier."""
         found = []
-        for branch in sorted(deciding(self.flow, barrier.block)):
+        dependences = self.dependences if threads == "any" else self.flow.control_dependences
+        for branch in sorted(deciding(dependences, barrier.block)):
             if threads == "any" and ends_otherwise(self.flow, branch, self.barrier_blocks):
                 continue
             common = frozenset(

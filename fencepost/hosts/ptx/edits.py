@@ -1,37 +1,31 @@
 """Barriers taken out of PTX text and put into it. Every other byte stays; every step is judged again.
 
-`prune` comments out each `bar.sync` that the kernel is proven without, one after the other. `insert` puts
+`prune` comments out each `bar.sync` that the kernel is proven without, one after the other, unless it may put
+accesses to global memory in order. `insert` puts
 `bar.sync 0;` between the two accesses of a race, at the last place before the second one that all threads reach,
 until the kernel is proven; a kernel that it cannot mend whole comes back as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
-from fencepost.hosts.ptx.module import Instruction, Module, Routine
+from fencepost.hosts.ptx.global_memory import GlobalOrder, GlobalPair
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.judge import axes_of
+from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.mending import Mender, mend
+from fencepost.hosts.ptx.module import Instruction, Module
 from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.prove import places
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
-MOST_INSERTIONS = 8
-MOST_PLACES = 6
-"""How many places are tried for one race."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What is said about the launch, for judging each step."""
-
-    block: tuple[int, int, int] | None = None
-    params: Mapping[str, int] | None = None
-    file: str = "<ptx>"
-
-    def judge(self, text: str, kernel: str) -> KernelVerdict:
-        """The verdict on one kernel of a text."""
-        return check_text(text, self.block, self.params or {}, kernel, self.file)[0]
+BARRIER = "bar.sync 0;"
 
 
 @dataclass(frozen=True)
@@ -42,6 +36,10 @@ class Edited:
     changed: tuple[Site, ...]
     before: KernelVerdict
     after: KernelVerdict
+    for_global: tuple[tuple[Site, GlobalPair], ...] = ()
+    """Barriers that shared memory does not need, and accesses to global memory that they may put in order."""
+    left: tuple[Finding, ...] = ()
+    """What no barrier mends, where the text is as it was because of that."""
 
 
 def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
@@ -49,17 +47,48 @@ def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
     launch = launch or Launch()
     before = after = launch.judge(text, kernel)
     removed: list[Site] = []
+    for_global: list[tuple[Site, GlobalPair]] = []
     if before.verdict != "proven":
         return Edited(text, (), before, before)
     for number in range(len(barriers(parse(text), kernel))):
-        instruction = barriers(parse(text), kernel)[number - len(removed)]
-        shorter = without(text, instruction)
+        barrier = barriers(parse(text), kernel)[number - len(removed)]
+        shorter = without(text, barrier)
         verdict = launch.judge(shorter, kernel)
-        same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
-        if same and len(verdict.findings) <= len(before.findings):
-            removed.append(instruction.site)
-            text, after = shorter, verdict
-    return Edited(text, tuple(removed), before, after)
+        if not as_good(verdict, before):
+            continue
+        pair = global_pair(text, kernel, [barrier], launch)
+        if pair is not None:
+            for_global.append((barrier.site, pair))
+            continue
+        removed.append(barrier.site)
+        text, after = shorter, verdict
+    return Edited(text, tuple(removed), before, after, tuple(for_global))
+
+
+def as_good(verdict: KernelVerdict, before: KernelVerdict) -> bool:
+    """Whether a kernel is proven as it was: for the same launches, with no warning more."""
+    same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
+    return same and len(verdict.findings) <= len(before.findings)
+
+
+def global_pair(
+    text: str, kernel: str, taken_out: Sequence[Instruction], launch: Launch
+) -> GlobalPair | None:
+    """Two accesses to global memory that some barriers of a text may put in order; None if there are none."""
+
+    def look() -> GlobalPair | None:
+        module = parse(text)
+        routine = module.routines[kernel]
+        flow = Flow(routine)
+        known = launch_of(routine, launch.block, launch.params or {}, axes_of(routine))
+        spans = {each.span for each in taken_out}
+        block = {place: each.span for place, each in places(flow) if effect(each).barrier == "block"}
+        stay = {place for place, span in block.items() if span not in spans}
+        order = GlobalOrder(Evaluator(module, routine, flow, known), stay, launch.distinct_pointers)
+        pairs = (order.pair(place) for place, span in block.items() if span in spans)
+        return next((pair for pair in pairs if pair is not None), None)
+
+    return with_deep_stack(look)
 
 
 def barriers(module: Module, kernel: str) -> list[Instruction]:
@@ -74,87 +103,78 @@ def barriers(module: Module, kernel: str) -> list[Instruction]:
     ]
 
 
-def without(text: str, instruction: Instruction) -> str:
-    """The text with an instruction commented out."""
-    start, end = instruction.span
-    return f"{text[:start]}/* {text[start:end]} */{text[end:]}"
+def without(text: str, *instructions: Instruction) -> str:
+    """The text with instructions commented out."""
+    for each in sorted(instructions, key=lambda each: each.span, reverse=True):
+        start, end = each.span
+        text = f"{text[:start]}/* {text[start:end]} */{text[end:]}"
+    return text
 
 
 def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
     """Puts barriers where races are, until the kernel is proven; if it cannot be, the text stays as it is."""
     launch = launch or Launch()
-    given = text
-    before = after = launch.judge(text, kernel)
-    added: list[Site] = []
-    while after.verdict == "race" and len(added) < MOST_INSERTIONS:
-        better = _mended(text, kernel, after, launch)
-        if better is None:
-            break
-        text, after, site = better
-        added.append(site)
-    if after.verdict != "proven":
-        return Edited(given, (), before, before)
-    return Edited(text, tuple(added), before, after)
+    before = launch.judge(text, kernel)
+
+    def places_for(here: str, race: Finding) -> tuple[list[int], list[int]]:
+        try:
+            flow = Flow(parse(here).routines[kernel])
+        except NotJudged:
+            return [], []
+        return places_between(flow, race)
+
+    mended = mend(text, before, Mender(BARRIER, places_for, lambda here: launch.judge(here, kernel)))
+    if mended.verdict.verdict != "proven":
+        return Edited(text, (), before, before, left=mended.verdict.findings)
+    spans = {place for place, _ in mended.added}
+    added = [each.site for each in barriers(parse(mended.text), kernel) if each.span[0] in spans]
+    return Edited(mended.text, tuple(added), before, mended.verdict)
 
 
-def _mended(
-    text: str, kernel: str, verdict: KernelVerdict, launch: Launch
-) -> tuple[str, KernelVerdict, Site] | None:
-    """The text with one more barrier, with which the kernel is proven or has fewer races."""
-    races = [each for each in verdict.findings if each.severity == "error"]
-    best: tuple[str, KernelVerdict, Site] | None = None
-    fewest = _count(verdict)
-    for instruction in _places(parse(text).routines[kernel], races[0]):
-        start = instruction.span[0]
-        longer = f"{text[:start]}bar.sync 0; {text[start:]}"
-        after = launch.judge(longer, kernel)
-        if after.verdict == "proven":
-            return longer, after, instruction.site
-        if after.verdict == "race" and _count(after) < fewest and _all_races(after):
-            fewest = _count(after)
-            best = longer, after, instruction.site
-    return best
+def places_between(flow: Flow, race: Finding) -> tuple[list[int], list[int]]:
+    """Where a barrier may go for a race, before the second access and before the first.
+
+    It has to be on a way from one to the other. Places in the fewest loops come first, then those that are near."""
+    at = {each.span: place for place, each in places(flow)}
+    ends = [
+        [place for place, each in places(flow) if each.site == site] for site in (race.first, race.second)
+    ]
+    if not all(ends):
+        return [], []
+    first, second = ends[0][0], ends[1][0]
+    found = []
+    for access in (second, first):
+        between = [
+            (each.span[0], len(flow.loops_around(at[each.span].block)))
+            for each in _leading_to(flow, access)
+            if _is_between(flow, first, at[each.span], second)
+            or _is_between(flow, second, at[each.span], first)
+        ]
+        found.append([place for place, _ in sorted(dict(between).items(), key=lambda item: item[1])])
+    return found[0], found[1]
 
 
-def _count(verdict: KernelVerdict) -> int:
-    return len(
-        {(each.first.ptx_line, each.second.ptx_line) for each in verdict.findings if each.severity == "error"}
-    )
+def _is_between(flow: Flow, first: Place, here: Place, second: Place) -> bool:
+    """Whether a thread can get from one access to another past the front of an instruction."""
+    return _leads(flow, first, here) and (here == second or _leads(flow, here, second))
 
 
-def _all_races(verdict: KernelVerdict) -> bool:
-    return all(each.code == "FP001" for each in verdict.findings)
+def _leads(flow: Flow, start: Place, end: Place) -> bool:
+    if start.block == end.block and start.index < end.index:
+        return True
+    return end.block in flow.reachable(flow.successors[start.block])
 
 
-def _places(routine: Routine, race: Finding) -> Iterator[Instruction]:
-    """Instructions to put a barrier before: the accesses themselves, then what leads to them, nearest first."""
-    try:
-        flow = Flow(routine)
-    except NotJudged:
-        return
-    given = 0
-    seen: set[int] = set()
-    for site in (race.second, race.first):
-        for instruction in _leading_to(flow, site):
-            if instruction.span[0] not in seen and given < MOST_PLACES:
-                seen.add(instruction.span[0])
-                given += 1
-                yield instruction
-
-
-def _leading_to(flow: Flow, site: Site) -> Iterator[Instruction]:
+def _leading_to(flow: Flow, access: Place) -> Iterator[Instruction]:
     """The access, then the first and last instruction of every block that dominates it, from near to far."""
-    for number in flow.order:
-        for instruction in flow.blocks[number].instructions:
-            if instruction.line == site.ptx_line and instruction.text == site.instruction:
-                yield instruction
-                block = number
-                while True:
-                    instructions = flow.blocks[block].instructions
-                    if instructions and block != number:
-                        yield instructions[-1]
-                    if instructions and block in flow.loop_of:
-                        yield instructions[0]
-                    if block == ENTRY:
-                        return
-                    block = flow.idom[block]
+    yield flow.blocks[access.block].instructions[access.index]
+    block = access.block
+    while True:
+        instructions = flow.blocks[block].instructions
+        if instructions and block != access.block:
+            yield instructions[-1]
+        if instructions and block in flow.loop_of:
+            yield instructions[0]
+        if block == ENTRY:
+            return
+        block = flow.idom[block]

@@ -9,8 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fencepost.hosts.ptx.calls import called, is_harmless_function
 from fencepost.hosts.ptx.instructions import computes, types_of
-from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
+from fencepost.hosts.ptx.module import (
+    Address,
+    Group,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+    Symbol,
+    width_of,
+)
 
 Kind = Literal["read", "write", "atomic", "copy"]
 """`copy` is the write of a `cp.async`: it happens some time until its thread has waited for it."""
@@ -53,17 +63,12 @@ HARMLESS = frozenset(
             "stackrestore",
         ),
         *("tex", "tld4", "suld", "sust", "sured", "suq", "txq", "addc", "subc", "madc"),
+        *("movmatrix", "clusterlaunchcontrol.query_cancel", "tensormap.cp_fenceproxy"),
+        *(f"v{name}" for name in ("add", "sub", "absdiff", "min", "max", "shl", "shr", "mad", "set")),
         *(
-            "vadd",
-            "vsub",
-            "vmin",
-            "vmax",
-            "vset",
-            "vadd2",
-            "vadd4",
-            "vabsdiff",
-            "vabsdiff4",
-            "clusterlaunchcontrol",
+            f"v{name}{lanes}"
+            for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set")
+            for lanes in (2, 4)
         ),
     }
 )
@@ -226,12 +231,22 @@ def _wide_matrix(instruction: Instruction) -> Effect:
     return Effect(refused="a wmma fragment in shared memory")
 
 
+def _call(instruction: Instruction) -> Effect:
+    """A call of a function that the text does not have; others are written out."""
+    function = called(instruction)[1]
+    name = function.name if isinstance(function, Symbol) else None
+    if name is not None and is_harmless_function(name):
+        return NOTHING
+    said = f"`{name}`, which is not in this PTX" if name else "a function that is computed"
+    return Effect(refused=f"a call of {said},")
+
+
 REFUSED = {
     "mbarrier": "an mbarrier",
     "wgmma": "a wgmma, which reads shared memory through descriptors",
     "tcgen05": "a tcgen05 instruction",
-    "call": "a call whose function is not known",
     "multimem": "a multimem instruction",
+    "clusterlaunchcontrol": "an asynchronous request that writes to shared memory",
     "tensormap": "a tensormap instruction",
     "st.async": "an asynchronous store",
     "red.async": "an asynchronous reduction",
@@ -241,7 +256,7 @@ REFUSED = {
 def effect(instruction: Instruction) -> Effect:
     """What the instruction does besides computing."""
     name = instruction.name
-    if computes(instruction) or name in HARMLESS:
+    if computes(instruction) or name in HARMLESS or ".".join(instruction.parts[:2]) in HARMLESS:
         return NOTHING
     if name in ("ld", "ldu", "st", "atom", "red") and "async" not in instruction.parts:
         return _memory(instruction)
@@ -253,6 +268,8 @@ def effect(instruction: Instruction) -> Effect:
         return _copy(instruction)
     if name == "wmma":
         return _wide_matrix(instruction)
+    if name == "call":
+        return _call(instruction)
     why = REFUSED.get(name, REFUSED.get(".".join(instruction.parts[:2]), f"`{name}`, which is not known"))
     return Effect(refused=why)
 

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 
 from fencepost.hosts.ptx.effects import space_of
 from fencepost.hosts.ptx.flow import ENTRY, Flow
-from fencepost.hosts.ptx.instructions import INTEGER, SHIFTS, computes, operand_type, result, types_of
+from fencepost.hosts.ptx.instructions import (
+    INTEGER,
+    SHIFTS,
+    computes,
+    is_integer,
+    operand_type,
+    result,
+    second_result,
+    types_of,
+)
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import (
     Address,
@@ -27,11 +36,13 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.ssa import Assigned, Definition, Definitions, Phi, Undefined
-from fencepost.hosts.ptx.values import Expression, Leaf, Values
+from fencepost.hosts.ptx.values import Expression, Leaf, Scope, Values, leaves
 
 DYNAMIC = "dynamic shared memory"
 """The name that every `extern __shared__` array goes by: they are the same bytes."""
 UNIFORM_SPECIALS = ("ctaid", "nctaid", "ntid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+FULL_MASK = 0xFFFFFFFF
+LONG_SPECIALS = ("clock64", "globaltimer", "gridid", "current_graph_exec")
 UNIFORM_NAMES = frozenset(
     {"gridid", "smid", "nsmid", "nwarpid", "dynamic_smem_size", "total_smem_size", "cluster_ctarank"}
 )
@@ -52,6 +63,8 @@ class Evaluator:
             if each.space == "shared"
         }
         self.sizes = {each.name: each.size for each in (*module.variables, *routine.variables)}
+        self.local_names = frozenset(each.name for each in routine.variables if each.space == "local")
+        """Variables that every thread has its own of; their addresses are called `&name`."""
         self.parameters = {parameter.name for parameter in routine.parameters}
         self.loads: dict[Expression, Expression] = {}
         """For the result of a load that other threads see alike: its address."""
@@ -121,7 +134,7 @@ class Evaluator:
             return values.function(family, (self.special("laneid"),), 32)
         if family == "warpid":
             return values.leaf(Leaf("opaque", name, scope="warp"), 32)
-        return values.leaf(Leaf("opaque", name, 0, scope="thread"), 64 if name.endswith("64") else 32)
+        return values.leaf(Leaf("opaque", name, 0, scope="thread"), 64 if name in LONG_SPECIALS else 32)
 
     def linear_thread(self) -> Expression:
         """The number of the thread in its block: x first, then y, then z."""
@@ -197,18 +210,25 @@ class Evaluator:
         width = width_of(register.type) if isinstance(register, Register) else 32
         if not computes(instruction):
             return self._unfollowed(instruction, definition, width)
+        source = instruction.operands[1] if len(instruction.operands) > 1 else None
+        if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):
+            part = source.items[definition.slot] if definition.slot < len(source.items) else Immediate(0)
+            return self.operand(part, definition.block, definition.index, width)
         if instruction.name == "mov" and many:
             whole = self.operand(
                 instruction.operands[1], definition.block, definition.index, 0 or self._whole(target)
             )
             return self.values.extract(whole, definition.slot * width, width)
         arguments = [
-            self.operand(each, definition.block, definition.index, source_width(instruction, at))
+            self.operand(each, definition.block, definition.index, operand_width(instruction, at, each))
             for at, each in enumerate(instruction.operands[1:])
         ]
         value = result(self.values, instruction, arguments)
         if many and definition.slot == 1:
-            value = self.values.invert(value)
+            second = second_result(self.values, instruction, arguments)
+            if second is None:
+                return self._unfollowed(instruction, definition, width)
+            value = second
         signed = operand_type(instruction).startswith("s") and instruction.name == "cvt"
         if value.width < width:
             return self.values.extend(value, width, signed)
@@ -226,24 +246,39 @@ class Evaluator:
         values = self.values
         if instruction.name in ("ld", "ldu"):
             return self._loaded(instruction, definition, width)
-        scope = "thread"
-        if instruction.name == "bar" or instruction.name == "barrier":
+        if instruction.name == "shfl" and definition.slot == 0:
+            # CuTe passes on the address of shared memory this way: what is one value in all threads stays that.
+            given = self.operand(instruction.operands[1], definition.block, definition.index, width)
+            if all(leaf.leaf.kind in ("uniform", "base") for leaf in leaves(given)):
+                return given
+        scope: Scope = "thread"
+        if instruction.name in ("bar", "barrier"):
             scope = "block"
-        elif instruction.name in ("vote", "redux"):
+        elif self._same_in_a_warp(instruction, definition):
             scope = "warp"
-        elif instruction.name == "shfl" and "idx" in instruction.parts and definition.slot == 0:
-            lane = self.operand(instruction.operands[2], definition.block, definition.index, 32)
-            scope = "warp" if lane.known is not None else "thread"
-        name = f"{instruction.name}@{instruction.line}.{definition.slot}"
-        leaf = Leaf("opaque", name, definition.block, scope, definition)  # type: ignore[arg-type]
+        leaf = Leaf("opaque", unfollowed_name(instruction, definition), definition.block, scope, definition)
         return values.leaf(leaf, width)
+
+    def _same_in_a_warp(self, instruction: Instruction, definition: Assigned) -> bool:
+        """Votes, reductions and shuffles from one lane, by all lanes of a warp together."""
+
+        def known(operand: Operand) -> int | None:
+            return self.operand(operand, definition.block, definition.index, 32).known
+
+        if "sync" not in instruction.parts or known(instruction.operands[-1]) != FULL_MASK:
+            return False
+        if instruction.name == "shfl" and "idx" in instruction.parts and definition.slot == 0:
+            # Shuffles among fewer than 32 lanes have one source for each part of the warp.
+            parts = known(instruction.operands[3])
+            return known(instruction.operands[2]) is not None and parts is not None and not parts >> 8 & 31
+        return instruction.name in ("vote", "redux")
 
     def _loaded(self, instruction: Instruction, definition: Assigned, width: int) -> Expression:
         values = self.values
         address = next(each for each in instruction.operands if isinstance(each, Address))
         space = space_of(instruction)
         if space == "param" and isinstance(address.base, Symbol) and address.base.name in self.parameters:
-            offset = address.offset + definition.slot * width // 8
+            offset = address.offset + definition.slot * width_of(types_of(instruction)[-1]) // 8
             key = address.base.name if offset == 0 else f"{address.base.name}+{offset}"
             size = width_of(types_of(instruction)[-1])
             if key in self.launch.parameters:
@@ -257,9 +292,10 @@ class Evaluator:
         slot = values.constant(definition.slot, 32)
         if space in ("const", "param") or "nc" in instruction.parts:
             return values.function(instruction.opcode, (where, slot), width)
-        name = f"{instruction.name}@{instruction.line}.{definition.slot}"
+        name = unfollowed_name(instruction, definition)
         leaf = values.leaf(Leaf("opaque", name, definition.block, "thread", definition), width)
-        if "volatile" not in instruction.parts and "relaxed" not in instruction.parts and space != "local":
+        private = space == "local" or (space is None and self.local_names)
+        if "volatile" not in instruction.parts and "relaxed" not in instruction.parts and not private:
             self.loads[leaf] = where
         return leaf
 
@@ -320,6 +356,19 @@ class Evaluator:
         return found
 
 
+def operand_width(instruction: Instruction, at: int, operand: Operand) -> int:
+    """The width in which a source operand is read; whole registers where only their sameness counts."""
+    if isinstance(operand, Register) and not is_integer(instruction):
+        return width_of(operand.type)
+    return source_width(instruction, at)
+
+
+def unfollowed_name(instruction: Instruction, definition: Assigned) -> str:
+    """A name for a result that is not followed; one line may hold several instructions, or be inlined often."""
+    place = f"{definition.block}.{definition.index}.{definition.slot}"
+    return f"{instruction.name}@{instruction.line} ({place})"
+
+
 def source_width(instruction: Instruction, at: int) -> int:
     """The width in which the source operand with that number is read."""
     width = width_of(operand_type(instruction)) or 32
@@ -336,7 +385,7 @@ def source_width(instruction: Instruction, at: int) -> int:
         return 32
     if name == "bfi" and at >= 2:
         return 32
-    if name in ("shf", "lop3", "prmt") or (name not in INTEGER and name in ("fns", "bmsk")):
+    if name in ("shf", "lop3", "prmt", "bmsk") or (name not in INTEGER and name == "fns"):
         return 32
     if name == "cvt" and width < 16:
         return 16

@@ -208,11 +208,15 @@ class Flow:
     @cached_property
     def ipdom(self) -> list[int]:
         """Immediate postdominators; -1 where a block never leads to the end."""
+        return self._postdominators(self.successors)
+
+    def _postdominators(self, successors: list[list[int]]) -> list[int]:
         backwards: list[list[int]] = [[] for _ in self.blocks]
         for number in self.order:
-            backwards[number] = [other for other in self.predecessors[number] if other in self.reached]
+            for following in successors[number]:
+                backwards[following].append(number)
         order = reverse_postorder(self.exit, backwards)
-        return immediate_dominators(len(self.blocks), self.exit, self.successors, order)
+        return immediate_dominators(len(self.blocks), self.exit, successors, order)
 
     def dominates(self, first: int, second: int) -> bool:
         """Whether every path to the second passes the first."""
@@ -281,17 +285,22 @@ class Flow:
     @cached_property
     def control_dependences(self) -> dict[int, set[int]]:
         """For each block, the branches that decide whether it runs."""
+        return self.dependences_along(self.successors)
+
+    def dependences_along(self, successors: list[list[int]]) -> dict[int, set[int]]:
+        """Control dependences if branches have these successors only."""
+        ipdom = self._postdominators(successors)
         found: dict[int, set[int]] = {}
         for number in self.order:
-            if len(self.successors[number]) < 2:
+            if len(successors[number]) < 2:
                 continue
-            for following in self.successors[number]:
+            for following in successors[number]:
                 runner = following
-                while runner not in (-1, self.ipdom[number]):
+                while runner not in (-1, ipdom[number]):
                     found.setdefault(runner, set()).add(number)
-                    if self.ipdom[runner] == runner:
+                    if ipdom[runner] == runner:
                         break
-                    runner = self.ipdom[runner]
+                    runner = ipdom[runner]
         return found
 
     def reachable(self, starts: Iterable[int]) -> set[int]:

@@ -72,6 +72,8 @@ def _mad(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
 
 
 def _mul24(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    if "hi" in instruction.parts:
+        return b.function(instruction.opcode, args[:2], 32)
     signed = is_signed(instruction)
     left, right = (b.extend(b.extract(each, 0, 24), 32, signed) for each in args[:2])
     return b.binary("mul", left, right)
@@ -132,19 +134,39 @@ def compare(b: Numbers, how: str, left: Any, right: Any, signed: bool) -> Any:
 COMPARES = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
 
 
-def _setp(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+def _compared(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """What `setp` and `set` compare, before a predicate is combined with it."""
     how = instruction.parts[1]
     kind = operand_type(instruction)
     if INTEGER_TYPE.fullmatch(kind) and how in COMPARES:
-        found = compare(b, how, args[0], args[1], kind.startswith("s"))
-    else:
-        found = b.function(f"setp.{how}.{kind}", args[:2], 1)
+        return compare(b, how, args[0], args[1], kind.startswith("s"))
+    return b.function(f"setp.{how}.{kind}", args[:2], 1)
+
+
+def _combined(b: Numbers, instruction: Instruction, found: Any, args: Sequence[Any]) -> Any:
     combine = next((part for part in instruction.parts[2:] if part in ("and", "or", "xor")), None)
     return found if combine is None else b.binary(combine, found, args[2])
 
 
+def _setp(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    return _combined(b, instruction, _compared(b, instruction, args), args)
+
+
+def second_result(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any | None:
+    """The second destination of `setp p|q` and `lop3 d|p`; None for others, which nobody knows."""
+    if instruction.name == "setp" and not operand_type(instruction).endswith("x2"):
+        return _combined(b, instruction, b.invert(_compared(b, instruction, args)), args)
+    if instruction.name == "lop3" and instruction.parts[1] in ("and", "or") and len(args) > 4:
+        bits = _lop3(b, instruction, args)
+        held = b.invert(b.binary("eq", bits, b.constant(0, b.width(bits))))
+        return b.binary(instruction.parts[1], held, b.extract(args[4], 0, 1))
+    return None
+
+
 def _set(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     result = types_of(instruction)[0]
+    if result not in ("u32", "s32", "b32", "f32"):
+        return b.function(instruction.opcode, args, width_of(result))
     found = _setp(b, instruction, args)
     yes = 0x3F800000 if result == "f32" else (1 << width_of(result)) - 1
     return b.choose(found, b.constant(yes, width_of(result)), b.constant(0, width_of(result)))
@@ -157,7 +179,7 @@ def _selp(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
 def _cvt(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     to, source = types_of(instruction)[0], operand_type(instruction)
     if not (INTEGER_TYPE.fullmatch(to) and INTEGER_TYPE.fullmatch(source)) or "sat" in instruction.parts:
-        return b.function(instruction.opcode, args[:1], max(width_of(to), 16))
+        return b.function(instruction.opcode, args, max(width_of(to), 16))
     low = b.extract(args[0], 0, width_of(source)) if b.width(args[0]) > width_of(source) else args[0]
     if width_of(to) <= width_of(source):
         return b.extract(low, 0, width_of(to))
@@ -193,6 +215,16 @@ def _bfi(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     ones = b.binary("shl", b.binary("sub", b.binary("shl", one, length), one), start)
     kept = b.binary("and", args[1], b.invert(ones))
     return b.binary("or", kept, b.binary("and", b.binary("shl", args[0], start), ones))
+
+
+def _bmsk(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
+    """`bmsk`: ones from a bit on. `clamp` takes a start or a length of 32 and more as it is, `wrap` modulo 32."""
+    start, length = args[0], args[1]
+    if "wrap" in instruction.parts:
+        start, length = (b.binary("and", each, b.constant(31, 32)) for each in (start, length))
+    ones = b.constant((1 << 32) - 1, 32)
+    below = b.invert(b.binary("shl", ones, length))
+    return b.binary("shl", below, start)
 
 
 def _shf(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
@@ -286,6 +318,7 @@ INTEGER: dict[str, Semantics] = {
     "cvt": _cvt,
     "bfe": _bfe,
     "bfi": _bfi,
+    "bmsk": _bmsk,
     "shf": _shf,
     "lop3": _lop3,
     "brev": _brev,
@@ -297,7 +330,7 @@ INTEGER: dict[str, Semantics] = {
 FUNCTIONS = frozenset(
     {
         *("fma", "sqrt", "rsqrt", "rcp", "ex2", "lg2", "sin", "cos", "tanh", "copysign", "testp", "slct"),
-        *("clz", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep"),
+        *("clz", "bfind", "prmt", "dp4a", "dp2a", "sad", "fns", "szext", "isspacep", "getctarank"),
     }
 )
 """Instructions whose result depends on their operands alone, by a rule that is not followed."""
@@ -313,7 +346,7 @@ def is_integer(instruction: Instruction) -> bool:
     """Whether the result is followed exactly."""
     if instruction.name not in INTEGER or instruction.name in ("cvt", "setp", "set", "selp", "mov"):
         return instruction.name in INTEGER
-    if "cc" in instruction.parts or "sat" in instruction.parts:
+    if any(part in ("cc", "sat", "relu") for part in instruction.parts):
         return False
     return INTEGER_TYPE.fullmatch(operand_type(instruction)) is not None
 

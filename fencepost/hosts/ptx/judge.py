@@ -4,22 +4,30 @@ undecided."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
+from random import Random
 
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.local_memory import followed
+from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
-from fencepost.hosts.ptx.prove import Proof, Prover, places
+from fencepost.hosts.ptx.parameter_roles import roles_of
+from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
-USUAL_BLOCKS = ((256, 1, 1), (128, 1, 1), (64, 1, 1), (512, 1, 1), (32, 1, 1))
-"""Blocks that a kernel is tried with if none is given; the proof is for all of them."""
-USUAL_ROWS = ((16, 16, 1), (32, 8, 1), (32, 32, 1))
+QUICK_SECONDS = 0.7
+"""For a run before the proof is tried: most kernels are right, and runs prove nothing."""
+SLOW_SECONDS = 2.0
+SECONDS_FOR_EVERY_BLOCK = 6.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,10 @@ class Case:
     def site(self, place: Place) -> Site:
         """Where an instruction stands."""
         return self.flow.blocks[place.block].instructions[place.index].site
+
+    def position(self, place: Place) -> tuple[int, int]:
+        """Which comes first; functions stand elsewhere in the text than where they are called."""
+        return self.flow.position[place.block], place.index
 
 
 def axes_of(routine: Routine) -> frozenset[str]:
@@ -52,11 +64,18 @@ def _axes(operand: Operand) -> set[str]:
 
 
 def judge(
-    module: Module, routine: Routine, block: tuple[int, int, int] | None, params: Mapping[str, int]
+    module: Module,
+    routine: Routine,
+    block: tuple[int, int, int] | None,
+    params: Mapping[str, int],
+    seconds: float = SECONDS,
 ) -> KernelVerdict:
-    """The verdict on one kernel."""
+    """The verdict on one kernel; its proof is given up after some seconds."""
     launch = launch_of(routine, block, params, axes_of(routine))
     try:
+        routine = inlined(module, routine)
+        launch = launch_of(routine, block, params, axes_of(routine))
+        routine = followed(module, routine, launch)
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
@@ -72,26 +91,110 @@ def judge(
     if refused:
         return _exactly(case, (barriers, accesses))
     counts = (barriers, accesses)
-    runs = Runs(case)
-    runs.usual()
+    if launch.block is not None:
+        return judge_block(case, counts, seconds)
+    return judge_blocks(case, counts, seconds)
+
+
+def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
+    """The verdict for one block: quick runs, the proof, and if that fails runs that look closer."""
+    routine, launch = case.routine, case.launch
+    prover = Prover(case.module, routine, case.flow, launch, seconds)
+    runs = Runs(case, MadeUp(case.flow, prover.takes_alike))
+    runs.usual(QUICK_SECONDS)
     if runs.show_a_race:
         return runs.race(counts)
-    proof = Prover(module, routine, flow, launch).prove()
+    proof = prover.prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
         holds = launch.describe(len(routine.parameters)) + (
             "; if the threads of a warp run in step" if weak else ""
         )
-        return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, barriers, accesses)
-    runs.suggested(proof)
+        return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
+    if runs.cut_short:
+        runs.usual(SLOW_SECONDS)
+    if not runs.show_a_race:
+        assumed = _assuming(case, proof, seconds / 5)
+        if assumed is not None:
+            holds = assumed.describe(len(routine.parameters))
+            return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
+        runs.suggested(proof)
     if runs.show_a_race:
         return runs.race(counts)
     reasons = [*runs.reasons(), *_reasons(case, proof)]
-    if launch.block is not None and not runs.reasons():
+    if not runs.reasons() and (not proof.candidates or _all_numbers_given(case)):
+        # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
         exactly = _exactly(case, counts)
         if exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
+
+
+def _all_numbers_given(case: Case) -> bool:
+    """Whether the user has given every parameter that is not a pointer."""
+    pointers = roles_of(case.flow).pointers
+    return all(
+        each.name in case.launch.parameters for each in case.routine.parameters if each.name not in pointers
+    )
+
+
+def _assuming(case: Case, proof: Proof, seconds: float) -> Launch | None:
+    """The launch with something taken for granted about parameters that shared memory is laid out by, if that
+    makes the kernel right: each is a power of two, or at least as large as a row of the block."""
+    launch = case.launch
+    assert launch.block is not None
+    sizes = {each.name: each.size for each in case.routine.parameters}
+    names = sorted(key for key in roles_of(case.flow).layout if sizes.get(key) == 4)
+    names = [key for key in names if key not in launch.parameters]
+    if not names or not proof.candidates or proof.open or proof.refused or proof.doubts:
+        return None
+    for chosen in (
+        tuple(Assumption(name, power_of_two=True) for name in names),
+        tuple(Assumption(name, at_least=launch.block[0]) for name in names),
+    ):
+        assumed = replace(launch, assumptions=chosen)
+        again = Prover(case.module, case.routine, case.flow, assumed, seconds).prove()
+        if again.complete and not again.weak:
+            return assumed
+    return None
+
+
+def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
+    """The verdict where nothing says the block: for every block if there is a proof, or else for usual ones."""
+    routine, launch = case.routine, case.launch
+    proof = Prover(case.module, routine, case.flow, launch, min(seconds, SECONDS_FOR_EVERY_BLOCK)).prove()
+    holds = launch.describe(len(routine.parameters))
+    if proof.complete and not proof.weak:
+        return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
+    found: dict[Block, KernelVerdict] = {}
+    for block in blocks_to_try(case.module, routine, case.flow, launch):
+        one = replace(case, launch=replace(launch, block=block, largest=block))
+        found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
+        if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
+            break
+    return together(routine, found, holds, counts)
+
+
+def together(
+    routine: Routine, found: Mapping[Block, KernelVerdict], holds: str, counts: tuple[int, int]
+) -> KernelVerdict:
+    """One verdict from those for several blocks: theirs if they agree."""
+    verdicts = {each.verdict for each in found.values()}
+    if len(verdicts) == 1 and (alike := next(iter(found.values()))).verdict != "undecided":
+        sizes = ", ".join(shown_block(block) for block in sorted(found, key=prod))
+        rest = [each.holds_for.partition("; ")[2] for each in found.values()]
+        more = max(rest, key=len)
+        said = f"blocks of {sizes} threads" + (f"; {more}" if more else "")
+        return replace(alike, holds_for=said)
+    reasons = [reason for each in found.values() for reason in each.reasons]
+    for verdict, word in (("race", "there is a race"), ("proven", "there is no race")):
+        with_it = [shown_block(block) for block, each in found.items() if each.verdict == verdict]
+        if with_it:
+            reasons.insert(0, Reason(f"{word} with blocks of {', '.join(with_it)} threads: give the block"))
+    if not found:
+        reasons.append(Reason("no usual block keeps its accesses inside shared memory: give the block"))
+    kept = tuple(_first_of_each(reasons)[:10])
+    return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
 
 
 def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
@@ -104,56 +207,61 @@ def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
 class Runs:
     """Simulated launches of one kernel and what they showed."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, made_up: MadeUp) -> None:
         self.case = case
+        self.made_up = made_up
+        self.layout = roles_of(case.flow).layout
         self.findings: list[Finding] = []
         """Of the first run that showed an error, or else of the first that showed anything."""
-        self.errors = False
-        self.racy: set[tuple[int, int, int]] = set()
-        self.clean: set[tuple[int, int, int]] = set()
+        self.show_a_race = False
         self.unusual: Setup | None = None
         """A launch that shows a race, with parameters that only a solver came up with."""
+        self.by_data: Conflict | None = None
+        """Two stores that meet because of made-up data."""
         self.faithful = True
+        self.cut_short = False
 
-    @property
-    def show_a_race(self) -> bool:
-        """Whether there is a race with the block that is given, or with every block that was tried."""
-        return bool(self.racy) and not self.clean
-
-    def usual(self) -> None:
-        """Runs the kernel with its block, or with blocks that are usual, and with usual sizes."""
+    def usual(self, seconds: float) -> None:
+        """Runs the kernel with its block and with usual sizes."""
         launch = self.case.launch
-        if launch.block is not None:
-            count = launch.block[0] * launch.block[1] * launch.block[2]
-            for setup in (
-                Setup(launch.block, launch.parameters, count),
-                Setup(launch.block, {**_last_block(launch.block, 1000), **launch.parameters}, 1000),
-                Setup(launch.block, launch.parameters, 4 * count),
-            ):
-                if self.faithful and not self.errors:
-                    self._run(setup, True)
-            self.clean.clear()
-            return
-        for block in USUAL_ROWS if launch.largest[1] > 1 else USUAL_BLOCKS:
-            count = block[0] * block[1] * block[2]
-            if self.faithful and count <= max(launch.largest):
-                self._run(Setup(block, launch.parameters, count), True)
+        block = launch.block
+        assert block is not None
+        count = prod(block)
+        self.cut_short = False
+        for setup in (
+            Setup(block, launch.parameters, count),
+            Setup(block, {**_last_block(block, 1000), **launch.parameters}, 1000, layout=count),
+            Setup(block, launch.parameters, 4 * count),
+        ):
+            if self.faithful and not self.show_a_race:
+                self._run(replace(setup, seconds=seconds), True)
 
     def suggested(self, proof: Proof) -> None:
         """Runs the kernel with the values that the solver found."""
         launch = self.case.launch
+        block = launch.block
+        assert block is not None
         for values in _models(proof):
-            block = launch.block
-            if block is None or not self.faithful or self.errors:
+            if not self.faithful or self.show_a_race:
                 return
             parameters = {**_parameters(self.case.routine, values), **launch.parameters}
             self._run(Setup(block, parameters), parameters == launch.parameters)
-        if launch.block is None:
-            return
-        count = launch.block[0] * launch.block[1] * launch.block[2]
-        for seed in range(2, 8):
-            if self.faithful and not self.errors and (proof.candidates or proof.doubts):
-                self._run(Setup(launch.block, launch.parameters, count, seed), True)
+        for seed in range(2, 12):
+            if self.faithful and not self.show_a_race and (proof.candidates or proof.doubts or proof.open):
+                parameters = {**(self._mixed(seed) if seed > 4 else {}), **launch.parameters}
+                self._run(Setup(block, parameters, prod(block), seed, seconds=QUICK_SECONDS), True)
+
+    def _mixed(self, seed: int) -> dict[str, int]:
+        """Small and large values, mixed, for numbers that shared memory is not laid out by: counts of steps are
+        often small where sizes are large."""
+        roles, chance = roles_of(self.case.flow), Random(seed)
+        block = self.case.launch.block
+        assert block is not None
+        return {
+            each.name: chance.choice((1, 2, 3, block[0], prod(block), 1000))
+            for each in self.case.routine.parameters
+            if each.type in ("u32", "s32", "b32") and each.name not in roles.layout | roles.pointers
+        }
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case
@@ -162,18 +270,18 @@ class Runs:
         except Unfaithful:
             self.faithful = False
             return
+        self.cut_short |= not seen.finished
+        doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
+        self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
+        seen.conflicts = [each for each in seen.conflicts if each not in doubted]
         findings = _findings(case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
-        if errors and not usual:
+        if errors and (not usual or (seen.outside and self.layout)):
             self.unusual = self.unusual or setup
             return
-        if findings and (not self.findings or (errors and not self.errors)):
+        if findings and (not self.findings or (errors and not self.show_a_race)):
             self.findings = findings
-        self.errors |= errors
-        if errors:
-            self.racy.add(setup.block)
-        elif seen.finished and not seen.outside and not findings:
-            self.clean.add(setup.block)
+        self.show_a_race |= errors
 
     def race(self, counts: tuple[int, int]) -> KernelVerdict:
         """The verdict after a race was seen."""
@@ -181,16 +289,15 @@ class Runs:
         return KernelVerdict(self.case.routine.name, "race", tuple(self.findings), (), holds, *counts)
 
     def reasons(self) -> list[Reason]:
-        """Races that were seen, but not with every launch."""
+        """Races that were seen, but with parameters or data that may not occur."""
         found = []
-        if self.racy:
-            racy = ", ".join("x".join(map(str, block)) for block in sorted(self.racy))
-            found.append(
-                Reason(f"there is a race with blocks of {racy} threads, not with others: give the block")
-            )
         if self.unusual is not None:
             said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
-            found.append(Reason(f"there is a race if {said}: give the parameters if that cannot be"))
+            text = f"there is a race if {said}" if said else "there is a race with some parameters"
+            found.append(Reason(f"{text}: give the parameters if that cannot be"))
+        if self.by_data is not None:
+            text = "two threads store here if data that are loaded let them"
+            found.append(Reason(text, self.case.site(self.by_data.places[0])))
         return found
 
 
@@ -236,7 +343,7 @@ def _thread(setup: Setup, number: int) -> Thread:
 
 
 def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int]) -> Finding:
-    order = sorted(range(2), key=lambda at: case.site(conflict.places[at]).ptx_line)
+    order = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
     places_, threads = [conflict.places[at] for at in order], [conflict.threads[at] for at in order]
     sites = [case.site(place) for place in places_]
     doing = [_doing(case, place) for place in places_]

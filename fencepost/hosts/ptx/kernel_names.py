@@ -17,6 +17,9 @@ _TYPES = {
     "y": "unsigned long long", "f": "float", "d": "double",
 }  # fmt: skip
 
+NESTED = ("_3clocals_3e", "<locals>")
+"""How numba spells that a function is defined in another one."""
+
 
 def kernels_in(ptx: str) -> tuple[str, ...]:
     """The kernels of a PTX text, in order, as it names them."""
@@ -86,7 +89,10 @@ class _Reader:
             raise _UnreadError
         begin, self.at = match.end(), match.end() + int(match[1])
         found = self.text[begin : self.at]
-        return "" if found.startswith("_GLOBAL__N_") else found
+        while self.at < len(self.text) and self.text[self.at] == "B":
+            self.at += 1
+            self.identifier()  # numba tells versions of a function apart by such tags
+        return "" if found.startswith("_GLOBAL__N_") else found.replace(*NESTED)
 
     def arguments(self) -> str:
         """`<256, float>`"""

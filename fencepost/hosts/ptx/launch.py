@@ -14,12 +14,27 @@ BOX = ".box"
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """What a proof takes for granted about an integer parameter, by `name+offset`."""
+
+    parameter: str
+    at_least: int = 1
+    power_of_two: bool = False
+
+    def __str__(self) -> str:
+        if self.power_of_two:
+            return f"{self.parameter} is a power of two"
+        return f"{self.parameter} >= {self.at_least}"
+
+
+@dataclass(frozen=True)
 class Launch:
     """Block sizes (None where any is meant, up to `largest`) and parameter values, by `name+offset`."""
 
     block: tuple[int, int, int] | None
     largest: tuple[int, int, int]
     parameters: Mapping[str, int] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -38,6 +53,8 @@ class Launch:
         else:
             said = f"every block of up to {max(self.largest)} threads"
         given = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        if self.assumptions:
+            given = "; ".join([*([given] if given else []), "if " + " and ".join(map(str, self.assumptions))])
         if given:
             return f"{said}; {given}"
         return f"{said}; every value of the parameters" if parameters else said

@@ -1,4 +1,4 @@
-"""Memory for a simulated block: shared bytes, and global and local memory whose first contents are made up.
+"""Memory for a simulated block: shared and local bytes, and global memory whose first contents are made up.
 
 A kernel must be free of races whatever its input is, so that any contents will do, as long as the same address
 keeps giving the same bytes until something is stored there.
@@ -17,7 +17,10 @@ SHARED_START = 0x1000
 GAP = 0x1000
 """Room between shared variables, so that an access outside of its variable is seen."""
 DYNAMIC_BYTES = 232448
-LOCAL_START = 1 << 36
+LOCAL_BITS = 36
+LOCAL_START = 1 << LOCAL_BITS
+LOCAL_GAP = 16
+"""Room between local variables, and behind the last one."""
 POINTERS = 40
 """A pointer parameter with number n is (n + 1) shifted left by this."""
 
@@ -49,8 +52,9 @@ class Memory:
         self.placed = placed
         end = placed[-1].start + placed[-1].size + GAP if placed else SHARED_START
         self.shared = np.zeros(end + 64, dtype=np.uint8)
+        self.written = np.zeros(end + 64, dtype=bool)
         self.seed = seed
-        self.stored: dict[tuple[int, int], int] = {}
+        self.stored: dict[int, int] = {}
 
     def start_of(self, name: str) -> int | None:
         """The address of a shared variable."""
@@ -84,8 +88,8 @@ class Memory:
         for at in range(size):
             self.shared[safe + at] = ((values >> np.uint64(8 * at)) & np.uint64(0xFF)).astype(np.uint8)
 
-    def load_other(self, addresses: Bits, size: int, owners: NDArray[np.int64] | None = None) -> Bits:
-        """Global memory, or local memory of the threads that own it."""
+    def load_other(self, addresses: Bits, size: int) -> Bits:
+        """Global memory."""
         words = addresses >> np.uint64(2)
         mixed = (words + np.uint64(self.seed * 0x51ED270B)) * np.uint64(0x9E3779B97F4A7C15)
         found = (mixed >> np.uint64(40)) % np.uint64(5)
@@ -95,14 +99,53 @@ class Memory:
             found &= np.uint64(0xFFFFFFFF)
         if self.stored:
             for at, address in enumerate(addresses):
-                owner = -1 if owners is None else int(owners[at])
-                kept = self.stored.get((owner, int(address)))
+                kept = self.stored.get(int(address))
                 if kept is not None:
                     found[at] = kept & ((1 << (8 * size)) - 1)
         return found
 
-    def store_other(self, addresses: Bits, values: Bits, owners: NDArray[np.int64] | None = None) -> None:
-        """Stores to global or local memory."""
+    def store_other(self, addresses: Bits, values: Bits) -> None:
+        """Stores to global memory."""
         for at, address in enumerate(addresses):
-            owner = -1 if owners is None else int(owners[at])
-            self.stored[(owner, int(address))] = int(values[at])
+            self.stored[int(address)] = int(values[at])
+
+
+class LocalMemory:
+    """Bytes that each thread has its own of: a row for each thread, the variables one after the other."""
+
+    def __init__(self, sizes: dict[str, int], threads: int) -> None:
+        self.starts: dict[str, int] = {}
+        end = 0
+        for name, size in sizes.items():
+            self.starts[name] = end
+            end += (size + LOCAL_GAP + 15) & ~15
+        self.bytes = np.zeros((threads, end + LOCAL_GAP), dtype=np.uint8)
+
+    def address_of(self, name: str) -> int:
+        """The address of a variable, which is the same in every thread."""
+        return LOCAL_START + self.starts[name]
+
+    def holds(self, addresses: Bits) -> NDArray[np.bool_]:
+        """Which addresses are local."""
+        found: NDArray[np.bool_] = addresses >> np.uint64(LOCAL_BITS) == 1
+        return found
+
+    def _columns(self, addresses: Bits, size: int) -> NDArray[np.int64]:
+        offsets = (addresses & np.uint64(LOCAL_START - 1)).astype(np.int64)
+        return np.minimum(offsets, self.bytes.shape[1] - size)
+
+    def load(self, addresses: Bits, size: int, threads: NDArray[np.int64]) -> Bits:
+        """The numbers that some threads have at their addresses."""
+        columns = self._columns(addresses, size)
+        found = np.zeros(addresses.shape, dtype=np.uint64)
+        for at in range(size):
+            found |= self.bytes[threads, columns + at].astype(np.uint64) << np.uint64(8 * at)
+        return found
+
+    def store(self, addresses: Bits, size: int, values: Bits, threads: NDArray[np.int64]) -> None:
+        """Writes numbers at the addresses of some threads."""
+        columns = self._columns(addresses, size)
+        for at in range(size):
+            self.bytes[threads, columns + at] = ((values >> np.uint64(8 * at)) & np.uint64(0xFF)).astype(
+                np.uint8
+            )

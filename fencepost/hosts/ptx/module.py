@@ -8,7 +8,10 @@ from fencepost.hosts.ptx.verdicts import Site
 
 
 class PtxError(ValueError):
-    """The text is not PTX that can be read; the message begins with the line."""
+    """The text is not PTX that can be read; the message begins with the line and column, if these are known."""
+
+    def __init__(self, message: str, line: int | None = None, column: int = 1) -> None:
+        super().__init__(message if line is None else f"line {line}, column {column}: {message}")
 
 
 @dataclass(frozen=True)
@@ -127,11 +130,12 @@ class Variable:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel or function and its size in bytes."""
+    """A parameter of a kernel or function and its size in bytes. Functions may have theirs in registers."""
 
     name: str
     type: str
     size: int
+    in_register: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,8 @@ class Routine:
     required_block: tuple[int, int, int] | None = None
     largest_block: tuple[int, int, int] | None = None
     line: int = 0
+    defined: bool = False
+    """Whether the text has its body, and not only its head."""
 
     def with_body(self, body: tuple[Instruction | Label, ...]) -> Routine:
         """The same routine with another body."""
@@ -161,6 +167,8 @@ class Module:
     target: str
     routines: dict[str, Routine]
     variables: tuple[Variable, ...]
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Other names of functions (`.alias`)."""
 
     @property
     def kernels(self) -> list[Routine]:

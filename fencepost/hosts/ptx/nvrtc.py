@@ -39,6 +39,8 @@ class Compilation:
     """Folders of headers, searched after the one that the file is in."""
     instances: tuple[str, ...] = ()
     """Kernels of templates to compile, as `reduce<256>`, beside those that the host code launches."""
+    optimized: bool = True
+    """Without optimization, every access stays where the source has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,8 @@ def _options(name: str, how: Compilation, root: Path) -> list[str]:
     folders = [str(Path(name).parent), *how.includes, str(root / "include"), str(root / "include" / "cccl")]
     return [
         f"--gpu-architecture=compute_{match[1]}",
-        "--generate-line-info",
+        # Without optimization the compiler wants debug information, which names lines as well.
+        "--generate-line-info" if how.optimized else "--device-debug",
         # Functions that say neither __host__ nor __device__ are compiled as well: `host_code` has taken the others.
         "--device-as-default-execution-space",
         "--std=c++17",

@@ -4,9 +4,10 @@ several instructions on a line, line tables with the calls that were inlined."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fencepost.hosts.ptx.module import (
+    Group,
     Instruction,
     Label,
     Location,
@@ -21,13 +22,14 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.operands import read_integer, read_operand, split_at_commas
+from fencepost.hosts.ptx.shapes import misshapen
 from fencepost.hosts.ptx.statements import Cutter, Statement
 
 LOC = re.compile(
     r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+\S+?\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
 FILE = re.compile(r'\.file\s+(\d+)\s+"((?:\\.|[^"\\])*)"(?:\s+"((?:\\.|[^"\\])*)")?')
-REGISTER = re.compile(r"\.reg\s*(?:\.v[24])?\s*\.(\w+)\s+(.*)")
+REGISTER = re.compile(r"\.reg\s*(?:\.v(?P<vector>[24]))?\s*\.(?P<type>\w+)\s+(?P<names>.*)")
 VARIABLE = re.compile(
     r"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|local|const|global|param)"
     r"(?:::\w+)?\s*(?P<rest>.*)"
@@ -37,6 +39,7 @@ DECLARED = re.compile(
 )
 ROUTINE = re.compile(r"\.(?P<kind>entry|func)\b(?P<rest>.*)", re.DOTALL)
 GUARD = re.compile(r"@\s*(!?)\s*([%\w$.]+)\s+(.*)", re.DOTALL)
+OPCODE = re.compile(r"[A-Za-z_][\w.:]*(?=[\s(\[{]|$)")
 Coordinates = tuple[int, int, int]
 
 
@@ -47,6 +50,8 @@ class LineTable:
     files: dict[int, str] = field(default_factory=dict)
     callers: dict[Coordinates, Coordinates] = field(default_factory=dict)
     current: Location | None = None
+    own: tuple[int, int] | None = None
+    """The file of the routine that is read, and the last line of it; debug builds do not say who inlined what."""
 
     def read(self, text: str) -> None:
         """Takes in a `.file` or `.loc` directive; `.loc` says where the next instructions come from."""
@@ -60,8 +65,16 @@ class LineTable:
             if here[1] or self.current is None:
                 # Line 0 is code that the compiler moved: it is shown with what stands before it.
                 self.current = Location(self.files.get(here[0], "source"), here[1], self._chain(here))
+            if here[1] and (self.own is None or self.own[0] == here[0]):
+                self.own = here[:2]
+
+    def end_routine(self) -> None:
+        """What follows belongs to another routine."""
+        self.current = self.own = None
 
     def _chain(self, here: Coordinates) -> tuple[int, ...]:
+        if here not in self.callers and self.own is not None and self.own[0] != here[0]:
+            return (self.own[1],)
         lines: list[int] = []
         caller = self.callers.get(here)
         while caller is not None and len(lines) < 32:
@@ -72,26 +85,41 @@ class LineTable:
 
 @dataclass
 class Scope:
-    """The registers declared in one `{ }`: single names and families such as `%r<15>`."""
+    """What is declared in one `{ }`: registers, families of them such as `%r<15>`, vectors, and variables."""
 
     number: int
     names: dict[str, str] = field(default_factory=dict)
     families: dict[str, tuple[str, int]] = field(default_factory=dict)
+    vectors: dict[str, int] = field(default_factory=dict)
+    variables: set[str] = field(default_factory=set)
 
-    def lookup(self, name: str) -> Register | None:
-        """The register of that name declared in this scope."""
-        declared = self.names.get(name)
-        if declared is None:
-            match = re.fullmatch(r"(.*?)(\d+)", name)
-            # The digits of a family's name belong to the name: `%rd<9>` and `%r1x<3>`.
-            while match is not None and declared is None:
-                family = self.families.get(match[1])
-                if family is not None and int(match[2]) < family[1]:
-                    declared = family[0]
-                match = re.fullmatch(rf"({re.escape(match[1])}\d)(\d+)", name)
-        if declared is None:
-            return None
-        return Register(name if self.number <= 1 else f"{name}@{self.number}", declared)
+    def unique(self, name: str) -> str:
+        """A name that no other scope of the routine has; those of the outermost one stay as they are."""
+        return name if self.number <= 1 else f"{name}@{self.number}"
+
+    def lookup(self, name: str) -> Register | Group | None:
+        """The register or vector of that name declared in this scope."""
+        if (count := self.vectors.get(name)) is not None:
+            kind = self.names[name]
+            return Group(tuple(Register(f"{self.unique(name)}.{part}", kind) for part in "xyzw"[:count]))
+        base, _, part = name.rpartition(".")
+        if base in self.vectors and part in COMPONENTS:
+            return Register(f"{self.unique(base)}.{COMPONENTS[part]}", self.names[base])
+        declared = self.names.get(name) or self._of_family(name)
+        return None if declared is None else Register(self.unique(name), declared)
+
+    def _of_family(self, name: str) -> str | None:
+        """The type of a member of a family. Digits may belong to the family's name: `%rd<9>` and `%r1x<3>`."""
+        digits = len(name) - len(name.rstrip("0123456789"))
+        for at in range(len(name) - digits, len(name)):
+            family = self.families.get(name[:at])
+            if family is not None and len(name) - at < 12 and int(name[at:]) < family[1]:
+                return family[0]
+        return None
+
+
+COMPONENTS = {"x": "x", "y": "y", "z": "z", "w": "w", "r": "x", "g": "y", "b": "z", "a": "w"}
+"""How components of vectors may be called, and how they are called here."""
 
 
 @dataclass
@@ -103,13 +131,66 @@ class Body:
     variables: list[Variable] = field(default_factory=list)
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     scopes: list[Scope] = field(default_factory=list)
+    labels: dict[str, dict[int, str]] = field(default_factory=dict)
+    """For each label, by the scope that it stands in, its unique name."""
+    around: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The scopes around each branch and table of targets, innermost first, by the number of the item."""
+    tables: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """The scopes around each table of branch targets."""
+    single: bool = True
+    """Whether decimal constants of the instruction that is being read are f32."""
 
-    def lookup(self, name: str) -> Register | None:
+    def register(self, name: str) -> Register | Group | None:
         """The register a name means here: the innermost scope that declares it."""
         for scope in reversed(self.scopes):
             if (found := scope.lookup(name)) is not None:
                 return found
         return None
+
+    def variable(self, name: str) -> str:
+        """The variable that a name means here, by its unique name."""
+        for scope in reversed(self.scopes):
+            if name in scope.variables:
+                return scope.unique(name)
+        return name
+
+    def around_here(self) -> tuple[int, ...]:
+        """The numbers of the scopes around the statement that is read, innermost first."""
+        return tuple(scope.number for scope in reversed(self.scopes))
+
+    def add_label(self, name: str) -> None:
+        """A label; the same name may stand once in each scope."""
+        here = self.labels.setdefault(name, {})
+        unique = name if not here else f"{name}@{self.scopes[-1].number}"
+        if self.scopes[-1].number in here:
+            raise PtxError(f"the label `{name}` stands here for the second time")
+        here[self.scopes[-1].number] = unique
+        self.items.append(Label(unique))
+
+    def target(self, name: str, around: tuple[int, ...]) -> str:
+        """The label that a name means in some scopes; labels may come after the branches to them."""
+        here = self.labels.get(name, {})
+        return next((here[number] for number in around if number in here), name)
+
+    def resolved(self) -> tuple[Instruction | Label, ...]:
+        """The items with branches to labels of their own scopes."""
+        found: list[Instruction | Label] = []
+        for at, item in enumerate(self.items):
+            if isinstance(item, Instruction) and at in self.around:
+                operands = tuple(
+                    Symbol(self.target(each.name, self.around[at])) if isinstance(each, Symbol) else each
+                    for each in item.operands
+                )
+                item = replace(item, operands=operands)
+            found.append(item)
+        return tuple(found)
+
+    def resolved_tables(self) -> dict[str, tuple[str, ...]]:
+        """The tables of branch targets with labels of their own scopes."""
+        return {
+            table: tuple(self.target(each, self.tables[table]) for each in names)
+            for table, names in self.targets.items()
+        }
 
 
 class Parser:
@@ -124,6 +205,7 @@ class Parser:
         self.target = ""
         self.routines: dict[str, Routine] = {}
         self.variables: list[Variable] = []
+        self.aliases: dict[str, str] = {}
         self.body: Body | None = None
         self.scopes = 0
 
@@ -131,38 +213,52 @@ class Parser:
         """The module of the whole text."""
         pending: Routine | None = None
         for statement in self.cutter.statements():
-            if statement.kind == "directive":
-                self._directive(statement)
-            elif self.body is not None:
-                self._in_body(self.body, statement)
-            elif statement.kind == "open" and pending is not None:
-                self.scopes += 1
-                self.body = Body(pending, scopes=[Scope(1)])
-                pending = None
-            elif statement.kind == "code":
-                pending = self._at_top(statement)
-            else:
-                raise PtxError(f"line {statement.line}: `{statement.text}` stands outside of a routine")
+            try:
+                pending = self._statement(statement, pending)
+            except PtxError as error:
+                raise error if str(error).startswith("line ") else statement.error(str(error)) from None
         if self.body is not None:
-            raise PtxError(
-                f"line {self.body.routine.line}: the body of {self.body.routine.name} is not closed"
-            )
+            raise PtxError(f"the body of {self.body.routine.name} is not closed", self.body.routine.line)
         if not self.target:
-            raise PtxError("line 1: this is not PTX: there is no `.target`")
-        return Module(self.target, self.routines, tuple(self.variables))
+            raise PtxError("this is not PTX: there is no `.target`", 1)
+        return Module(self.target, self.routines, tuple(self.variables), self.aliases)
+
+    def _statement(self, statement: Statement, pending: Routine | None) -> Routine | None:
+        """Takes in a statement; gives the routine whose body comes next."""
+        if statement.kind == "directive":
+            self._directive(statement)
+            return pending
+        if self.body is not None:
+            self._in_body(self.body, statement)
+        elif statement.kind == "open" and pending is not None:
+            outermost = Scope(1, names={each.name: each.type for each in in_registers(pending)})
+            self.scopes = 1
+            self.body = Body(pending, scopes=[outermost])
+        elif statement.kind == "code":
+            return self._at_top(statement)
+        else:
+            raise PtxError(f"`{statement.text}` stands outside of a routine")
+        return None
 
     def _directive(self, statement: Statement) -> None:
         if statement.text.startswith(".target"):
-            self.target = statement.text.split(None, 1)[1].split(",")[0].strip()
+            self.target = statement.text.removeprefix(".target").split(",")[0].strip()
         else:
             self.lines.read(statement.text)
 
     def _at_top(self, statement: Statement) -> Routine | None:
+        if statement.text.startswith(".alias"):
+            names = split_at_commas(statement.text.removeprefix(".alias"))
+            if len(names) == 2:
+                self.aliases[names[0]] = names[1]
+            return None
         match = ROUTINE.search(statement.text)
-        if match is not None and not statement.text.startswith(".alias"):
+        if match is not None:
             routine = read_head(match["kind"] == "entry", match["rest"], statement.line)
             self.routines.setdefault(routine.name, routine)
             return routine
+        if not statement.text.startswith("."):
+            raise PtxError(f"`{shortened(statement.text)}` stands outside of a routine")
         self.variables += read_variables(statement.text)
         return None
 
@@ -175,69 +271,72 @@ class Parser:
             if not body.scopes:
                 self._finish(body)
         elif statement.kind == "label":
-            body.items.append(Label(self._label(body, statement.text)))
+            body.add_label(statement.text)
         elif statement.text.startswith("."):
             self._declaration(body, statement)
         else:
             body.items.append(self._instruction(body, statement))
 
-    def _label(self, body: Body, name: str) -> str:
-        # Labels of inline assembly may repeat, each in its own scope.
-        if len(body.scopes) > 1 and any(isinstance(item, Label) and item.name == name for item in body.items):
-            return f"{name}@{body.scopes[-1].number}"
-        return name
-
     def _finish(self, body: Body) -> None:
         done = body.routine
-        self.routines[done.name] = Routine(
-            done.name,
-            done.is_kernel,
-            done.parameters,
-            done.results,
-            tuple(body.items),
-            tuple(body.variables),
-            body.targets,
-            done.required_block,
-            done.largest_block,
-            done.line,
+        if self.routines[done.name].defined:
+            raise PtxError(f"{done.name} is defined for the second time")
+        self.routines[done.name] = replace(
+            done,
+            body=body.resolved(),
+            variables=tuple(body.variables),
+            branch_targets=body.resolved_tables(),
+            defined=True,
         )
         self.body = None
-        self.lines.current = None
+        self.lines.end_routine()
 
     def _declaration(self, body: Body, statement: Statement) -> None:
+        scope = body.scopes[-1]
         if (match := REGISTER.match(statement.text)) is not None:
-            for name in split_at_commas(match[2]):
-                family = re.fullmatch(r"(.+?)<(\d+)>", name)
+            if width_of(match["type"]) == 0:
+                raise PtxError(f"registers of type `.{match['type']}` are not known")
+            for name in split_at_commas(match["names"]):
+                family = re.fullmatch(r"(.+?)\s*<\s*(\d{1,9})\s*>", name)
                 if family is not None:
-                    body.scopes[-1].families[family[1]] = (match[1], int(family[2]))
+                    scope.families[family[1]] = (match["type"], int(family[2]))
                 else:
-                    body.scopes[-1].names[name] = match[1]
-        elif statement.text.startswith(".branchtargets"):
-            label = body.items.pop()
-            assert isinstance(label, Label)
-            names = split_at_commas(statement.text.removeprefix(".branchtargets"))
-            body.targets[label.name] = tuple(names)
+                    scope.names[name] = match["type"]
+                    if match["vector"]:
+                        scope.vectors[name] = int(match["vector"])
+        elif statement.text.startswith((".branchtargets", ".calltargets", ".callprototype")):
+            label = body.items.pop() if body.items else None
+            if not isinstance(label, Label):
+                raise PtxError(f"`{shortened(statement.text)}` has no label before it")
+            names = statement.text.partition(" ")[2]
+            body.targets[label.name] = tuple(split_at_commas(names))
+            body.tables[label.name] = body.around_here()
         else:
-            body.variables += read_variables(statement.text)
+            for variable in read_variables(statement.text):
+                scope.variables.add(variable.name)
+                body.variables.append(replace(variable, name=scope.unique(variable.name)))
 
     def _instruction(self, body: Body, statement: Statement) -> Instruction:
         text, guard, negated = statement.text, None, False
         if text.startswith("@"):
             match = GUARD.fullmatch(text)
-            guard = body.lookup(match[2]) if match is not None else None
-            if match is None or guard is None:
-                raise PtxError(f"line {statement.line}: the predicate of `{text}` is not a register")
-            negated, text = match[1] == "!", match[3]
-        opcode, _, rest = text.partition(" ")
-        operands: list[Operand] = [
-            read_operand(piece, body.lookup, statement.line) for piece in split_at_commas(rest)
-        ]
-        if opcode.startswith("bra") and operands and isinstance(operands[0], Symbol):
-            scoped = f"{operands[0].name}@{body.scopes[-1].number}"
-            if Label(scoped) in body.items:
-                operands[0] = Symbol(scoped)
+            found = body.register(match[2]) if match is not None else None
+            if match is None or not isinstance(found, Register):
+                raise PtxError(f"the predicate of `{shortened(text)}` is not a register")
+            guard, negated, text = found, match[1] == "!", match[3]
+        opcode, rest = OPCODE.match(text), ""
+        if opcode is None:
+            raise PtxError(f"`{shortened(text)}` is not an instruction")
+        rest = text[opcode.end() :]
+        body.single = not opcode[0].endswith("f64")
+        operands: list[Operand] = [read_operand(piece, body) for piece in split_at_commas(rest)]
+        parts = tuple(opcode[0].split("."))
+        if (wrong := misshapen(parts, tuple(operands))) is not None:
+            raise PtxError(wrong)
+        if parts[0] in ("bra", "brx"):
+            body.around[len(body.items)] = body.around_here()
         return Instruction(
-            tuple(opcode.split(".")),
+            parts,
             tuple(operands),
             statement.line,
             statement.text,
@@ -246,6 +345,16 @@ class Parser:
             self.lines.current,
             statement.span,
         )
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, for a message."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def in_registers(routine: Routine) -> list[Parameter]:
+    """Parameters and results that a function has in registers."""
+    return [each for each in (*routine.parameters, *routine.results) if each.in_register]
 
 
 def read_variables(text: str) -> list[Variable]:
@@ -275,12 +384,14 @@ def read_head(is_kernel: bool, text: str, line: int) -> Routine:
     text = text.replace(".noreturn", " ").strip()
     results: tuple[Parameter, ...] = ()
     if text.startswith("("):
-        end = text.index(")")
-        results = _read_parameters(text[1:end])
-        text = text[end + 1 :].strip()
+        inside, closed, text = text[1:].partition(")")
+        if not closed:
+            raise PtxError("the results of a function are not closed by `)`")
+        results = _read_parameters(inside)
+        text = text.strip()
     match = re.match(r"([\w$%]+)\s*(?:\(([^)]*)\))?(.*)", text, re.DOTALL)
     if match is None:
-        raise PtxError(f"line {line}: a routine has no name")
+        raise PtxError("a routine has no name")
     return Routine(
         match[1],
         is_kernel,
@@ -300,17 +411,22 @@ def _block(text: str, directive: str) -> tuple[int, int, int] | None:
     return (x, y, z)
 
 
+PARAMETER = re.compile(
+    r"\.(?P<space>param|reg)\s+(?:\.align\s+\d+\s+)?(?:\.v[24]\s+)?\.(?P<type>\w+)\s*"
+    r"(?:\.ptr\s*(?:\.\w+\s*(?:\d+\s*)?)*)?"
+    r"(?P<name>[\w$%]+)\s*(?:\[\s*(?P<count>\d*)\s*\])?"
+)
+
+
 def _read_parameters(text: str) -> tuple[Parameter, ...]:
     found = []
     for piece in split_at_commas(text):
-        match = re.fullmatch(
-            r"\.(?:param|reg)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s*(?:\.ptr\s*(?:\.\w+\s*(?:\d+\s*)?)*)?"
-            r"([\w$%]+)\s*(?:\[\s*(\d*)\s*\])?",
-            piece,
-        )
-        if match is not None:
-            element = max(width_of(match[1]), 8) // 8
-            found.append(Parameter(match[2], match[1], element * int(match[3] or 1)))
+        match = PARAMETER.fullmatch(piece)
+        if match is None:
+            raise PtxError(f"`{shortened(piece)}` is not a parameter that can be read")
+        element = max(width_of(match["type"]), 8) // 8
+        size = element * int(match["count"] or 1)
+        found.append(Parameter(match["name"], match["type"], size, match["space"] == "reg"))
     return tuple(found)
 
 

@@ -16,12 +16,12 @@ from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
 from fencepost.hosts.ptx.questions import Questions
-from fencepost.hosts.ptx.races import ENOUGH, Budget, Candidate, Outcome, Races, Touch
+from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Threads, Touch
 from fencepost.hosts.ptx.uniformity import Uniformity
 from fencepost.hosts.ptx.values import leaves
 
-SECONDS_PER_QUESTION = 4.0
-SECONDS = 40.0
+SECONDS_PER_QUESTION = 3.0
+SECONDS = 20.0
 
 
 @dataclass
@@ -51,7 +51,9 @@ def places(flow: Flow) -> Iterable[tuple[Place, Instruction]]:
 class Prover:
     """Asks all questions about one kernel under one launch."""
 
-    def __init__(self, module: Module, routine: Routine, flow: Flow, launch: Launch) -> None:
+    def __init__(
+        self, module: Module, routine: Routine, flow: Flow, launch: Launch, seconds: float = SECONDS
+    ) -> None:
         self.flow = flow
         self.evaluator = Evaluator(module, routine, flow, launch)
         self.forms = ClosedForms(self.evaluator)
@@ -61,7 +63,7 @@ class Prover:
             self.evaluator,
             self.forms,
             self.questions,
-            Budget(SECONDS_PER_QUESTION, time.thread_time() + SECONDS),
+            Budget(SECONDS_PER_QUESTION, time.thread_time() + seconds),
         )
         self.divergence = Divergence(self.evaluator, self.races, self.questions)
         self.barriers: dict[Place, str] = {}
@@ -71,6 +73,14 @@ class Prover:
                 self.uniformity.matters.add(place.block)
             if found.barrier:
                 self.barriers[place] = found.barrier
+
+    def takes_alike(self, branch: int) -> bool:
+        """Whether all threads that come to a branch take it alike, for a reason that is easy to see."""
+        conditions = [
+            self.forms.closed(self.evaluator.edge(branch, following))
+            for following in self.flow.successors[branch]
+        ]
+        return all(self.uniformity.uniform(each, branch) for each in conditions)
 
     def prove(self) -> Proof:
         """All questions, until enough is known to be in the way."""
@@ -89,32 +99,26 @@ class Prover:
             return
         block = {place for place, kind in self.barriers.items() if kind == "block"}
         warp = {place for place, kind in self.barriers.items() if kind == "warp" and self._orders_warp(place)}
-        outcome = Outcome()
         dead = self._dead_edges({place.block for place in block})
-        walk = Walk(self.flow, lambda place, _: place in block, dead)
-        copies = Copies(self.flow, block).in_flight()
-        for start in (None, *sorted(block, key=lambda each: (each.block, each.index))):
+        self._ask(block, "other warps" if warp else "any", dead, proof)
+        if warp and not proof.candidates:
+            self._ask(block | warp, "same warp", dead, proof)
+
+    def _ask(
+        self, barriers: set[Place], threads: Threads, dead: frozenset[tuple[int, int]], proof: Proof
+    ) -> None:
+        """The questions about some pairs of threads in all intervals between some barriers."""
+        outcome = Outcome()
+        walk = Walk(self.flow, lambda place, _: place in barriers, dead)
+        copies = Copies(self.flow, barriers).in_flight()
+        for start in (None, *sorted(barriers, key=lambda each: (each.block, each.index))):
             interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
-            self.races.interval(interval, "other warps" if warp else "any", outcome)
-            if len(outcome.candidates) > ENOUGH:
+            self.races.interval(interval, threads, outcome)
+            if len(outcome.candidates) > ENOUGH or len(outcome.open) >= ENOUGH_OPEN:
                 break
         proof.open += outcome.open
         proof.candidates += outcome.candidates
         proof.weak += outcome.weak
-        if warp and not proof.candidates:
-            within = Outcome()
-            walk = Walk(self.flow, lambda place, _: place in block or place in warp, dead)
-            copies = Copies(self.flow, block | warp).in_flight()
-            for start in (None, *sorted(block | warp, key=lambda each: (each.block, each.index))):
-                interval = walk.interval(start).with_copies(
-                    copies.get(start, ()) if start is not None else ()
-                )
-                self.races.interval(interval, "same warp", within)
-                if len(within.candidates) > ENOUGH:
-                    break
-            proof.open += within.open
-            proof.candidates += within.candidates
-            proof.weak += within.weak
 
     def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
         """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""

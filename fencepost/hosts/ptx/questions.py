@@ -122,6 +122,9 @@ class Questions:
             return None
         difference = values.binary("sub", *condition.arguments[0].arguments)
         constant, factors = sum_parts(difference)
+        if difference.width < count.width:
+            # A counter that wraps around may take more steps.
+            return None
         wide = values.extend(count, difference.width, False)
         step = signed(factors.pop(wide, 0), difference.width)
         rest = values.total(constant, factors, difference.width)
@@ -176,6 +179,7 @@ class Thread:
             self._done[value] = found
         return found
 
+    # many branches because each operation has a form of its own in the solver
     def _translate(self, value: Expression) -> Formula:
         z3 = self.z3
         if value.operation == "constant":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fencepost.hosts.ptx.addresses import Addresses, Footprint
+from fencepost.hosts.ptx.allocators import Allocators
 from fencepost.hosts.ptx.arithmetic import signed
 from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -26,8 +27,14 @@ STEPS_PER_SECOND = 1_200_000
 """What z3 counts as its resources, about a second's worth."""
 WIDE = 48
 """Bits in which an offset is computed if it may not fit 32."""
+LARGEST_LAYOUT = 1 << 24
+"""No parameter that shared memory is laid out by is larger than that."""
 ENOUGH = 6
 """So many pairs that may meet are enough to look at."""
+SHARE_OF_A_BATCH = 0.3
+"""A question about many accesses gets less time: if it is hard, it is split anyway."""
+ENOUGH_OPEN = 2
+"""So many pairs that were not decided in time are enough to say so."""
 BATCH = 24
 """How many accesses one question compares a write with."""
 
@@ -104,8 +111,10 @@ class Races:
         self.forms = forms
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
+        self.allocators = Allocators(self, questions)
         self.budget = budget
         self.enough = ENOUGH
+        self.enough_open = ENOUGH_OPEN
         block = evaluator.launch.block
         self.listings = Listings(questions, block) if block is not None else None
         self._lists: dict[object, Listed | None] = {}
@@ -149,7 +158,8 @@ class Races:
                 instruction = self.evaluator.flow.blocks[block].instructions[index]
                 own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
                 held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
-                yield Touch(reached, footprint, tuple(each for each in held if each.known != 1), interval)
+                parts = [part for each in held for part in self.evaluator.values.conjuncts(each)]
+                yield Touch(reached, footprint, tuple(each for each in parts if each.known != 1), interval)
 
     def conditions(self, block: int) -> tuple[Expression, ...]:
         """What holds for a thread at a block, in closed form."""
@@ -204,7 +214,7 @@ class Races:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
         if threads == "same warp" and len(outcome.weak) > self.enough:
             others = [other for other in others if not self._only_weak(write, other, threads)]
-        if not others or len(outcome.candidates) > self.enough:
+        if not others or len(outcome.candidates) > self.enough or len(outcome.open) >= self.enough_open:
             return
         answer, _ = self._solve(write, others, threads)
         if answer == "no":
@@ -279,6 +289,7 @@ class Races:
             second = self._thread("2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
+            parts += self.allocators.facts(first, write, second, other)
             meetings.append(z3.And(*parts, *second.facts))
             shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
             coarsened = coarsened or second.coarsened
@@ -287,7 +298,7 @@ class Races:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
                 solver.add(paths.leading_to(touch.reached), *paths.facts)
-        answer = self._check(solver, shifts)
+        answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = readable(solver.model()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
 
@@ -297,17 +308,18 @@ class Races:
         solver.set("rlimit", max(1, int(seconds * STEPS_PER_SECOND)))
         solver.set("timeout", max(1, int(seconds * 20_000)))
 
-    def _check(self, solver: Any, shifts: Sequence[Formula]) -> Answer:
+    def _check(self, solver: Any, shifts: Sequence[Formula], share: float) -> Answer:
         """Asks; a question that takes long is split by how far its values are shifted."""
         z3 = self.questions.z3
-        self.limit(solver, min(1.0, self.budget.left()) if shifts else self.budget.left())
+        most = self.budget.left() * share
+        self.limit(solver, min(1.0, most) if shifts else most)
         answer = solver.check()
         if answer == z3.unknown and shifts and self.budget.left() > 0:
             late = False
             for amount in range(33):
                 solver.push()
                 solver.add(shifts[0] == amount if amount < 32 else z3.ULT(31, shifts[0]))
-                part = self._check(solver, shifts[1:])
+                part = self._check(solver, shifts[1:], share)
                 if part == "yes":
                     return "yes"
                 solver.pop()
@@ -356,16 +368,17 @@ class Races:
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
         inside = leaves(touch.footprint.offset)
-        found = []
-        for condition in touch.conditions:
-            own = [
-                leaf
-                for leaf in leaves(condition)
-                if leaf.leaf.kind in ("opaque", "carried") and self.questions.uniformity.varies(leaf)
-            ]
-            if all(leaf in inside for leaf in own):
-                found.append(condition)
-        return found
+
+        def of_no_use(part: Expression) -> bool:
+            return any(
+                leaf.leaf.kind in ("opaque", "carried")
+                and leaf not in inside
+                and self.questions.uniformity.varies(leaf)
+                for leaf in leaves(part)
+            )
+
+        found = [self.evaluator.values.weakened(each, of_no_use) for each in touch.conditions]
+        return [each for each in found if each.known != 1]
 
     def _meet(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula:
         """The bytes overlap and, for two plain writes, the values differ."""
@@ -429,9 +442,20 @@ class Races:
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
         found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
+        found += self._assumed()
         if threads != "any":
             warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
             found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+        return found
+
+    def _assumed(self) -> list[Formula]:
+        """What the launch takes for granted about 32-bit parameters."""
+        z3, found = self.questions.z3, []
+        for each in self.evaluator.launch.assumptions:
+            value = self.questions.bounded(each.parameter, 32)
+            found += [z3.ULE(each.at_least, value), z3.ULE(value, LARGEST_LAYOUT)]
+            if each.power_of_two:
+                found.append(value & (value - 1) == 0)
         return found
 
     def _size(self, axis: int) -> Formula:

@@ -44,7 +44,7 @@ KINDS = {
     "FP002": "divergent barrier",
     "FP003": "barrier out of step",
     "FP006": "mbarrier out of step",
-    "FP007": "missing proxy fence",
+    "FP008": "missing proxy fence",
 }
 """What findings are called when they are counted."""
 MANY = {"barrier out of step": "barriers out of step", "mbarrier out of step": "mbarriers out of step"}
@@ -89,6 +89,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
         notes.append(("ptx", " and ".join(both)))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
+    if finding.build:
+        notes.append(("build", finding.build))
     if finding.fix:
         notes.append(("fix", _worded(judged, finding.fix)))
     origins = tuple(_origin(judged, site) for site in sites)
@@ -195,8 +197,9 @@ def _found(judged: JudgedPtx) -> str:
 
 
 def reason_lines(judged: JudgedPtx) -> list[str]:
-    """Why a kernel is not decided, a line each."""
-    return [_reason(judged, each) for each in judged.verdict.reasons]
+    """Why a kernel is not decided, and what else there is to say, a line each."""
+    notes = [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
+    return [*(_reason(judged, each) for each in judged.verdict.reasons), *notes]
 
 
 def _reason(judged: JudgedPtx, reason: Reason) -> str:
@@ -268,6 +271,7 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
         "shared_accesses": verdict.shared_accesses,
         "findings": [_finding_json(judged, each) for each in verdict.findings],
         "reasons": [_reason_json(judged, each) for each in verdict.reasons],
+        "notes": [_worded(judged, each) for each in verdict.notes],
     }
 
 
@@ -276,15 +280,17 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "severity": finding.severity,
         "message": _worded(judged, finding.message),
-        "first": _site_json(finding.first) | {"thread": list(finding.threads[0])},
-        "second": _site_json(finding.second) | {"thread": list(finding.threads[1])},
+        "first": site_json(finding.first) | {"thread": list(finding.threads[0])},
+        "second": site_json(finding.second) | {"thread": list(finding.threads[1])},
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _worded(judged, finding.fix) or None,
+        "build": "unoptimized" if finding.build else "compiled",
     }
 
 
-def _site_json(site: Site) -> dict[str, Any]:
+def site_json(site: Site) -> dict[str, Any]:
+    """Where an instruction stands, for programs."""
     return {
         "instruction": site.instruction,
         "ptx_line": site.ptx_line,
@@ -297,5 +303,5 @@ def _site_json(site: Site) -> dict[str, Any]:
 def _reason_json(judged: JudgedPtx, reason: Reason) -> dict[str, Any]:
     return {
         "message": _worded(judged, reason.message),
-        "site": _site_json(reason.site) if reason.site else None,
+        "site": site_json(reason.site) if reason.site else None,
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,17 @@ from fencepost.hosts.ptx.effects import (
 )
 from fencepost.hosts.ptx.evaluate import DYNAMIC, source_width
 from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.instructions import computes, is_integer, operand_type, result, types_of
+from fencepost.hosts.ptx.instructions import (
+    computes,
+    is_integer,
+    operand_type,
+    result,
+    second_result,
+    types_of,
+)
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import LOCAL_START, POINTERS, Memory, place
+from fencepost.hosts.ptx.memory import POINTERS, LocalMemory, Memory, place
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -44,6 +52,7 @@ from fencepost.hosts.ptx.module import (
     width_of,
 )
 from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+from fencepost.hosts.ptx.parameter_roles import roles_of
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
@@ -51,6 +60,7 @@ ENOUGH = 20
 """So many pairs of instructions that race are shown; after them the run ends."""
 KINDS = {"read": READ, "write": WRITE, "atomic": ATOMIC, "copy": WRITE}
 Threads = NDArray[np.int64]
+MOST_LOCAL_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,8 @@ class Setup:
     seed: int = 1
     blocks: int = 4
     seconds: float = 2.0
+    layout: int | None = None
+    """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,8 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
+    unwritten: bool = False
+    """Some load was of shared memory that nothing had been stored to."""
 
     def add(self, conflicts: Iterable[Conflict]) -> None:
         """Keeps one of each pair of instructions and severity."""
@@ -106,6 +120,7 @@ class Unfaithful(Exception):
     """The run depends on something that is not computed here."""
 
 
+@lru_cache(maxsize=8)
 def tainted_registers(flow: Flow) -> set[str]:
     """Registers whose value may depend on an instruction that is not simulated."""
     instructions = [each for number in flow.order for each in flow.blocks[number].instructions]
@@ -121,8 +136,10 @@ def tainted_registers(flow: Flow) -> set[str]:
             ):
                 found |= names
                 changed = True
-            if each.name in ("st", "atom", "red") and _sources(each) & found and space_of(each) not in memory:
-                memory.add(space_of(each))
+            stores = each.name in ("st", "atom", "red") and _sources(each) & found
+            space = "local" if each.name == "call" else space_of(each)
+            if (stores or each.name == "call") and space not in memory:
+                memory.add(space)
                 changed = True
     return found
 
@@ -151,6 +168,10 @@ def _names(operand: Operand) -> Iterator[str]:
 
 def _simulated(instruction: Instruction) -> bool:
     name = instruction.name
+    if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
+        return False
+    if name not in ("mov", "setp", "lop3") and computes(instruction) and len(destinations(instruction)) > 1:
+        return False
     if computes(instruction):
         if is_integer(instruction) and name != "cvt":
             kind = operand_type(instruction)
@@ -191,7 +212,10 @@ class Simulation:
                 sizes[self.names[each.name]] = each.size
         self.memory = Memory(place(dict(sorted(sizes.items(), key=lambda item: item[1] is None))), setup.seed)
         self.others = {each.name: at for at, each in enumerate(v for v in variables if v.space != "shared")}
-        self.local = {each.name for each in variables if each.space == "local"}
+        private = {each.name: each.size or 0 for each in variables if each.space == "local"}
+        if sum(private.values()) * self.count > MOST_LOCAL_BYTES:
+            raise Unfaithful("local memory is too large")
+        self.local = LocalMemory(private, self.count)
         self.registers: dict[str, Bits] = {}
         self.state = np.zeros(self.count, dtype=np.int64)
         self.blocks = np.zeros(self.count, dtype=np.int64)
@@ -208,6 +232,10 @@ class Simulation:
         """For branches that barriers depend on: which way each thread went each time, and how often."""
         self.seen = Seen()
         self.end = time.thread_time() + setup.seconds
+        self.roles = roles_of(flow)
+        self.positions = np.zeros(len(flow.blocks), dtype=np.int64)
+        for block, at in flow.position.items():
+            self.positions[block] = at
 
     def run(self) -> Seen:
         """Until every thread is done or time is up."""
@@ -244,7 +272,7 @@ class Simulation:
 
     def _step(self, running: Threads) -> None:
         """Runs the group that is furthest behind to the end of its block."""
-        order = np.array([self.flow.position[int(b)] for b in self.blocks[running]]) * 1_000_000
+        order = self.positions[self.blocks[running]] * 1_000_000
         order += self.indices[running]
         who = running[order == order.min()]
         number, index = int(self.blocks[who[0]]), int(self.indices[who[0]])
@@ -358,7 +386,7 @@ class Simulation:
         What counts is the last time that the waiting thread came by: had an earlier time kept threads from a barrier
         that others reached, they would have been told apart there."""
         one = int(waiting[0])
-        for branch in deciding(self.flow, int(self.blocks[one])) & self.ways.keys():
+        for branch in deciding(self.flow.control_dependences, int(self.blocks[one])) & self.ways.keys():
             bits, times = self.ways[branch]
             last = int(times[one]) - 1
             if not 0 <= last < 63:
@@ -411,8 +439,8 @@ class Simulation:
             return self.memory.start_of(self.names[symbol.name]) or 0
         if symbol.name == "WARP_SZ":
             return 32
-        if symbol.name in self.local:
-            return LOCAL_START + (self.others[symbol.name] << 24)
+        if symbol.name in self.local.starts:
+            return self.local.address_of(symbol.name)
         return (self.others.get(symbol.name, 999) + 100) << POINTERS
 
     def special(self, name: str, who: Threads) -> Bits:
@@ -474,6 +502,15 @@ class Simulation:
 
     def _compute(self, instruction: Instruction, who: Threads) -> None:
         target = instruction.operands[0]
+        source = instruction.operands[1]
+        if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):
+            moved = [
+                self.read(each, who, 32 if isinstance(each, Special | Immediate) else 64)
+                for each in source.items
+            ]
+            for item, value in zip(target.items, moved, strict=False):
+                self.write(item, who, value.bits)
+            return
         if instruction.name == "mov" and isinstance(target, Group):
             widths = [width_of(each.type) if isinstance(each, Register) else 32 for each in target.items]
             whole = self.read(instruction.operands[1], who, sum(widths))
@@ -496,7 +533,9 @@ class Simulation:
             bits = Lanes(len(who)).extend(found, max(width_of(register.type), found.width), True).bits
         self.write(register, who, bits)
         if len(targets) > 1:
-            self.write(targets[1], who, bits ^ np.uint64(1))
+            second: Lane | None = second_result(Lanes(len(who)), instruction, arguments)
+            if second is not None:
+                self.write(targets[1], who, second.bits)
 
     def _address(self, instruction: Instruction, who: Threads) -> Bits:
         address = next(each for each in instruction.operands if isinstance(each, Address))
@@ -527,63 +566,76 @@ class Simulation:
     def _loaded(self, space: str | None, addresses: Bits, size: int, who: Threads) -> Bits:
         if space == "shared":
             return self.memory.load_shared(addresses, size)
-        low = addresses < np.uint64(self.memory.shared.size)
-        if space is None and low.any():
-            return np.where(
-                low, self.memory.load_shared(addresses, size), self.memory.load_other(addresses, size)
-            )
-        if space == "local" or (space is None and bool((addresses >> np.uint64(36) == 1).all())):
-            return self.memory.load_other(addresses, size, who)
-        return self.memory.load_other(addresses, size)
+        shared, private = self._spaces(space, addresses)
+        if not shared.any() and not private.any():
+            return self.memory.load_other(addresses, size)
+        found = np.zeros(addresses.shape, dtype=np.uint64)
+        found[shared] = self.memory.load_shared(addresses[shared], size)
+        found[private] = self.local.load(addresses[private], size, who[private])
+        other = ~shared & ~private
+        found[other] = self.memory.load_other(addresses[other], size)
+        return found
+
+    def _spaces(self, space: str | None, addresses: Bits) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which of some addresses are shared, and which are local."""
+        shared = np.full(addresses.shape, space == "shared")
+        private = np.full(addresses.shape, space == "local")
+        if space is None:
+            private = self.local.holds(addresses)
+            shared = addresses < np.uint64(self.memory.shared.size)
+        return shared, private
 
     def parameter(self, name: str, offset: int, kind: str) -> int:
         """The value of a parameter of the kernel: what is given, a pointer of its own, or a number."""
         key = name if offset == 0 else f"{name}+{offset}"
         if key in self.setup.parameters:
             return self.setup.parameters[key] % (1 << width_of(kind))
-        if kind[1:] == "64":
-            number = [each.name for each in self.routine.parameters].index(name)
+        if kind[1:] == "64" and key in self.roles.pointers:
+            number = sum(each.name < name for each in self.routine.parameters)
             return (number + 1 << POINTERS) + (offset << 32)
-        return 0x3F800000 if kind == "f32" else self.setup.number
+        if kind in ("f32", "f64"):
+            return 0x3F800000 if kind == "f32" else 0x3FF0000000000000
+        fits = self.setup.layout is not None and key in self.roles.layout
+        return self.setup.layout if fits and self.setup.layout is not None else self.setup.number
 
     def _store(self, instruction: Instruction, here: Place, who: Threads) -> None:
         """`st`, `red` and `atom`; an atomic adds one, which is as good as what it would do."""
         space = space_of(instruction)
         size = width_of(types_of(instruction)[-1]) // 8
         addresses = self._address(instruction, who)
-        shared = np.full(who.shape, space == "shared") | (
-            (space is None) & (addresses < np.uint64(self.memory.shared.size))
-        )
+        shared, private = self._spaces(space, addresses)
+        other = ~shared & ~private
         if instruction.name in ("atom", "red"):
-            self._atomic(instruction, who, addresses, size, shared)
+            self._atomic(instruction, who, addresses, size)
         else:
             last = instruction.operands[-1]
             for at, item in enumerate(last.items if isinstance(last, Group) else (last,)):
                 values = self.read(item, who, max(8 * size, 8)).bits
                 where = addresses + np.uint64(at * size)
                 self.memory.store_shared(where[shared], size, values[shared])
-                owned = space == "local" or (space is None and bool((addresses >> np.uint64(36) == 1).all()))
-                self.memory.store_other(where[~shared], values[~shared], who[~shared] if owned else None)
+                self.local.store(where[private], size, values[private], who[private])
+                self.memory.store_other(where[other], values[other])
         for access in effect(instruction).accesses:
             self._record(here, access, who[shared], addresses[shared])
 
-    def _atomic(
-        self, instruction: Instruction, who: Threads, addresses: Bits, size: int, shared: NDArray[np.bool_]
-    ) -> None:
+    def _atomic(self, instruction: Instruction, who: Threads, addresses: Bits, size: int) -> None:
+        shared, private = self._spaces(space_of(instruction), addresses)
         target = instruction.operands[0] if instruction.name == "atom" else None
         value = self.read(instruction.operands[-1], who, 8 * size).bits
         old = np.zeros(who.shape, dtype=np.uint64)
         for at in range(len(who)):
-            where = addresses[at : at + 1]
+            where, one = addresses[at : at + 1], slice(at, at + 1)
             if shared[at]:
-                old[at] = self.memory.load_shared(where, size)[0]
-                new = self._combined(instruction, old[at : at + 1], value[at : at + 1], 8 * size)
+                old[one] = self.memory.load_shared(where, size)
+                new = self._combined(instruction, old[one], value[one], 8 * size)
                 self.memory.store_shared(where, size, new)
+            elif private[at]:
+                old[one] = self.local.load(where, size, who[one])
+                new = self._combined(instruction, old[one], value[one], 8 * size)
+                self.local.store(where, size, new, who[one])
             else:
-                old[at] = self.memory.load_other(where, size)[0]
-                self.memory.store_other(
-                    where, self._combined(instruction, old[at : at + 1], value[at : at + 1], 64)
-                )
+                old[one] = self.memory.load_other(where, size)
+                self.memory.store_other(where, self._combined(instruction, old[one], value[one], 64))
         if target is not None:
             self.write(target, who, old)
 
@@ -604,12 +656,21 @@ class Simulation:
         inside = self.memory.inside(addresses, access.size)
         self.seen.outside |= bool((~inside).any()) and not access.generic
         who, addresses = who[inside], addresses[inside]
+        self._note_first_use(access, addresses)
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values:
             values = self._chunks(access.values, access.size, who)
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
         )
+
+    def _note_first_use(self, access: Access, addresses: Bits) -> None:
+        """Whether a load finds what was stored there; one byte of each access stands for the others."""
+        where = addresses.astype(np.int64)
+        if access.kind == "read":
+            self.seen.unwritten |= bool((~self.memory.written[where]).any())
+        for at in range(access.size if access.kind != "read" else 0):
+            self.memory.written[where + at] = True
 
     def _chunks(self, operands: Sequence[Operand], size: int, who: Threads) -> tuple[Bits, ...]:
         """What is stored, four bytes at a time."""
@@ -639,6 +700,7 @@ class Simulation:
         for access in effect(instruction).accesses:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
+            self._note_first_use(access, addresses[inside])
             event = Event(
                 here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
             )

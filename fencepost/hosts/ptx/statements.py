@@ -9,7 +9,7 @@ from typing import Literal
 
 from fencepost.hosts.ptx.module import PtxError
 
-LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
+LINE_DIRECTIVE = re.compile(r"\.(?:version|target|address_size|file|loc)\b")
 """Directives that end with their line, not with a semicolon."""
 LABEL = re.compile(r"\s*([\w$%.]+)\s*:(?!:)")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -22,8 +22,13 @@ class Statement:
     kind: Literal["directive", "label", "open", "close", "code"]
     text: str
     line: int
+    column: int = 1
     span: tuple[int, int] = (0, 0)
     """Where an instruction stands in the text, its semicolon included."""
+
+    def error(self, message: str) -> PtxError:
+        """What is wrong with it, and where it begins."""
+        return PtxError(message, self.line, self.column)
 
 
 def without_comments(text: str) -> str:
@@ -59,7 +64,13 @@ class Cutter:
             depth += {"{": 1, "}": -1}.get(match[0], 0)
             if depth == 0:
                 return match.end()
-        raise PtxError(f"line {self.line}: a `{{` is not closed")
+        raise self._error("a `{` is not closed")
+
+    def _error(self, message: str) -> PtxError:
+        return PtxError(message, self.line, self._column(self.at))
+
+    def _column(self, at: int) -> int:
+        return at - self.text.rfind("\n", 0, at)
 
     def statements(self) -> Iterator[Statement]:
         """The statements of the text, in order."""
@@ -70,25 +81,25 @@ class Cutter:
             yield from self._next()
 
     def _next(self) -> Iterator[Statement]:
-        char, line = self.text[self.at], self.line
+        char, line, column = self.text[self.at], self.line, self._column(self.at)
         if char in "{}":
             self._move(self.at + 1)
-            yield Statement("open" if char == "{" else "close", char, line)
+            yield Statement("open" if char == "{" else "close", char, line, column)
         elif char == ";":
             self._move(self.at + 1)
-        elif self.text.startswith(LINE_DIRECTIVES, self.at):
+        elif LINE_DIRECTIVE.match(self.text, self.at):
             end = self.text.find("\n", self.at)
             end = len(self.text) if end < 0 else end
             text = self.text[self.at : end].strip().rstrip(";")
             self._move(end)
-            yield Statement("directive", text, line)
+            yield Statement("directive", text, line, column)
         elif self.text.startswith((".section", "@@DWARF"), self.at):
             self._skip_section()
         elif (label := LABEL.match(self.text, self.at)) is not None:
             self._move(label.end())
-            yield Statement("label", label[1], line)
+            yield Statement("label", label[1], line, column)
         else:
-            yield self._code(line)
+            yield self._code(line, column)
 
     def _skip_section(self) -> None:
         brace = self.text.find("{", self.at)
@@ -98,23 +109,23 @@ class Cutter:
         else:
             self._move(self._matching_brace(brace))
 
-    def _code(self, line: int) -> Statement:
+    def _code(self, line: int, column: int) -> Statement:
         """One instruction, declaration or the head of a routine; a `{` of a body is left for the next call."""
         start = self.at
         end = start
         while True:
             match = re.compile(r'[;{}]|"(?:\\.|[^"\\\n])*"').search(self.text, end)
             if match is None:
-                raise PtxError(f"line {line}: a statement does not end with `;`")
+                raise self._error("a statement does not end with `;`")
             if match[0] == ";":
                 text = self.text[start : match.start()]
                 self._move(match.end())
                 break
             if match[0] == "}":
-                raise PtxError(f"line {line}: a statement does not end with `;`")
+                raise self._error("a statement does not end with `;`")
             if match[0] == "{" and re.search(r"\.(entry|func)\b", self.text[start : match.start()]):
                 text = self.text[start : match.start()]
                 self._move(match.start())
                 break
             end = self._matching_brace(match.start()) if match[0] == "{" else match.end()
-        return Statement("code", " ".join(text.split()), line, (start, self.at))
+        return Statement("code", " ".join(text.split()), line, column, (start, self.at))

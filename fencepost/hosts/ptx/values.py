@@ -160,6 +160,7 @@ class Values:
             self._uppers[value] = found
         return found
 
+    # many branches because each operation has a bound of its own
     def _upper(self, value: Expression) -> int:
         top = (1 << value.width) - 1
         arguments = value.arguments
@@ -349,15 +350,20 @@ class Values:
             return left
         return None
 
+    def not_negative(self, value: Expression) -> bool:
+        """Whether a signed number is not negative. A stride that is doubled in a loop does not become so."""
+        half = 1 << (value.width - 1)
+        if value.operation == "shl" and self.upper(value.arguments[0]) < half:
+            return any(leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1]))
+        return self.upper(value) < half
+
     def _sdiv(self, left: Expression, right: Expression) -> Expression | None:
-        half = 1 << (left.width - 1)
-        if self.upper(left) < half and self.upper(right) < half:
+        if self.not_negative(left) and self.not_negative(right):
             return self.binary("udiv", left, right)
         return None
 
     def _srem(self, left: Expression, right: Expression) -> Expression | None:
-        half = 1 << (left.width - 1)
-        if self.upper(left) < half and self.upper(right) < half:
+        if self.not_negative(left) and self.not_negative(right):
             return self.binary("urem", left, right)
         return None
 
@@ -365,23 +371,48 @@ class Values:
         if left is right:
             return self.constant(int(operation in ("eq", "ule", "sle")), 1)
         half = 1 << (left.width - 1)
+        if operation in ("slt", "sle") and left.width >= 32:
+            left, right = self._without_common(left, right)
+            if left.known is not None and right.known is not None:
+                return self.constant(int(FOLD[operation](left.known, right.known, left.width)), 1)
         if operation == "eq":
-            difference = self._linear(left, right, -1) if left.width > 1 else None
-            if difference is not None and difference.known is not None:
-                return self.constant(int(difference.known == 0), 1)
-            for one, other in ((left, right), (right, left)):
-                if one.known is not None and self.upper(other) < one.known:
-                    return self.constant(0, 1)
-            if left.number > right.number:
-                left, right = right, left
-        elif operation in ("slt", "sle") and self.upper(left) < half and self.upper(right) < half:
+            return self._equal(left, right)
+        if operation in ("slt", "sle") and self.upper(left) < half and self.upper(right) < half:
             return self.binary("ult" if operation == "slt" else "ule", left, right)
-        elif operation in ("ult", "ule"):
+        if operation in ("ult", "ule"):
             if right.known is not None and self.upper(left) < right.known + (operation == "ule"):
                 return self.constant(1, 1)
             if left.known is not None and self.upper(right) < left.known + (operation == "ult"):
                 return self.constant(0, 1)
         return self._make(operation, 1, (left, right))
+
+    def _equal(self, left: Expression, right: Expression) -> Expression:
+        difference = self._linear(left, right, -1) if left.width > 1 else None
+        if difference is not None and difference.known is not None:
+            return self.constant(int(difference.known == 0), 1)
+        for one, other in ((left, right), (right, left)):
+            if one.known is not None and self.upper(other) < one.known:
+                return self.constant(0, 1)
+        if left.number > right.number:
+            left, right = right, left
+        return self._make("eq", 1, (left, right))
+
+    def _without_common(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """Both sides of a signed comparison without the thread's own part, if that is the same: signed index
+        arithmetic does not wrap around."""
+        constant, factors = sum_parts(left)
+        other, others = sum_parts(right)
+        alike = {
+            atom
+            for atom, factor in factors.items()
+            if others.get(atom) == factor and atom.operation == "leaf" and atom.leaf.kind == "thread"
+        }
+        if not alike:
+            return left, right
+        return (
+            self.total(constant, {a: c for a, c in factors.items() if a not in alike}, left.width),
+            self.total(other, {a: c for a, c in others.items() if a not in alike}, right.width),
+        )
 
     def invert(self, value: Expression) -> Expression:
         """Every bit the other way; the opposite of a comparison."""
@@ -481,6 +512,26 @@ class Values:
         if value.operation == "function":
             return self.function(str(value.payload), arguments, value.width)
         return self.binary(value.operation, arguments[0], arguments[1])
+
+    def conjuncts(self, condition: Expression) -> list[Expression]:
+        """The parts of a condition that all have to hold."""
+        if condition.operation == "and" and condition.width == 1:
+            return [part for each in condition.arguments for part in self.conjuncts(each)]
+        if condition.operation == "not" and condition.arguments[0].operation == "or":
+            sides = condition.arguments[0].arguments
+            return [part for each in sides for part in self.conjuncts(self.invert(each))]
+        return [condition]
+
+    def weakened(self, condition: Expression, unknown: Callable[[Expression], bool]) -> Expression:
+        """What a condition says without its unknown parts; it holds wherever the condition does."""
+        if condition.operation in ("and", "or") and condition.width == 1:
+            sides = [self.weakened(each, unknown) for each in condition.arguments]
+            return self.binary(condition.operation, sides[0], sides[1])
+        if condition.operation == "not" and condition.arguments[0].operation in ("and", "or"):
+            other = "or" if condition.arguments[0].operation == "and" else "and"
+            sides = [self.weakened(self.invert(each), unknown) for each in condition.arguments[0].arguments]
+            return self.binary(other, sides[0], sides[1])
+        return self.constant(1, 1) if unknown(condition) else condition
 
     def substitute(
         self, value: Expression, replaced: Callable[[Expression], Expression | None]

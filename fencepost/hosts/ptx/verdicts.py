@@ -45,6 +45,8 @@ class Finding:
     values: Mapping[str, int] = field(default_factory=dict)
     """The parameters and the block that it was seen with."""
     fix: str = ""
+    build: str = ""
+    """Which build of a CUDA file showed it, if it is not the one as compiled."""
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,5 @@ class KernelVerdict:
     holds_for: str
     barriers: int
     shared_accesses: int
+    notes: tuple[str, ...] = ()
+    """What else there is to say, such as that another build was not decided."""

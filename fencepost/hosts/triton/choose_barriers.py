@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.hosts.common.audits import barrier_runs, barriers_and_runs
-from fencepost.hosts.triton.loads_before_stores import lost
+from fencepost.hosts.common.audits import barriers_and_runs
+from fencepost.hosts.triton.kernel_variants import stopped_at, variant_of
+from fencepost.hosts.triton.loads_before_stores import lost, stores_what_it_loads
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import Edit
-from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.verification import kernels_of, verdict
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
+from fencepost.ir.source import FencepostError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +35,49 @@ class Candidate:
 
 def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
     """fencepost's barriers if fewer of them run, or if membar forgets one; None: membar's."""
-    theirs = runs_of_membars(after())
-    if not theirs and is_right(after()):
+    ours = _none_needed(before)
+    if ours is not None and not ours.edits:
+        return []
+    module = after()
+    variant = variant_of(module)
+    theirs = runs_of_membars(module)
+    # fencepost would only add to what there is.
+    adds_none = not theirs or (variant is not None and not variant.places)
+    if adds_none and is_right(module):
         return None
-    ours = fencepost_candidate(before)
+    ours = ours or fencepost_candidate(before)
     executed = sum(theirs.values()) * (1 - 1e-9)
     if ours.repairs or (
         ours.executed < executed
-        and ours.executed + sum(theirs.get(barrier, 0.0) for barrier in lost(before, ours.edits, after()))
+        and ours.executed + sum(theirs.get(barrier, 0.0) for barrier in _lost(before, ours, module))
         < executed
     ):
         return ours.edits
-    return None if is_right(after()) else ours.edits
+    return None if is_right(module) else ours.edits
+
+
+def _none_needed(before: Module) -> Candidate | None:
+    """fencepost's barriers, where it may be that there are none and then nothing is left to ask: membar, which takes
+    up to half of a compilation, need not run.
+
+    Where a barrier of membar's could stand between loads and stores, or Triton goes on by itself with what it makes
+    anyway, it is asked first.
+    """
+    if not installed_release().membar_is_a_pass or stores_what_it_loads(before):
+        return None
+    try:
+        return fencepost_candidate(before)
+    except FencepostError:
+        # Membar's own barriers may be right all the same.
+        return None
+
+
+def _lost(before: Module, ours: Candidate, after: Module) -> list[Operation]:
+    """Barriers of membar's between loads and stores where fencepost leaves none."""
+    variant = variant_of(after)
+    if variant is None:
+        return lost(before, ours.edits, after)
+    return lost(before, ours.edits, before, {op: barrier for barrier, op in variant.before.items()})
 
 
 def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit]:
@@ -56,17 +89,24 @@ def fencepost_barriers(before: Module, after: Callable[[], Module]) -> list[Edit
 def fencepost_candidate(before: Module) -> Candidate:
     """fencepost's barriers."""
     edits: list[Edit] = []
-    executed, repairs = 0.0, False
-    for translation in translations(before, local=True):
-        done, stronger = synchronized(translation)
-        edits += done
-        executed += sum(barrier_runs(translation.trace))
-        repairs |= stronger
+    repairs = False
+    stopped = stopped_at(before)
+    with stopped.borrowed() as kernels:
+        for kernel in kernels:
+            done, stronger = synchronized(kernel)
+            edits += done
+            repairs |= stronger
+        executed = sum(stopped.barriers().values())
     return Candidate(edits + synced_marks(before), executed, repairs)
 
 
 def runs_of_membars(after: Module) -> dict[Operation | None, float]:
     """How often each barrier of a module behind membar runs."""
+    variant = variant_of(after)
+    if variant is not None:
+        for kernel in variant.stopped.kernels:
+            refuse_beyond(kernel)
+        return variant.runs
     found: dict[Operation | None, float] = {}
     for translation in kernels_of(after):
         refuse_beyond(translation)

@@ -69,7 +69,7 @@ def _parsed(source: Source, context: Any) -> Any:
 
 def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
     """Run Triton's passes up to membar on a live module. `options` are those that it was compiled with, as far as
-    they are known, and may have a `target`; the rest is what the module itself says."""
+    they are known, and may have a `target`; the rest, and the number of warps, is what the module itself says."""
     compiler = import_module("triton.compiler.compiler")
     backend = compiler.make_backend(_target(module, options.get("target")))
     counts = {
@@ -78,7 +78,8 @@ def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
     }
     # Said outright because Triton warns about its default, which is about to change.
     given = {"enable_fp_fusion": True, **options}
-    given |= {name: count for name, count in counts.items() if count is not None and name not in options}
+    # What is noted of warps includes those of partitions, which the module adds itself.
+    given |= {name: count for name, count in counts.items() if count is not None}
     stages: dict[str, Any] = {}
     backend.add_stages(stages, backend.parse_options(given), compiler.Language.TRITON)
     vendor = "amd" if backend.target.backend == "hip" else "nvidia"

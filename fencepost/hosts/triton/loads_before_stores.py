@@ -8,7 +8,8 @@ much it is worth.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from fencepost.hosts.triton.mlir.tree import Block, Module, Operation
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove
@@ -23,22 +24,44 @@ SCRATCH = "allocation.offset"
 
 Stores = dict[int, Operation | None]
 """Stores by number, barriers not counted, and the barrier behind their loads; None if it is yet to be put in."""
+Inserted = Mapping[Operation, Operation | None]
+"""Barriers that are put in, by what each stands in front of; None for one that has no operation."""
+NOTHING: Inserted = MappingProxyType({})
 
 
-def lost(before: Module, edits: Sequence[Edit], after: Module) -> list[Operation]:
-    """The barriers of a module behind membar that stand between loads and stores where the edits leave none."""
+def lost(before: Module, edits: Sequence[Edit], after: Module, put_in: Inserted = NOTHING) -> list[Operation]:
+    """The barriers of a module behind membar that stand between loads and stores where the edits leave none.
+
+    `after` may be the module in front of membar, with the barriers that membar has `put_in`.
+    """
     ours = _separated(
         before,
-        {edit.before for edit in edits if isinstance(edit, InsertBarrier)},
+        {edit.before: None for edit in edits if isinstance(edit, InsertBarrier)},
         {edit.operation for edit in edits if isinstance(edit, Remove)},
     )
-    found = (barrier for number, barrier in _separated(after).items() if number not in ours)
+    found = (barrier for number, barrier in _separated(after, put_in).items() if number not in ours)
     return list(dict.fromkeys(barrier for barrier in found if barrier is not None))
 
 
-def _separated(
-    module: Module, inserted: Collection[Operation] = (), removed: Collection[Operation] = ()
-) -> Stores:
+def stores_what_it_loads(module: Module) -> bool:
+    """Whether there are loads and stores at all that a barrier could stand between."""
+    blocks = {op.block: None for op in module.walk() if op.name in LOADS and op.block is not None}
+    return any(_stores_loaded(block) for block in blocks)
+
+
+def _stores_loaded(block: Block) -> bool:
+    loaded: set[Operation | Block] = set()
+    for op in block.operations:
+        if any(value.owner in loaded for value in op.operands):
+            if _stores(op):
+                return True
+            loaded.add(op)
+        elif op.name in LOADS:
+            loaded.add(op)
+    return False
+
+
+def _separated(module: Module, inserted: Inserted = NOTHING, removed: Collection[Operation] = ()) -> Stores:
     """The stores that have a barrier between them and the loads that they wait for."""
     found: Stores = {}
     number = {op: index for index, op in enumerate(op for op in module.walk() if op.name not in BARRIERS)}
@@ -49,7 +72,7 @@ def _separated(
 
 
 def _separated_in(
-    block: Block, inserted: Collection[Operation], removed: Collection[Operation]
+    block: Block, inserted: Inserted, removed: Collection[Operation]
 ) -> list[tuple[Operation, Operation | None]]:
     """Those of one block: what was loaded earlier, an iteration ago for example, has been waited for."""
     found: list[tuple[Operation, Operation | None]] = []
@@ -57,7 +80,7 @@ def _separated_in(
     barrier, barrier_at = None, -1
     for place, op in enumerate(block.operations):
         if op in inserted:
-            barrier, barrier_at = None, place
+            barrier, barrier_at = inserted[op], place
         if op.name in BARRIERS:
             if op not in removed:
                 barrier, barrier_at = op, place

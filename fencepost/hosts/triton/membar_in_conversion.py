@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.hosts.triton.audit import edits_between
-from fencepost.hosts.triton.generic import parse_live
+from fencepost.hosts.triton.generic import generic_form, parse_live
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.parsing_worker import print_generic
@@ -112,7 +112,7 @@ def converted_without_more(module: Module, convert: Run, context: Any) -> Any:
     convert(live)
     if not marked:
         return live
-    return parse_live(without_dropped(print_generic(live, context), len(marked)), context)
+    return parse_live(without_dropped(generic_form(live, context), len(marked)), context)
 
 
 def _barriers(edits: list[Edit]) -> list[InsertBarrier]:

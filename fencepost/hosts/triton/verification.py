@@ -14,8 +14,9 @@ from functools import lru_cache
 from fencepost.check import check
 from fencepost.check.trusted_mbarriers import TRUSTED
 from fencepost.hosts.triton.joint_kernel import judged
+from fencepost.hosts.triton.kernel_variants import Kernels, variant_of
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.write_back import refuse_beyond
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import Diagnostic, render
@@ -51,7 +52,7 @@ def refuse_wrong(module: Module, stock: Callable[[], Module], *, thorough: bool 
 
 
 @lru_cache(maxsize=1)
-def kernels_of(module: Module) -> tuple[Translation, ...]:
+def kernels_of(module: Module) -> Kernels:
     """The kernels of a module, to be looked at and not changed: whoever asks next mostly asks for the same."""
     return tuple(translations(module))
 
@@ -59,16 +60,29 @@ def kernels_of(module: Module) -> tuple[Translation, ...]:
 @lru_cache(maxsize=1)
 def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic], set[str]]:
     """What `check` reports about a module, and what it has left out of barriers and waits."""
+    variant = None if thorough else variant_of(module)
+    if variant is not None:
+        with variant.kernels() as kernels:
+            found, limits = _verdict(kernels)
+        if not found:
+            return found, limits
+    # What is reported shows the text.
+    kernels = kernels_of(module)
+    found, limits = _verdict(kernels)
+    if thorough and TRUSTED in limits and not found:
+        for trace in judged(list(kernels)):
+            found += diagnostics(trace, check(trace))
+    return found, limits
+
+
+def _verdict(kernels: Kernels) -> tuple[list[Diagnostic], set[str]]:
+    """What is reported about each kernel by itself."""
     found: list[Diagnostic] = []
     limits: set[str] = set()
-    kernels = kernels_of(module)
     for each in kernels:
         refuse_beyond(each)
         # Where waves are skewed, all paths are followed at once: that is the proof, without simulating any.
         report = check(each.trace, budget=BUDGET, simulated=False, trusting=True)
         found += diagnostics(each.trace, report)
         limits |= set(report.explored.limits)
-    if thorough and TRUSTED in limits and not found:
-        for trace in judged(list(kernels)):
-            found += diagnostics(trace, check(trace))
     return found, limits

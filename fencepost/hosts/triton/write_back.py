@@ -153,18 +153,18 @@ def behind(op: ops.Operation) -> Operation:
     """The operation of the module that a barrier stands in front of."""
     here = op.next
     while here is not None:
-        host = _host_of(here)
+        host = host_of(here)
         if host is not None:
             return host
         here = here.next
     raise AssertionError("a block without an end")
 
 
-def _host_of(op: ops.Operation) -> Operation | None:
+def host_of(op: ops.Operation) -> Operation | None:
     """The operation of the module that one stands for. What one wave does for all is inside a conditional of ours."""
     if isinstance(op.host, Operation):
         return op.host
-    inside = (_host_of(inner) for graph in ops.regions(op) for inner in graph)
+    inside = (host_of(inner) for graph in ops.regions(op) for inner in graph)
     return next((host for host in inside if host is not None), None)
 
 
@@ -179,7 +179,7 @@ def _refuse_inside(translation: Translation) -> None:
         host, before = behind(op), op.prev
         while isinstance(before, ops.GlobalRead) and before.host is host:
             before = before.prev
-        if before is not None and _host_of(before) is host:
+        if before is not None and host_of(before) is host:
             raise FencepostError(
                 f"a barrier would have to stand inside of {host.name}",
                 [Mark(host.span)],

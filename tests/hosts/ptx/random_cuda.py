@@ -513,7 +513,12 @@ def judged(kernel: RandomKernel, n: int | None) -> tuple[KernelVerdict, list[Exp
     """The verdict, and the truth: for `n`, or else for all of `PARAMETERS`."""
     ptx = compile_cuda(Source("random.cu", kernel.text)).ptx
     (verdict,) = check(ptx, block=(*kernel.block, 1), params={} if n is None else {"1": n})
-    return verdict, [expected(kernel, each) for each in (PARAMETERS if n is None else (n,))]
+    truths = [expected(kernel, each) for each in (PARAMETERS if n is None else (n,))]
+    if n is None and verdict.verdict == "race" and not any(each.errors or each.warnings for each in truths):
+        # It may take more than these: fencepost runs a kernel with as many elements as threads, and with more.
+        threads = kernel.block[0] * kernel.block[1]
+        truths += [expected(kernel, each) for each in (threads, 1000, 4 * threads)]
+    return verdict, truths
 
 
 def disagreement(kernel: RandomKernel, n: int | None) -> str | None:

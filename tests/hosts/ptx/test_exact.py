@@ -105,7 +105,7 @@ def test_numbered_barriers_with_a_wrong_number_or_count(change: tuple[str, str],
 
 def test_a_missing_proxy_fence_has_a_code_of_its_own() -> None:
     found = verdict(kernels.STORE.replace("fence.proxy.async.shared::cta;", ""), 32)
-    assert {(each.code, each.severity) for each in found.findings} == {("FP007", "error")}
+    assert {(each.code, each.severity) for each in found.findings} == {("FP008", "error")}
 
 
 def test_one_fence_of_the_issuing_thread_is_enough() -> None:
@@ -119,7 +119,7 @@ def test_a_fence_behind_the_barrier_in_other_threads_is_not() -> None:
     body = body.replace(
         "@!%p2 bra $copied;", "@%p2 bra $go;\n fence.proxy.async.shared::cta;\n bra $copied;\n$go:"
     )
-    assert "FP007" in {each.code for each in verdict(body, 32).findings}
+    assert "FP008" in {each.code for each in verdict(body, 32).findings}
 
 
 def test_a_block_must_not_end_while_its_memory_is_copied_out() -> None:
@@ -135,7 +135,7 @@ def test_a_block_must_not_end_while_its_memory_is_copied_out() -> None:
 def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
     found = verdict(kernels.RING.replace("fence.proxy.async.shared::cta;", ""), 64)
     assert found.verdict == "proven"
-    assert {(each.code, each.severity) for each in found.findings} == {("FP007", "warning")}
+    assert {(each.code, each.severity) for each in found.findings} == {("FP008", "warning")}
 
 
 def test_a_branch_on_data_that_decides_over_a_barrier_is_not_decided() -> None:

@@ -27,6 +27,8 @@ GEMM = "_Z4gemmPKfPfi"
         ("_Z6reduceILi256EEvPf", "reduce<256>"),
         ("_Z6reduceILin1EfLb1EEvPT0_", "reduce<-1, float, true>"),
         ("_ZN2ns4gemmEv", "ns::gemm"),
+        ("_ZN1m7reverseB2v1B6cw51cXE5ArrayIiLi1E1CE", "m::reverse"),
+        ("_ZN1m1f12_3clocals_3e1gB2v2Ev", "m::f::<locals>::g"),
         ("_ZN2ns3BoxIiE3runEv", "ns::Box<int>::run"),
         ("_ZN12_GLOBAL__N_14gemmEv", "gemm"),
         ("_Z4sortIN3key4PairEEvPT_", "sort<key::Pair>"),

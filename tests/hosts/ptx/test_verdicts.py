@@ -133,3 +133,15 @@ def test_kernels_and_launches_that_cannot_be_are_refused() -> None:
         check(kernel(""), block=(64, 64, 1))
     with pytest.raises(PtxError, match="no kernel has a parameter `m`"):
         check(kernel(""), params={"m": 1})
+
+
+def test_a_shuffle_of_what_all_threads_have_changes_nothing() -> None:
+    """CuTe DSL passes the address of shared memory through lane 0."""
+    passed = "shfl.sync.idx.b32 %r4, %r4, 0, 31, -1; add.s32 %r5, %r4, %r3;"
+    assert verdict(passed + NEIGHBOUR.format(barrier="bar.sync 0;")).verdict == "proven"
+    assert verdict(passed + NEIGHBOUR.format(barrier="")).verdict == "race"
+
+
+def test_a_shuffle_of_what_differs_is_not_followed() -> None:
+    found = verdict("shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;" + NEIGHBOUR.format(barrier="bar.sync 0;"))
+    assert found.verdict != "proven"

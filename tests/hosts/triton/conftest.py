@@ -13,24 +13,13 @@ import pytest
 
 from fencepost.hosts.triton import parsing_process, worker_process
 from fencepost.hosts.triton.worker_process import Reply
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL
 from tests.hosts.triton.started_once import Parser
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, BLOCK):
-        x = tl.load(a + rows * n + k + columns)
-        y = tl.load(b + (k + rows) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL
+    + """
 
 @triton.jit
 def batched(a, b, c, n, BLOCK: tl.constexpr):
@@ -48,6 +37,7 @@ def total(a, b, c, n, BLOCK: tl.constexpr):
     if n > 0:
         tl.store(c, tl.sum(tl.load(a + place).to(tl.float32), axis=0))
 """
+)
 
 GPUS = {
     "gfx942": ("hip", "gfx942", 64),

@@ -20,24 +20,13 @@ from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL
 from tests.tiers import sweep
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, BLOCK):
-        x = tl.load(a + rows * n + k + columns)
-        y = tl.load(b + (k + rows) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL
+    + """
 
 @triton.jit
 def largest(a, b, c, n, BLOCK: tl.constexpr):
@@ -71,6 +60,7 @@ def calling(a, b, c, n, BLOCK: tl.constexpr):
     for k in range(0, n):
         tl.store(c + k, total(a + k, BLOCK))
 """
+)
 BARRIER = re.compile(r"\ts_barrier\w*")
 WAIT = re.compile(r"\ts_wait(?:cnt|_dscnt|_loadcnt|_asynccnt|_kmcnt|_loadcnt_dscnt)\b")
 

@@ -133,6 +133,15 @@ def test_without_metadata_the_module_says_what_it_is_for(cache: Path, tmp_path: 
     assert without.kernels == with_metadata.kernels and without.digest != with_metadata.digest
 
 
+def test_warps_of_partitions_are_noted_and_not_given_again(cache: Path, tmp_path: Path) -> None:
+    """Where waves are specialized, Triton notes all of them: 4 and 8 more are 12, no number of warps to ask for."""
+    path = entry_of(cache, "matmul", tmp_path)
+    metadata = json.loads(path.with_suffix(".json").read_text())
+    kernels = judged(path).kernels
+    path.with_suffix(".json").write_text(json.dumps(metadata | {"num_warps": metadata["num_warps"] + 8}))
+    assert judged(path).kernels == kernels
+
+
 def test_a_module_that_makes_triton_fail_is_not_judged(cache: Path, tmp_path: Path) -> None:
     path = entry_of(cache, "total", tmp_path)
     text = path.read_text()

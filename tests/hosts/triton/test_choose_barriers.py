@@ -59,8 +59,20 @@ def test_where_membar_forgets_one_it_is_put_in() -> None:
 
 
 def test_barriers_of_the_user_count_on_both_sides() -> None:
-    before = module(STORE, BARRIER, BARRIER, LOAD)
-    assert chosen(module(STORE, BARRIER, BARRIER, LOAD), before) is None
+    before = module(GLOBAL, KEEP, BARRIER, BARRIER, LOAD)
+    assert chosen(module(GLOBAL, KEEP, BARRIER, BARRIER, LOAD), before) is None
+
+
+def test_where_none_is_needed_membar_is_not_asked() -> None:
+    def after() -> Module:
+        raise AssertionError
+
+    assert fewer_or_membars(module(STORE, BARRIER, LOAD), after) == []
+
+
+def test_it_is_asked_where_a_barrier_of_its_own_could_stand_between_loads_and_stores() -> None:
+    before, after = module(GLOBAL, KEEP, BARRIER, LOAD), module(GLOBAL, BARRIER, KEEP, BARRIER, LOAD)
+    assert chosen(after, before) is None
 
 
 def test_a_kernel_that_is_not_judged_is_refused() -> None:

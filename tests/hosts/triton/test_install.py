@@ -19,6 +19,7 @@ from fencepost.hosts.triton import (
     choose_barriers,
     install,
     installed,
+    kernel_variants,
     membar,
     pipeline,
     uninstall,
@@ -30,28 +31,16 @@ from fencepost.hosts.triton.text_edits import InsertBarrier
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from tests.hosts.triton.conftest import GPUS
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL_IN_STEPS
 from tests.tiers import sweep
 
 # The package has a function of that name: the module is looked up by its path.
 host = import_module("fencepost.hosts.triton.installation")
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    inner = tl.arange(0, 32)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, 32):
-        x = tl.load(a + rows * n + k + inner[None, :])
-        y = tl.load(b + (k + inner[:, None]) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL_IN_STEPS
+    + """
 
 @triton.jit
 def peak(a, b, c, n, BLOCK: tl.constexpr):
@@ -67,6 +56,7 @@ def add(a, b, c, n, BLOCK: tl.constexpr):
     place = tl.arange(0, BLOCK)
     tl.store(c + place, tl.load(a + place).to(tl.float32) + tl.load(b + place).to(tl.float32))
 """
+)
 BARRIER = {"hip": r"\bs_barrier(?:_wait)?\b", "cuda": r"\bbar\.sync\b"}
 
 Compile = Callable[..., Any]
@@ -575,7 +565,7 @@ def test_a_mistake_of_ours_leaves_the_kernel_as_triton_makes_it(
     gpu = "gfx942" if broken in ("apply_edits", "read_module") else "sm_80"
     if mode == "replace" and broken == "audit":
         broken = "translations"
-    inside = {"translations": choose_barriers, "audit": host, "generic_form": host}.get(broken, membar)
+    inside = {"translations": kernel_variants, "audit": host, "generic_form": host}.get(broken, membar)
     monkeypatch.setattr(inside, broken, fail)
     show = None if mode == "replace" else lambda _: None
     left = "fencepost left this kernel as Triton compiles it"
@@ -593,7 +583,7 @@ def test_a_mistake_after_membar_has_run_leaves_its_barriers(
     def fail(*_: Any, **__: Any) -> Any:
         raise RecursionError("a mistake of ours")
 
-    monkeypatch.setattr(choose_barriers, "fencepost_candidate", fail)
+    monkeypatch.setattr(choose_barriers, "runs_of_membars", fail)
     with installed("replace") as made, pytest.warns(RuntimeWarning, match="a mistake of ours"):
         text = assembly(build("matmul", "sm_80"))
     assert made is not None and len(made.membar_seconds) == 1

@@ -27,24 +27,12 @@ from fencepost.hosts.triton.translate import translations
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS
+from tests.hosts.triton.kernel_sources import HEADER, MATMUL_IN_STEPS
 
-KERNELS = """
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def matmul(a, b, c, n, BLOCK: tl.constexpr):
-    rows = tl.arange(0, BLOCK)[:, None]
-    columns = tl.arange(0, BLOCK)[None, :]
-    inner = tl.arange(0, 32)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for k in range(0, n, 32):
-        x = tl.load(a + rows * n + k + inner[None, :])
-        y = tl.load(b + (k + inner[:, None]) * n + columns)
-        total = tl.dot(x, y, total)
-    tl.store(c + rows * n + columns, total)
-
+KERNELS = (
+    HEADER
+    + MATMUL_IN_STEPS
+    + """
 
 @triton.jit
 def counted(a, b, c, n, BLOCK: tl.constexpr):
@@ -54,6 +42,7 @@ def counted(a, b, c, n, BLOCK: tl.constexpr):
         ticket = tl.atomic_add(c, 1.0)
         tl.store(c + tl.arange(0, 64), best + ticket)
 """
+)
 TARGETS = ("sm_80", "gfx942")
 BARRIER = re.compile(r"\bs_barrier(?:_wait)?\b|\bbar\.sync\b")
 
@@ -75,10 +64,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compile]:
     signature = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     aligned = {(place,): [["tt.divisibility", 16]] for place in range(4)}
 
-    def compile_kernel(kernel: str, gpu: str, cached: bool = False) -> Any:
+    def compile_kernel(kernel: str, gpu: str, cached: bool = False, warps: int = 4) -> Any:
         source = source_of(getattr(kernels, kernel), signature, constexprs={"BLOCK": 64}, attrs=aligned)
         knobs.compilation.always_compile = not cached
-        options = {"num_warps": 4, "num_stages": 3, "enable_fp_fusion": True}
+        options = {"num_warps": warps, "num_stages": 3, "enable_fp_fusion": True}
         return triton.compile(source, target=target_of(*GPUS[gpu]), options=options)
 
     with knobs.cache.scope(), knobs.compilation.scope():
@@ -101,6 +90,13 @@ def assembly(compiled: Any) -> str:
 def test_the_release_is_named(build: Compile, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"with triton {import_module('triton').__version__}")
+
+
+def test_layouts_that_triton_cannot_read_back(build: Compile) -> None:
+    """The matrix layout of one warp: parsed as it is printed, it would end the process."""
+    with installed("replace"):
+        note = build("matmul", "gfx1250", warps=1).metadata.fencepost
+    assert not note["left"] and note["judged"] == "proven"
 
 
 @pytest.mark.parametrize("gpu", TARGETS)

@@ -146,11 +146,7 @@ def worked_out(
     brought: Mapping[tuple[int, int], list[tuple[object, int, int]]], expected: Mapping[tuple[int, int], int]
 ) -> dict[object, int] | None:
     """The boxes of tensor maps, from what each phase expects and where its copies go; None if nothing fits."""
-    phases = []
-    for key, copies in brought.items():
-        unknown = [tensor_map for tensor_map, _, size in copies if not size]
-        if unknown:
-            phases.append((unknown, expected.get(key, 0) - sum(size for _, _, size in copies)))
+    phases = _with_unknown_boxes(brought, expected)
     maps = sorted({each for unknown, _ in phases for each in unknown}, key=str)
     starts = sorted({to for copies in brought.values() for _, to, _ in copies})
     room = {each: _room(each, brought, starts) for each in maps}
@@ -162,6 +158,18 @@ def worked_out(
             return boxes
     alike = {each: total // len(unknown) for unknown, total in phases for each in unknown}
     return alike if _fits(alike, phases) and all(alike[each] <= room[each] for each in maps) else None
+
+
+def _with_unknown_boxes(
+    brought: Mapping[tuple[int, int], list[tuple[object, int, int]]], expected: Mapping[tuple[int, int], int]
+) -> list[tuple[list[object], int]]:
+    """For each phase with such copies: the tensor maps whose boxes are not known, and how many bytes they bring."""
+    phases = []
+    for key, copies in brought.items():
+        unknown = [tensor_map for tensor_map, _, size in copies if not size]
+        if unknown:
+            phases.append((unknown, expected.get(key, 0) - sum(size for _, _, size in copies)))
+    return phases
 
 
 def _room(

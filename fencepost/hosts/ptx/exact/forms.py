@@ -137,13 +137,9 @@ def form_of(instruction: Instruction) -> Form | None:
         return _barrier(instruction)
     if name == "mbarrier":
         return _mbarrier(instruction)
-    if name == "cp" and ("bulk" in parts or "mbarrier" in parts):
+    if name == "cp" and {"bulk", "mbarrier"} & set(parts):
         return _bulk(instruction)
-    if (
-        name == "cp"
-        and parts[1:2] == ("async",)
-        and ("commit_group" in parts or "wait_all" in parts or "wait_group" in parts)
-    ):
+    if name == "cp" and parts[1:2] == ("async",) and {"commit_group", "wait_all", "wait_group"} & set(parts):
         return _copy_group(instruction)
     if name == "wgmma":
         return _wgmma(instruction)

@@ -49,7 +49,7 @@ class Machine(Simulation):
         self.shadow = Shadow(self.clocks, int(self.memory.shared.size))
         self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)
         """Bytes that depend on data, or that nothing was stored in."""
-        self.local_made_up: set[tuple[int, int]] = set()
+        self.local_known: set[tuple[int, int]] = set()
         self.passed = np.zeros(self.count, dtype=np.int64)
         """How many barriers and waits each thread has passed."""
         self.positions = np.array([flow.position.get(block, 0) for block in range(len(flow.blocks))])
@@ -303,9 +303,10 @@ class Machine(Simulation):
             for number, target in enumerate(targets):
                 unsure = np.zeros(who.shape, dtype=bool)
                 if space == "local":
-                    where = self.addresses(address, who, place) + np.uint64(number * width_of(kind) // 8)
+                    size = width_of(kind) // 8
+                    where = self.addresses(address, who, place) + np.uint64(number * size)
                     unsure = np.array(
-                        [self._is_made_up(int(t), int(a)) for t, a in zip(who, where, strict=True)]
+                        [self._is_made_up(int(t), int(a), size) for t, a in zip(who, where, strict=True)]
                     )
                 self.made_up.set(target, who, unsure)
             return
@@ -318,24 +319,27 @@ class Machine(Simulation):
             self.write(target, who, mix(bits + seed_of(f"{place} {number}")))
             self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
 
-    def _is_made_up(self, thread: int, address: int) -> bool:
-        """Whether local memory holds something that is not known there."""
-        key = (thread, address)
-        return key in self.local_made_up or key not in self.memory.stored
+    def _is_made_up(self, thread: int, address: int, size: int) -> bool:
+        """Whether some byte of local memory holds something that is not known."""
+        return any((thread, address + at) not in self.local_known for at in range(size))
 
     def _store_elsewhere(self, instruction: Instruction, who: Threads) -> None:
-        if space_of(instruction) != "local":
+        """To local memory; what a generic address overwrites there is not known any more."""
+        space = space_of(instruction)
+        if space not in ("local", None):
             return
-        self._store(instruction, Place(0, 0), who)
         address = next(each for each in instruction.operands if isinstance(each, Address))
         where = self.read(address, who, 64).bits
+        if space == "local":
+            self._store(instruction, Place(0, 0), who)
         last = instruction.operands[-1]
         size = width_of(types_of(instruction)[-1]) // 8
         for number, item in enumerate(last.items if isinstance(last, Group) else (last,)):
-            flags = self.made_up.of(item, who)
-            for thread, at, unsure in zip(who, where, flags, strict=True):
-                key = (int(thread), int(at) + number * size)
-                (self.local_made_up.add if unsure else self.local_made_up.discard)(key)
+            unsure = self.made_up.of(item, who) if space == "local" else np.ones(who.shape, dtype=bool)
+            for thread, at, made_up in zip(who, where, unsure, strict=True):
+                start = int(at) + number * size
+                touched = {(int(thread), each) for each in range(start, start + size)}
+                (self.local_known.difference_update if made_up else self.local_known.update)(touched)
 
     # ---- places as numbers
 

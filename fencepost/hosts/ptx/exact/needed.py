@@ -135,22 +135,23 @@ class Needed:
         if instruction.guard is not None:
             self._want([instruction.guard.name])
         if instruction.name in ("ld", "ldu"):
-            space = space_of(instruction)
-            address = next(each for each in instruction.operands if isinstance(each, Address))
-            if space == "param" and isinstance(address.base, Symbol):
-                offset = address.offset
-                self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
-            elif space == "shared" or (space is None and self.shared_pointers):
-                self.loads_shared = True
-            if space == "local" or self.values:
-                self._want(registers(address))
+            self._depend_on_memory(instruction)
             return
         if instruction.name == "atom" and not self.values:
             return
         for operand in instruction.operands:
-            if hasattr(operand, "name") and not isinstance(operand, Register | Symbol):
-                self.specials.add(operand.name)
-            for item in operand.items if isinstance(operand, Group) else ():
+            for item in operand.items if isinstance(operand, Group) else (operand,):
                 if hasattr(item, "name") and not isinstance(item, Register | Symbol):
                     self.specials.add(item.name)
         self._want(list(sources(instruction)))
+
+    def _depend_on_memory(self, instruction: Instruction) -> None:
+        space = space_of(instruction)
+        address = next(each for each in instruction.operands if isinstance(each, Address))
+        if space == "param" and isinstance(address.base, Symbol):
+            offset = address.offset
+            self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
+        elif space == "shared" or (space is None and self.shared_pointers):
+            self.loads_shared = True
+        if space == "local" or self.values:
+            self._want(registers(address))

@@ -293,7 +293,7 @@ class Judge:
             text += "with nothing that orders them" + why
             fix = f"order {sites[0]} and {sites[1]}: a barrier, an mbarrier wait or a wait for the copies"
         return Finding(
-            "FP007" if clash.proxy else "FP001",
+            "FP008" if clash.proxy else "FP001",
             severity,
             text,
             sites[0],

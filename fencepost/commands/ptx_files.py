@@ -1,0 +1,102 @@
+"""CUDA and PTX on the command line: the options, and a file read as they say."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from fencepost.hosts.ptx.files import Asked, PtxFile, is_thread_level, located_errors, read_file
+from fencepost.hosts.ptx.launch import MOST_THREADS
+from fencepost.ir.source import FencepostError, Source
+
+__all__ = [
+    "PtxFile",
+    "add_ptx_arguments",
+    "is_thread_level",
+    "located_errors",
+    "read_ptx_file",
+    "refuse_cuda_options",
+]
+FOR_CUDA = ("block", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
+"""Options that say something about CUDA and PTX alone."""
+
+
+def add_ptx_arguments(
+    parser: argparse.ArgumentParser, *, pointers: bool = False, builds: bool = False
+) -> None:
+    """How CUDA is compiled and launched, where the file does not say."""
+    group = parser.add_argument_group("CUDA and PTX")
+    group.add_argument(
+        "--block",
+        type=_block,
+        metavar="N",
+        help="threads of a block, as 256 or 32x8 (default: what the kernel says, or else any number)",
+    )
+    group.add_argument(
+        "--param",
+        type=_value,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of a kernel's integer parameter, by its name or number (default: any value)",
+    )
+    group.add_argument("--kernel", metavar="NAME", help="look at this kernel alone")
+    group.add_argument(
+        "-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro for the compiler"
+    )
+    group.add_argument(
+        "-I", "--include", action="append", default=[], metavar="DIR", help="where the compiler finds headers"
+    )
+    if builds:
+        group.add_argument(
+            "--as-compiled",
+            action="store_true",
+            help="judge the optimized code alone, not the order of the source beside it",
+        )
+    if pointers:
+        group.add_argument(
+            "--distinct-pointers",
+            action="store_true",
+            help="parameters point to global memory of their own, as if all were __restrict__",
+        )
+
+
+def _block(text: str) -> tuple[int, int, int]:
+    if re.fullmatch(r"[1-9]\d*([x,][1-9]\d*){0,2}", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a block: write 256, 32x8 or 8x8x4")
+    x, y, z = [*map(int, re.split("[x,]", text)), 1, 1][:3]
+    if x * y * z > MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} is {x * y * z} threads: a block has at most {MOST_THREADS}")
+    return x, y, z
+
+
+def _value(text: str) -> tuple[str, int]:
+    name, sign, value = text.partition("=")
+    try:
+        return name.strip(), int(value, 0)
+    except ValueError:
+        what = "no whole number" if sign else "no value"
+        raise argparse.ArgumentTypeError(f"{text!r} has {what}: write NAME=VALUE") from None
+
+
+def refuse_cuda_options(options: argparse.Namespace) -> None:
+    """Options for CUDA, given with another file: they would do nothing."""
+    given = [name for name in FOR_CUDA if getattr(options, name, None)]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise FencepostError(f"{flags}: for CUDA and PTX alone, which this file is not", code="FP112")
+
+
+def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> PtxFile:
+    """A CUDA or PTX file, as the options of a command say."""
+    asked = Asked(
+        options.block,
+        dict(options.param),
+        options.kernel,
+        tuple(options.define),
+        tuple(options.include),
+        options.target or "",
+        bool(getattr(options, "distinct_pointers", False)),
+        bool(getattr(options, "as_compiled", False)),
+    )
+    return read_file(name, source, asked)

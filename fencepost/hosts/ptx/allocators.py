@@ -1,0 +1,134 @@
+"""Atomic counters that hand out places: `at = atomicAdd(&count, 1); queue[at] = x;`.
+
+Between two barriers, additions of positive constants to one word give every thread, and every iteration, a number of
+its own. That holds if nothing else writes the counter's variable in the interval, and if the number was drawn in the
+interval in which it is used: on every way back from the use, the atomic comes before any barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost.hosts.ptx.effects import effect, space_of
+from fencepost.hosts.ptx.flow import ENTRY
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.questions import Formula, Questions, Thread
+from fencepost.hosts.ptx.ssa import Assigned
+from fencepost.hosts.ptx.values import Expression
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.races import Races, Touch
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A number from a counter: the counter's variable, its address, and how far it was moved on."""
+
+    variable: str
+    address: Expression
+    step: int
+
+
+class Allocators:
+    """What is known about two threads' numbers from counters."""
+
+    def __init__(self, races: Races, questions: Questions) -> None:
+        self.races = races
+        self.questions = questions
+        self.flow = questions.evaluator.flow
+        self._drawn: dict[Expression, Drawn | None] = {}
+        self._fresh: dict[tuple[Place, Place], bool] = {}
+
+    def facts(self, first: Thread, write: Touch, second: Thread, other: Touch) -> list[Formula]:
+        """Numbers from one counter differ by at least what was added for the smaller one."""
+        left = self._usable(first, write)
+        right = self._usable(second, other) if left else []
+        found = []
+        for value, mine in left:
+            for another, yours in right:
+                if mine.variable != yours.variable:
+                    continue
+                z3 = self.questions.z3
+                same = first.formula(mine.address) == second.formula(yours.address)
+                apart = second.opaque[another] - first.opaque[value]
+                distinct = z3.And(z3.ULE(mine.step, apart), z3.ULE(apart, (1 << 32) - yours.step))
+                found.append(z3.Implies(same, distinct))
+        return found
+
+    def _usable(self, thread: Thread, touch: Touch) -> list[tuple[Expression, Drawn]]:
+        found = []
+        for value in list(thread.opaque):
+            drawn = self._drawn_from(value)
+            if drawn is None or not self._only_adds(touch, drawn.variable):
+                continue
+            definition = value.leaf.definition
+            assert isinstance(definition, Assigned)
+            if self._is_fresh(Place(definition.block, definition.index), touch.reached.place):
+                found.append((value, drawn))
+        return found
+
+    def _drawn_from(self, value: Expression) -> Drawn | None:
+        if value not in self._drawn:
+            self._drawn[value] = self._draw(value)
+        return self._drawn[value]
+
+    def _draw(self, value: Expression) -> Drawn | None:
+        definition = value.leaf.definition
+        if value.width != 32 or not isinstance(definition, Assigned):
+            return None
+        return self._addition(Place(definition.block, definition.index))
+
+    def _addition(self, place: Place) -> Drawn | None:
+        """The counter that an instruction adds a positive constant to."""
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        adds = instruction.name in ("atom", "red") and "add" in instruction.parts
+        if not adds or space_of(instruction) != "shared" or instruction.parts[-1] not in ("u32", "s32"):
+            return None
+        evaluator, forms = self.questions.evaluator, self.questions.forms
+        step = forms.closed(evaluator.operand(instruction.operands[-1], place.block, place.index, 32)).known
+        (access,) = effect(instruction).accesses
+        footprints = self.races.addresses.footprints(place, access)
+        if step is None or not 0 < step < 1 << 16 or len(footprints) != 1:
+            return None
+        return Drawn(footprints[0].variable, footprints[0].offset, step)
+
+    def _only_adds(self, touch: Touch, variable: str) -> bool:
+        """Whether nothing but additions and loads touches a variable in the interval."""
+        for reached in touch.interval.reached:
+            if reached.access.kind == "read":
+                continue
+            for footprint in self.races.addresses.footprints(reached.place, reached.access):
+                if footprint.variable == variable and self._addition(reached.place) is None:
+                    return False
+        return True
+
+    def _is_fresh(self, atomic: Place, use: Place) -> bool:
+        """Whether every way back from the use meets the atomic before it meets a barrier or the entry."""
+        key = (atomic, use)
+        if key not in self._fresh:
+            self._fresh[key] = self._search(atomic, use)
+        return self._fresh[key]
+
+    def _search(self, atomic: Place, use: Place) -> bool:
+        todo = [(use.block, use.index)]
+        seen = set()
+        while todo:
+            number, end = todo.pop()
+            instructions = self.flow.blocks[number].instructions
+            met = False
+            for index in reversed(range(min(end, len(instructions)))):
+                if Place(number, index) == atomic:
+                    met = True
+                    break
+                if effect(instructions[index]).barrier == "block":
+                    return False
+            if met:
+                continue
+            if number == ENTRY:
+                return False
+            for before in self.flow.predecessors[number]:
+                if before not in seen:
+                    seen.add(before)
+                    todo.append((before, len(self.flow.blocks[before].instructions)))
+        return True

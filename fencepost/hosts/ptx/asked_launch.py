@@ -1,0 +1,26 @@
+"""What a user says about the launch of a kernel in PTX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fencepost.hosts.ptx.verdicts import KernelVerdict
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is said about the launch, for judging each step."""
+
+    block: tuple[int, int, int] | None = None
+    params: Mapping[str, int] | None = None
+    file: str = "<ptx>"
+    distinct_pointers: bool = False
+    """Whether parameters point to memory of their own, as if all were `__restrict__`."""
+
+    def judge(self, text: str, kernel: str) -> KernelVerdict:
+        """The verdict on one kernel of a text."""
+        # The judge takes a while to load; the options of a command do not need it.
+        from fencepost.hosts.ptx.checking import check_text
+
+        return check_text(text, self.block, self.params or {}, kernel, self.file)[0]

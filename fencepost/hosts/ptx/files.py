@@ -1,0 +1,212 @@
+"""A CUDA or PTX file, compiled and read, with what is said about how its kernels are launched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from fencepost.hosts.kernel_files import is_cuda, is_ptx
+from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.module import PtxError
+from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, compile_cuda
+from fencepost.hosts.ptx.verdicts import KernelVerdict
+from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.phases import begin_phase
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.unoptimized import Builds
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user says about a file where it does not say so itself."""
+
+    block: tuple[int, int, int] | None = None
+    params: Mapping[str, int] = field(default_factory=dict)
+    kernel: str | None = None
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    target: str = ""
+    distinct_pointers: bool = False
+    as_compiled: bool = False
+    """Whether the optimized code alone is judged, not the order of the source beside it."""
+
+    @property
+    def compilation(self) -> Compilation:
+        """How CUDA is to be compiled."""
+        template = (self.kernel,) if self.kernel and "<" in self.kernel else ()
+        return Compilation(self.target or DEFAULT_ARCHITECTURE, self.defines, self.includes, template)
+
+
+def is_thread_level(name: str, text: str) -> bool:
+    """Whether a file is judged thread by thread: CUDA and PTX."""
+    return is_ptx(name, text) or is_cuda(name, text)
+
+
+@dataclass(frozen=True)
+class PtxFile:
+    """A CUDA or PTX file: its PTX, and the kernels of it that are wanted."""
+
+    file: str
+    """As the user named it."""
+    ptx: Source
+    cuda: Source | None
+    """The CUDA file that the PTX was compiled from here."""
+    kernels: tuple[str, ...]
+    asked: Asked
+
+    @property
+    def source(self) -> Source:
+        """The file as it was read."""
+        return self.cuda or self.ptx
+
+    def parameter_names(self, kernel: str) -> tuple[str, ...]:
+        """What CUDA calls the parameters of a kernel."""
+        from fencepost.hosts.ptx.parameters import parameter_names
+
+        return parameter_names(self.cuda.text, kernel) if self.cuda is not None else ()
+
+    def launch(self, kernel: str) -> Launch:
+        """What the user says about the launch of a kernel."""
+        from fencepost.hosts.ptx.parameters import numbered, parameters_in
+
+        asked, names = self.asked, self.parameter_names(kernel)
+        params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
+        return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers)
+
+    def judged(self, verdict: KernelVerdict) -> JudgedPtx:
+        """A verdict with the texts that messages about it quote."""
+        names = self.parameter_names(verdict.kernel)
+        return JudgedPtx(self.source.name, verdict, self.ptx, self.cuda, names)
+
+    def with_ptx(self, text: str) -> PtxFile:
+        """The same file with changed PTX; a PTX file is then another text."""
+        return replace(self, ptx=Source(self.ptx.name, text))
+
+    def recompiled(self, text: str) -> PtxFile:
+        """The CUDA file with another text, compiled as this one was."""
+        cuda = Source(self.source.name, text)
+        return replace(self, cuda=cuda, ptx=_compiled(cuda, self.asked))
+
+    def builds(self) -> Builds:
+        """The builds that are judged: CUDA is also judged in the order of its source."""
+        from fencepost.hosts.ptx.unoptimized import Builds, builds_of
+
+        if self.cuda is None or self.asked.as_compiled:
+            return Builds(self.ptx)
+        begin_phase("compiling with NVRTC, without optimization")
+        return builds_of(self.ptx, self.cuda, self.asked.compilation)
+
+
+def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
+    """A CUDA or PTX file, compiled and read."""
+    cuda = None if is_ptx(name, source.text) else source
+    ptx = source if cuda is None else _compiled(cuda, asked)
+    return PtxFile(name, ptx, cuda, tuple(_wanted(source, ptx, asked.kernel)), asked)
+
+
+def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
+    """The kernels of a file, each with its verdict, or why it could not be judged."""
+    builds = file.builds()
+    launched = _launched(file) if file.asked.block is None else {}
+    for kernel in file.kernels:
+        begin_phase(f"checking {plain_name(kernel)}")
+        try:
+            block = launched.get(plain_name(kernel).partition("<")[0].rpartition(":")[2])
+            launch = file.launch(kernel)
+            for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
+                if block is not None:
+                    said = f"{verdict.holds_for}; the block is that of its launch"
+                    verdict = replace(verdict, holds_for=said)
+                yield file.judged(verdict)
+        except PtxError as error:
+            yield unread(error, file.ptx)
+            return
+        except FencepostError as error:
+            error.source = error.source or file.source
+            yield error
+
+
+def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
+    """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
+    from fencepost.hosts.ptx.launch_sites import launched_blocks
+
+    if file.cuda is not None:
+        return launched_blocks(file.cuda.text)
+    texts = []
+    for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', file.ptx.text, re.MULTILINE):
+        try:
+            texts.append(Path(match[1]).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return launched_blocks("\n".join(texts))
+
+
+def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:
+    """Does something with a file; PTX that cannot be read becomes an error that quotes its line."""
+    try:
+        return task()
+    except PtxError as error:
+        raise unread(error, file.ptx) from None
+    except FencepostError as error:
+        error.source = error.source or file.source
+        raise
+
+
+def unread(error: PtxError, ptx: Source) -> FencepostError:
+    """PTX that cannot be read, with the line that is to blame."""
+    said = str(error).removeprefix(f"{ptx.name}: ")
+    match = re.match(r"line (\d+), column (\d+): ", said)
+    if match is None:
+        return FencepostError(f"this PTX cannot be read: {said}", code="FP432", source=ptx)
+    line = int(match[1])
+    text = ptx.line(line)
+    column = min(int(match[2]), len(text) + 1)
+    span = Span(line, column, line, max(len(text), column) + 1)
+    return FencepostError(
+        f"this PTX cannot be read: {said[match.end() :]}", [Mark(span)], code="FP432", source=ptx
+    )
+
+
+def _compiled(cuda: Source, asked: Asked) -> Source:
+    """The PTX of a CUDA file."""
+    begin_phase("compiling with NVRTC")
+    return Source(f"{cuda.name} (PTX)", compile_cuda(cuda, asked.compilation).ptx)
+
+
+def _wanted(source: Source, ptx: Source, wanted: str | None) -> list[str]:
+    """The kernels to look at; those of a file, or the one that is named."""
+    from fencepost.did_you_mean import close
+    from fencepost.hosts.ptx.kernel_names import kernels_in, matches
+
+    every = kernels_in(ptx.text)
+    if not every:
+        template = re.search(r"template\s*<[^;{}]*__global__", source.text)
+        help_ = "name a kernel of a template with its arguments: --kernel 'reduce<256>'"
+        raise FencepostError(
+            "there is no kernel in this file",
+            code="FP102",
+            source=Source(source.name, ""),
+            notes=[
+                ("help", help_ if template else "a kernel is a function that says __global__ (.entry in PTX)")
+            ],
+        )
+    if wanted is None:
+        return list(every)
+    found = [each for each in every if matches(each, wanted)]
+    if not found:
+        names = [plain_name(each) for each in every]
+        notes = [("help", f"did you mean `{each}`?") for each in close(wanted, names)]
+        raise FencepostError(
+            f"there is no kernel {wanted} in {source.name}",
+            code="FP104",
+            notes=notes or [("help", f"there is {', '.join(names)}")],
+        )
+    return found

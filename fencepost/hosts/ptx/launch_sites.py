@@ -1,0 +1,139 @@
+"""The blocks that a CUDA file launches its kernels with, as far as its constants tell.
+
+`reduce<<<blocks, 256>>>`, `dim3 block(16, 16)`, `#define THREADS 128`: what these say is used where the user says
+nothing. A kernel that is launched with two different blocks, or with one that is computed at run time, has none.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Iterator, Mapping
+
+from fencepost.hosts.ptx.host_code import without_comments
+
+Block = tuple[int, int, int]
+MOST_THREADS = 1024
+_LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
+_CONSTANT = re.compile(
+    r"\b(?:const|constexpr|static|enum)\b[\w\s:]*?\b(\w+)\s*=\s*([^;,{}]+?)\s*[;,}]|\benum\s*\{\s*(\w+)\s*=\s*([^,}]+)"
+)
+_DIM3 = re.compile(
+    r"\bdim3\s+(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({]([^;]*?)[)}]\s*;|\bdim3\s+(\w+)\s*=\s*([^;]+);"
+)
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.FloorDiv: operator.floordiv,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+
+
+def launched_blocks(text: str) -> dict[str, Block]:
+    """The block of each kernel whose launches all name the same one."""
+    seen = without_comments(text)
+    constants = _constants(text, seen)
+    found: dict[str, set[Block | None]] = {}
+    for name, at, arguments in _launches(seen):
+        block = _block(arguments[1], seen[:at], constants) if len(arguments) > 1 else None
+        found.setdefault(name, set()).add(block)
+    result = {}
+    for name, blocks in found.items():
+        if len(blocks) == 1 and (only := blocks.pop()) is not None:
+            result[name] = only
+    return result
+
+
+def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:
+    for match in _LAUNCH.finditer(seen):
+        end = seen.find(">>>", match.end())
+        if end >= 0:
+            yield match[1], match.start(), _arguments(seen[match.end() : end])
+
+
+def _arguments(text: str) -> list[str]:
+    """The pieces of a list, commas in brackets not counted."""
+    pieces, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            pieces.append(text[start:at])
+            start = at + 1
+    return [piece.strip() for piece in [*pieces, text[start:]]]
+
+
+def _constants(text: str, seen: str) -> dict[str, int]:
+    """Macros and constants with one value in the whole file."""
+    written: dict[str, set[str]] = {}
+    for match in _DEFINE.finditer(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)):
+        written.setdefault(match[1], set()).add(match[2].strip())
+    for match in _CONSTANT.finditer(seen):
+        written.setdefault(match[1] or match[3], set()).add((match[2] or match[4]).strip())
+    found: dict[str, int] = {}
+    for _ in range(4):  # A constant may be made of others.
+        for name, values in written.items():
+            numbers = {number(value, found) for value in values}
+            if len(numbers) == 1 and (only := numbers.pop()) is not None:
+                found[name] = only
+    return found
+
+
+def number(text: str, constants: Mapping[str, int]) -> int | None:
+    """The value of an expression of constants; None if it has none."""
+    plain = re.sub(r"\(\s*(?:unsigned|int|size_t|unsigned int)\s*\)", "", text)
+    plain = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", plain).replace("/", "//")
+    try:
+        return _value(ast.parse(plain.strip(), mode="eval").body, constants)
+    except (SyntaxError, ValueError, ZeroDivisionError, KeyError):
+        return None
+
+
+def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    if isinstance(node, ast.Name):
+        return constants[node.id]
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        left, right = _value(node.left, constants), _value(node.right, constants)
+        if (
+            abs(left) < 1 << 32
+            and abs(right) < 1 << 32
+            and (not isinstance(node.op, ast.LShift) or right < 32)
+        ):
+            return int(_OPERATORS[type(node.op)](left, right))
+    raise ValueError("not a constant")
+
+
+def _block(text: str, before: str, constants: Mapping[str, int]) -> Block | None:
+    """A block from the second argument of a launch: a number, `dim3(…)`, or a variable that was made so."""
+    one = number(text, constants)
+    if one is not None:
+        return _checked([one])
+    made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
+    if made is not None:
+        return _sizes(made[1], constants)
+    if re.fullmatch(r"\w+", text) is None:
+        return None
+    variables = [each for each in _DIM3.finditer(before) if text in (each[1], each[3])]
+    assigned = re.search(rf"\b{text}\s*\.\s*[xyz]\s*=|(?<!dim3 )\b{text}\s*=(?!=)", before)
+    if variables and assigned is None:
+        last = variables[-1]
+        return _sizes(last[2] if last[1] else last[4], constants)
+    locals_ = re.findall(rf"\b(?:int|unsigned|size_t|auto)\s+{text}\s*=\s*([^;,]+)[;,]", before)
+    one = number(locals_[-1], constants) if len(set(locals_)) == 1 else None
+    return _checked([one]) if one is not None else None
+
+
+def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:
+    sizes = [number(each, constants) for each in _arguments(text)]
+    return _checked([each for each in sizes if each is not None]) if None not in sizes else None
+
+
+def _checked(sizes: list[int]) -> Block | None:
+    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
+    return (x, y, z) if min(x, y, z) > 0 and x * y * z <= MOST_THREADS else None

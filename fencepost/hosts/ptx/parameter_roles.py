@@ -1,0 +1,123 @@
+"""What the parameters of a kernel are for: memory, the layout of shared memory, or something else.
+
+A simulated launch has to make up values. A pointer gets memory of its own; a number that shared addresses are
+computed from (a stride, a mask, where a second array begins) must fit the block, whatever other numbers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fencepost.hosts.ptx.effects import destinations, effect
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.instructions import computes
+from fencepost.hosts.ptx.module import Address, Group, Instruction, Negated, Operand, Register, Symbol
+
+KEEPS_POINTER = {"mov": (1,), "cvta": (1,), "add": (1, 2), "sub": (1,), "mad": (3,), "selp": (1, 2)}
+"""Operands that a result may point into the same memory as, by opcode."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Parameters by their role, as `name` or `name+offset`."""
+
+    pointers: frozenset[str]
+    layout: frozenset[str]
+    """Numbers that addresses in shared memory depend on."""
+
+
+def registers_in(operand: Operand) -> Iterator[str]:
+    """The names of the registers in an operand."""
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Negated):
+        yield operand.register.name
+    elif isinstance(operand, Address):
+        yield from registers_in(operand.base)
+    elif isinstance(operand, Group):
+        for item in operand.items:
+            yield from registers_in(item)
+
+
+@lru_cache(maxsize=8)
+def roles_of(flow: Flow) -> Roles:
+    """The roles of a kernel's parameters."""
+    instructions = [each for number in flow.order for each in flow.blocks[number].instructions]
+    loaded: dict[str, set[str]] = {}
+    for each in instructions:
+        for register, key in _loaded_parameters(each):
+            loaded.setdefault(register, set()).add(key)
+    pointers = _pointers(instructions, loaded)
+    shared = [
+        name
+        for each in instructions
+        for access in effect(each).accesses
+        if not access.generic
+        for name in registers_in(access.address)
+    ]
+    keys = {key for name in _slice(instructions, shared) for key in loaded.get(name, ())}
+    return Roles(frozenset(pointers), frozenset(keys - pointers))
+
+
+def _loaded_parameters(instruction: Instruction) -> Iterator[tuple[str, str]]:
+    """The registers that parameters are loaded into, and which."""
+    if instruction.name != "ld" or "param" not in ".".join(instruction.parts):
+        return
+    address = next((each for each in instruction.operands if isinstance(each, Address)), None)
+    if address is None or not isinstance(address.base, Symbol):
+        return
+    targets = destinations(instruction)
+    size = int(instruction.parts[-1][1:]) // 8 if instruction.parts[-1][1:].isdigit() else 4
+    for at, target in enumerate(targets):
+        offset = address.offset + at * size
+        key = address.base.name if offset == 0 else f"{address.base.name}+{offset}"
+        for name in registers_in(target):
+            yield name, key
+
+
+def _pointers(instructions: list[Instruction], loaded: dict[str, set[str]]) -> set[str]:
+    """Parameters that are made into global addresses or, where none is, that memory is accessed through."""
+    may_be = {name: set(keys) for name, keys in loaded.items()}
+    changed = True
+    while changed:
+        changed = False
+        for each in instructions:
+            for at in KEEPS_POINTER.get(each.name, ()):
+                if at >= len(each.operands):
+                    continue
+                keys = {key for name in registers_in(each.operands[at]) for key in may_be.get(name, ())}
+                for target in registers_in(each.operands[0]):
+                    if not keys <= may_be.setdefault(target, set()):
+                        may_be[target] |= keys
+                        changed = True
+    converted: set[str] = set()
+    accessed: list[set[str]] = []
+    for each in instructions:
+        if each.name == "cvta" and "to" in each.parts:
+            for name in registers_in(each.operands[1]):
+                converted |= loaded.get(name, set()) or may_be.get(name, set())
+        for operand in each.operands:
+            if isinstance(operand, Address):
+                accessed += [may_be.get(name, set()) for name in registers_in(operand)]
+    return converted.union(*(keys for keys in accessed if not keys & converted))
+
+
+def _slice(instructions: list[Instruction], wanted: list[str]) -> set[str]:
+    """The registers that some registers are computed from."""
+    made: dict[str, set[str]] = {}
+    for each in instructions:
+        if computes(each):
+            sources = {name for operand in each.operands[1:] for name in registers_in(operand)}
+            for target in destinations(each):
+                for name in registers_in(target):
+                    made.setdefault(name, set()).update(sources)
+    found = set(wanted)
+    todo = list(found)
+    while todo:
+        for name in made.get(todo.pop(), ()):
+            if name not in found:
+                found.add(name)
+                todo.append(name)
+    return found

@@ -1,0 +1,95 @@
+"""A CUDA file judged in two builds: as it is compiled, and without optimization, in the order of the source.
+
+The optimizer may move a load behind a barrier and drop stores that nobody reads. A race that it hides so is a race of
+the source all the same, and the next compiler may show it. What is found without optimization is therefore an error,
+which says that the optimized build does not show it. A proof is for the code as compiled; if the other build is not
+decided, a note says so. Both builds share the time of one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.prove import SECONDS
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict
+from fencepost.ir.source import FencepostError, Source
+
+LEAST_SECONDS = 5.0
+"""What the unoptimized build gets in any case."""
+Block = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class Builds:
+    """The PTX of a CUDA file: as compiled and, if it is wanted and compiles, without optimization."""
+
+    compiled: Source
+    unoptimized: Source | None = None
+    note: str = ""
+    """Why there is no unoptimized build although one is wanted."""
+
+    def judge(self, kernel: str, block: Block, params: Mapping[str, int]) -> list[KernelVerdict]:
+        """The verdict on a kernel in both builds."""
+        begin = time.thread_time()
+        found = check_text(self.compiled.text, block, params, kernel, self.compiled.name)
+        left = max(SECONDS - (time.thread_time() - begin), LEAST_SECONDS)
+        if self.unoptimized is None:
+            return [with_note(each, self.note) for each in found]
+        return [self._both(each, block, params, left) for each in found]
+
+    def _both(
+        self, compiled: KernelVerdict, block: Block, params: Mapping[str, int], seconds: float
+    ) -> KernelVerdict:
+        """A race of the code as compiled is said alone: the other build has it too."""
+        assert self.unoptimized is not None
+        if compiled.verdict == "race":
+            return compiled
+        source = self.unoptimized
+        (unoptimized,) = check_text(source.text, block, params, compiled.kernel, source.name, seconds)
+        return together(compiled, unoptimized)
+
+
+def builds_of(compiled: Source, cuda: Source, how: Compilation) -> Builds:
+    """The build that there is of a CUDA file, and one without optimization."""
+    try:
+        ptx = compile_cuda(cuda, replace(how, optimized=False)).ptx
+    except FencepostError as error:
+        # Inline assembly may need constants that only the optimizer finds.
+        first = error.message.partition("\n")[0]
+        return Builds(compiled, note=f"the order of the source was not judged: without optimization, {first}")
+    return Builds(compiled, Source(f"{cuda.name} (PTX, unoptimized)", ptx))
+
+
+def together(compiled: KernelVerdict, unoptimized: KernelVerdict) -> KernelVerdict:
+    """One verdict from that on the code as compiled, which has no race, and that on the unoptimized build."""
+    more = "is not decided" if compiled.verdict == "undecided" else "does not show it"
+    hidden = tuple(
+        replace(each, build=f"unoptimized; the optimized one {more}") for each in unoptimized.findings
+    )
+    if unoptimized.verdict == "race":
+        return replace(compiled, verdict="race", findings=hidden, reasons=())
+    if unoptimized.verdict == "undecided":
+        why = f": {unoptimized.reasons[0]}" if unoptimized.reasons else ""
+        return with_note(compiled, f"the order of the source was not judged{why}")
+    if compiled.verdict == "undecided":
+        return with_note(compiled, f"in the order of the source it is proven for {unoptimized.holds_for}")
+    return replace(compiled, findings=(*compiled.findings, *_new(compiled.findings, hidden)))
+
+
+def _new(known: tuple[Finding, ...], hidden: tuple[Finding, ...]) -> list[Finding]:
+    """Warnings that the code as compiled does not have at the same lines."""
+    lines = {_lines(each) for each in known}
+    return [each for each in hidden if _lines(each) not in lines]
+
+
+def _lines(finding: Finding) -> frozenset[object]:
+    return frozenset(str(site) for site in (finding.first, finding.second))
+
+
+def with_note(verdict: KernelVerdict, note: str) -> KernelVerdict:
+    """The verdict with something to add."""
+    return replace(verdict, notes=(*verdict.notes, note)) if note else verdict

@@ -1,0 +1,104 @@
+"""Blocks that a kernel is likely launched with, where neither the user nor the kernel says.
+
+PTX seldom names the block, but its shared arrays were made for one: rows have a length, a block that is too large
+leaves an array, and one that is too small loads words that no thread has stored. Large blocks come first, so that the
+one that an array was made for is among those tried: with fewer threads, a barrier may not be needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import prod
+
+from fencepost.hosts.ptx.addresses import Addresses, Footprint
+from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.launch import Launch
+from fencepost.hosts.ptx.module import Module, Routine
+from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.values import sum_parts
+
+Block = tuple[int, int, int]
+MOST_BLOCKS = 3
+ONE_ROW = (1024, 256, 64, 512, 128, 32)
+ROWS = ((32, 32), (16, 16), (32, 8), (8, 8), (32, 16), (64, 4), (16, 8), (32, 4))
+LAYERS = ((8, 8, 4), (8, 8, 8), (16, 4, 4), (4, 4, 4), (32, 4, 2))
+TRIAL_SECONDS = 0.5
+
+
+def shown_block(block: Block) -> str:
+    """A block as people write it."""
+    return "x".join(map(str, block))
+
+
+def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) -> list[Block]:
+    """Up to three blocks that fit the kernel, large ones first."""
+    good: list[Block] = []
+    fair: list[Block] = []
+    for block in dict.fromkeys(_candidates(module, routine, flow, launch)):
+        if prod(block) > max(launch.largest):
+            continue
+        seen = _tried(module, routine, flow, launch, block)
+        if seen is None or not seen.outside:
+            (fair if seen is not None and seen.unwritten else good).append(block)
+        if len(good) == MOST_BLOCKS:
+            break
+    return (good or fair)[:MOST_BLOCKS]
+
+
+def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
+    if routine.largest_block is not None:
+        yield routine.largest_block
+    if launch.largest[2] > 1:
+        yield from LAYERS
+    elif launch.largest[1] > 1:
+        width = _row_length(module, routine, flow, launch)
+        fitting = [each for each in ROWS if width is None or each[0] == width]
+        if width is not None and width not in (each[0] for each in ROWS):
+            fitting = [(width, rows) for rows in (width, 8, 4, 1) if width * rows <= 1024]
+        yield from ((x, y, 1) for x, y in fitting)
+    else:
+        yield from ((x, 1, 1) for x in ONE_ROW)
+
+
+def _row_length(module: Module, routine: Routine, flow: Flow, launch: Launch) -> int | None:
+    """The largest power of two that fits the rows that threads of one `tid.y` access, by most addresses."""
+    evaluator = Evaluator(module, routine, flow, launch)
+    addresses = Addresses(evaluator, ClosedForms(evaluator))
+    lengths: Counter[int] = Counter()
+    for number in flow.order:
+        for index, instruction in enumerate(flow.blocks[number].instructions):
+            for access in effect(instruction).accesses:
+                try:
+                    footprints = addresses.footprints(Place(number, index), access)
+                except NotJudged:
+                    continue
+                lengths.update(length for each in footprints if (length := _length(each)))
+    if not lengths:
+        return None
+    most = lengths.most_common(1)[0][0]
+    return 1 << (most.bit_length() - 1)
+
+
+def _length(footprint: Footprint) -> int | None:
+    _, factors = sum_parts(footprint.offset)
+    along = {
+        atom.leaf.name: factor
+        for atom, factor in factors.items()
+        if atom.operation == "leaf" and atom.leaf.kind == "thread"
+    }
+    x, y = along.get("tid.x"), along.get("tid.y")
+    return y // x if x and y and 4 <= y // x <= 1024 else None
+
+
+def _tried(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> Seen | None:
+    """What a short run of the block shows; None if it cannot be simulated."""
+    setup = Setup(block, launch.parameters, prod(block), seconds=TRIAL_SECONDS)
+    try:
+        return simulate(module, routine, flow, setup)
+    except Unfaithful:
+        return None

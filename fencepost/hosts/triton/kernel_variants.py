@@ -1,0 +1,203 @@
+"""The kernels of a module with barriers put in, without reading and translating it again.
+
+The module that was stopped at membar is translated once. What others put in (membar, or fencepost's edits) is seen
+from the text that they leave (`text_difference`), put into the kernels at the same places, looked at, and taken out
+again. Where that is not certain to be what a translation of that text would be, there is no variant: whoever asks
+has the text read then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from fencepost.flow import build_flow
+from fencepost.hosts.triton.mlir.tree import Module, Operation
+from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.text_difference import ChangedModule, put_in
+from fencepost.hosts.triton.translate import Translation, translations
+from fencepost.hosts.triton.translate_operations import WARP_GROUP
+from fencepost.hosts.triton.write_back import PUT_IN, host_of
+from fencepost.ir import ops
+from fencepost.ir.graph import Graph
+from fencepost.ir.trace import CapturedTrace
+
+Kernels = tuple[Translation, ...]
+BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)
+GROUP_WAIT = "ttng.warp_group_dot_wait"
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a barrier can be put into a kernel: in front of one of its operations, or right behind it."""
+
+    op: ops.Operation
+    behind: bool = False
+
+    def put(self, barrier: ops.SharedMemoryBarrier) -> None:
+        """Put it there."""
+        assert self.op.graph is not None
+        (self.op.graph.insert_after if self.behind else self.op.graph.insert_before)(self.op, barrier)
+
+
+@dataclass(eq=False)
+class Stopped:
+    """A module that was stopped at membar, and its kernels, with waits for one warp group each (`local`)."""
+
+    module: Module
+    kernels: Kernels
+
+    @cached_property
+    def first(self) -> dict[Operation, ops.Operation]:
+        """What each operation of the module begins with in its kernel."""
+        found: dict[Operation, ops.Operation] = {}
+        for kernel in self.kernels:
+            for graph in kernel.trace.blocks:
+                for op in graph:
+                    host = host_of(op)
+                    if host is not None:
+                        found.setdefault(host, op)
+        return found
+
+    @cached_property
+    def runs(self) -> dict[Graph, float]:
+        """How often each block of the kernels runs, estimated."""
+        return {
+            block.graph: block.frequency
+            for kernel in self.kernels
+            for block in build_flow(kernel.trace).blocks
+        }
+
+    def barriers(self) -> dict[Operation | None, float]:
+        """How often barriers run that stand in the kernels now; those that were put in have no operation."""
+        found: dict[Operation | None, float] = {}
+        for graph, runs in self.runs.items():
+            for op in graph:
+                if isinstance(op, ops.SharedMemoryBarrier):
+                    host = op.host if isinstance(op.host, Operation) else None
+                    found[host] = found.get(host, 0.0) + runs
+        return found
+
+    @cached_property
+    def group_waits(self) -> list[Operation]:
+        """Waits of several warp groups, which end in a barrier unless they are marked."""
+        if not installed_release().group_waits_meet:
+            return []
+        return [
+            op
+            for kernel in self.kernels
+            if kernel.trace.waves > WARP_GROUP
+            for op in kernel.own
+            if op.name == GROUP_WAIT and not op.flag("warpGroupLocal") and op in self.first
+        ]
+
+    @cached_property
+    def can_vary(self) -> bool:
+        """Whether kernels with barriers in them are what a translation of the module with barriers would be.
+
+        Everything but branches has to say what it stands for.
+        """
+        if self.module.nested():
+            return False
+        every = (op for kernel in self.kernels for graph in kernel.trace.blocks for op in graph)
+        return all(isinstance(op, BRANCHES) or host_of(op) is not None for op in every)
+
+    def place_before(self, op: Operation) -> Place | None:
+        """Where a barrier in front of an operation of the module stands; None if no kernel has what follows it."""
+        block = op.block
+        rest = block.operations[block.operations.index(op) :] if block is not None else []
+        return next((Place(self.first[each]) for each in rest if each in self.first), None)
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Kernels]:
+        """The kernels, to put barriers into, which are taken out again; nobody gets them any more if that fails."""
+        before = [_state(kernel.trace) for kernel in self.kernels]
+        try:
+            yield self.kernels
+        finally:
+            for kernel in self.kernels:
+                for op in [*kernel.trace.preorder_walk()]:
+                    if isinstance(op, PUT_IN) and op.host is None:
+                        assert op.graph is not None
+                        op.graph.remove(op)
+            if [_state(kernel.trace) for kernel in self.kernels] != before:
+                stopped_at.cache_clear()
+                variant_of.cache_clear()
+
+
+def _state(trace: CapturedTrace) -> list[object]:
+    """Everything of a kernel that putting in barriers and stronger waits might change."""
+    return [(op, dict(op.counts)) if isinstance(op, PUT_IN) else op for graph in trace.blocks for op in graph]
+
+
+@lru_cache(maxsize=1)
+def stopped_at(module: Module) -> Stopped:
+    """The kernels of a module that was stopped at membar: translated once for all who ask."""
+    return Stopped(module, tuple(translations(module, local=True)))
+
+
+@dataclass(eq=False)
+class Variant:
+    """A module that others have put barriers into, as what that makes of the kernels."""
+
+    stopped: Stopped
+    places: dict[Operation, Place]
+    """Where the barriers are, by an operation that stands for each,"""
+    before: dict[Operation, Operation]
+    """and what of the module each of those that were put in stands in front of."""
+
+    @property
+    def runs(self) -> dict[Operation | None, float]:
+        """How often each barrier runs, estimated; those that were there before included."""
+        found = self.stopped.barriers()
+        for host, place in self.places.items():
+            assert place.op.graph is not None
+            found[host] = found.get(host, 0.0) + self.stopped.runs[place.op.graph]
+        return found
+
+    @contextmanager
+    def kernels(self) -> Iterator[Kernels]:
+        """The kernels with these barriers."""
+        made: list[ops.SharedMemoryBarrier] = []
+        try:
+            for host, place in self.places.items():
+                made.append(ops.SharedMemoryBarrier(host=host))
+                place.put(made[-1])
+            yield self.stopped.kernels
+        finally:
+            for barrier in made:
+                if barrier.graph is not None:
+                    barrier.graph.remove(barrier)
+
+
+@lru_cache(maxsize=2)
+def variant_of(module: Module) -> Variant | None:
+    """What a module is made of the one that it was changed from; None if that is not certain."""
+    if not isinstance(module, ChangedModule):
+        return None
+    stopped = stopped_at(module.base)
+    found = put_in(module.base, module.text) if stopped.can_vary else None
+    if found is None or not found.marked <= {*stopped.group_waits}:
+        return None
+    places: dict[Operation, Place] = {}
+    before: dict[Operation, Operation] = {}
+    for op in found.barriers:
+        place = stopped.place_before(op)
+        if place is None or _is_called(op):
+            return None
+        barrier = Operation("ttg.barrier", op.block, location_text=op.location_text, locations=op.locations)
+        places[barrier], before[barrier] = place, op
+    for wait in stopped.group_waits:
+        if wait not in found.marked:
+            places[wait] = Place(stopped.first[wait], behind=True)
+    return Variant(stopped, places, before)
+
+
+def _is_called(op: Operation) -> bool:
+    """Whether an operation is in a function that others call: what a call does depends on the barriers there."""
+    around = op.parent
+    while around is not None and not around.name.endswith(".func"):
+        around = around.parent
+    return around is None or around.string("sym_visibility") == "private"

@@ -1,0 +1,45 @@
+"""Launches in CUDA files and the blocks that they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.hosts.ptx.launch_sites import launched_blocks
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("k<<<n / 256, 256>>>(p);", {"k": (256, 1, 1)}),
+        ("k<<<dim3(1, 2), dim3(16, 16), 0, stream>>>(p);", {"k": (16, 16, 1)}),
+        ("#define T 128\nk<<<n, T>>>(p);", {"k": (128, 1, 1)}),
+        ("#define W 8\n#define T (W * W)\nvoid f() { k<<<n, T>>>(p); }", {"k": (64, 1, 1)}),
+        ("const int T = 64;\nvoid f() { k<<<n, 2 * T>>>(p); }", {"k": (128, 1, 1)}),
+        ("void f() { dim3 grid(n / 32); dim3 block(32, 8); k<<<grid, block>>>(p); }", {"k": (32, 8, 1)}),
+        ("void f() { dim3 block = dim3(8, 8, 4); k<<<g, block>>>(p); }", {"k": (8, 8, 4)}),
+        ("void f() { int threads = 512; k<<<g, threads>>>(p); }", {"k": (512, 1, 1)}),
+        ("void f() { reduce<float, 256><<<g, 256, 256 * sizeof(float)>>>(p); }", {"reduce": (256, 1, 1)}),
+        ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
+    ],
+)
+def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int, int]]) -> None:
+    assert launched_blocks(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f(int threads) { k<<<g, threads>>>(p); }",
+        "void f() { k<<<g, 128>>>(p); k<<<g, 256>>>(p); }",
+        "void f() { dim3 block(32, 8); block.x = n; k<<<g, block>>>(p); }",
+        "void f() { int threads = 512; if (n < 9) { int threads = 32; } k<<<g, threads>>>(p); }",
+        "#ifdef A\n#define T 32\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",
+        "// k<<<1, 64>>>(p);",
+        "void f() { k<<<g, 4096>>>(p); }",
+        "void f() { k<<<g, __import__('os')>>>(p); }",
+        "void f() { k<<<g, 1 << 99999999999>>>(p); }",
+        "k<<<",
+    ],
+)
+def test_what_is_computed_or_differs_names_none(text: str) -> None:
+    assert launched_blocks(text) == {}

@@ -1,0 +1,300 @@
+"""What is taken for granted about a launch that nothing is said about, and what is not."""
+
+from __future__ import annotations
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.parameter_roles import roles_of
+from fencepost.hosts.ptx.parse import parse
+from tests.hosts.ptx.kernels import kernel
+
+
+def verdict(body: str, block: int | tuple[int, int, int] | None = 128) -> KernelVerdict:
+    (found,) = check(kernel(body), block=block)
+    return found
+
+
+def said(found: KernelVerdict) -> str:
+    return " ".join(str(each) for each in found.reasons)
+
+
+# ---- the block
+
+OWN_WORD_IF_A_POWER_OF_TWO = """
+    mov.u32 %r10, %ntid.x;
+    add.s32 %r11, %r10, -1;
+    and.b32 %r12, %r1, %r11;
+    shl.b32 %r13, %r12, 2;
+    add.s32 %r14, %r4, %r13;
+    st.shared.u32 [%r14], %r1;
+"""
+
+
+def test_a_kernel_that_is_not_right_with_every_block_is_judged_with_usual_ones() -> None:
+    found = verdict(OWN_WORD_IF_A_POWER_OF_TWO, None)
+    assert found.verdict == "proven"
+    assert found.holds_for == "blocks of 64x1x1, 128x1x1, 256x1x1 threads; every value of the parameters"
+
+
+def test_blocks_that_leave_the_array_are_not_tried() -> None:
+    # The array has 256 words, so that blocks of 512 and 1024 threads are not meant.
+    found = verdict(OWN_WORD_IF_A_POWER_OF_TWO, None)
+    assert "512" not in found.holds_for
+
+
+def test_blocks_that_disagree_are_not_decided() -> None:
+    body = (
+        "and.b32 %r12, %r1, 127; shl.b32 %r13, %r12, 2; add.s32 %r14, %r4, %r13; st.shared.u32 [%r14], %r1;"
+    )
+    found = verdict(body, None)
+    assert found.verdict == "undecided"
+    assert "there is a race with blocks of 1024x1x1, 256x1x1 threads" in said(found)
+    assert "there is no race with blocks of 64x1x1 threads" in said(found)
+
+
+def test_a_race_with_every_usual_block_is_a_race() -> None:
+    found = verdict("st.shared.u32 [%r4], %r1;", None)
+    assert found.verdict == "race"
+    assert found.holds_for.startswith("blocks of ")
+
+
+def test_rows_are_as_long_as_the_array_says() -> None:
+    # s[tid.y][tid.x] with rows of 16 words: 32 threads in a row would share words, and no one launches them.
+    body = """
+    mov.u32 %r20, %tid.y;
+    shl.b32 %r21, %r20, 6;
+    add.s32 %r22, %r5, %r21;
+    st.shared.u32 [%r22], %r1;
+    """
+    found = verdict(body, None)
+    assert found.verdict == "proven"
+    assert "16x16x1" in found.holds_for
+    assert "32x" not in found.holds_for
+
+
+def test_a_block_that_loads_what_none_of_its_threads_stored_is_not_meant() -> None:
+    # Thread t loads the word of thread t + 128: made for 256 threads. With fewer, no barrier would be needed.
+    body = """
+    st.shared.u32 [%r5], %r1;
+    {barrier}
+    setp.ge.u32 %p1, %r1, 128;
+    @%p1 bra $end;
+    ld.shared.u32 %r8, [%r5+512];
+$end:
+    """
+    assert verdict(body.format(barrier=""), None).verdict == "race"
+    found = verdict(body.format(barrier="bar.sync 0;"), None)
+    assert (found.verdict, found.findings) == ("proven", ())
+
+
+# ---- parameters
+
+SCAN = """
+    add.s32 %r10, %r2, -1;
+    and.b32 %r11, %r1, %r10;
+    shl.b32 %r12, %r1, 1;
+    sub.s32 %r13, %r12, %r11;
+    shl.b32 %r14, %r13, 2;
+    add.s32 %r15, %r4, %r14;
+    st.shared.u32 [%r15], %r1;
+"""
+"""s[2 * tid - (tid & (n - 1))]: two halves next to each other, if n is a power of two."""
+
+
+def test_a_mask_is_taken_as_one_of_a_power_of_two_and_the_verdict_says_so() -> None:
+    found = verdict(SCAN)
+    assert found.verdict == "proven"
+    assert found.holds_for == "blocks of 128x1x1 threads; if k_param_1 is a power of two"
+
+
+def test_a_stride_is_taken_as_long_as_a_row_and_the_verdict_says_so() -> None:
+    body = """
+    mov.u32 %r20, %tid.y;
+    mad.lo.s32 %r21, %r20, %r2, %r1;
+    shl.b32 %r22, %r21, 2;
+    add.s32 %r23, %r4, %r22;
+    st.shared.u32 [%r23], %r1;
+    """
+    found = verdict(body, (16, 8, 1))
+    assert (found.verdict, found.findings) == ("proven", ())
+    assert found.holds_for == "blocks of 16x8x1 threads; if k_param_1 >= 16"
+
+
+def test_nothing_is_taken_for_granted_about_a_value_that_is_given() -> None:
+    (found,) = check(kernel(SCAN), block=128, params={"k_param_1": 3})
+    assert found.verdict != "proven"
+
+
+def test_a_number_of_64_bits_is_no_pointer() -> None:
+    text = """
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .visible .entry k(.param .u64 p, .param .u64 n, .param .u32 stride)
+    {
+    .reg .pred %p<3>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    .shared .align 4 .b8 s[1024];
+    ld.param.u64 %rd1, [p];
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.param.u64 %rd3, [n];
+    ld.param.u32 %r1, [stride];
+    mov.u32 %r2, %tid.x;
+    cvt.u64.u32 %rd4, %r2;
+    setp.ge.u64 %p1, %rd4, %rd3;
+    @%p1 bra $end;
+    ld.global.u32 %r3, [%rd2];
+    mul.lo.s32 %r4, %r2, %r1;
+    mov.u32 %r5, s;
+    add.s32 %r6, %r5, %r4;
+    st.shared.u32 [%r6], %r3;
+    $end:
+    ret;
+    }
+    """
+    roles = roles_of(Flow(parse(text).kernels[0]))
+    assert (set(roles.pointers), set(roles.layout)) == ({"p"}, {"stride"})
+
+
+# ---- data
+
+SCATTER = """
+    ld.param.u64 %rd1, [k_param_0];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r10, [%rd3];
+    shl.b32 %r11, %r10, 2;
+    add.s32 %r12, %r4, %r11;
+"""
+
+
+def test_a_scatter_by_data_is_not_called_a_race() -> None:
+    # The data may be a permutation.
+    found = verdict(SCATTER + "st.shared.u32 [%r12], %r1;")
+    assert found.verdict == "undecided"
+    assert "if data that are loaded let them" in said(found)
+
+
+def test_an_update_in_place_by_data_is_one() -> None:
+    found = verdict(
+        SCATTER + "ld.shared.u32 %r13, [%r12]; add.s32 %r14, %r13, 1; st.shared.u32 [%r12], %r14;"
+    )
+    assert found.verdict == "race"
+
+
+def test_a_load_by_data_beside_a_store_is_one() -> None:
+    found = verdict("st.shared.u32 [%r5], %r1;" + SCATTER + "ld.shared.u32 %r13, [%r12];")
+    assert found.verdict == "race"
+
+
+# ---- counters
+
+DRAWN = """
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra $ready;
+    st.shared.u32 [s], 0;
+$ready:
+    bar.sync 0;
+    atom.shared.add.u32 %r10, [s], {step};
+    {between}
+    shl.b32 %r11, %r10, 2;
+    add.s32 %r12, %r4, %r11;
+    st.shared.u32 [%r12+{offset}], %r1;
+"""
+
+
+def test_numbers_from_a_counter_are_places_of_their_own() -> None:
+    text = kernel(DRAWN.format(step=1, between="", offset=0)).replace("[s]", "[c]")
+    (found,) = check(
+        text.replace(".shared .align 4", ".shared .align 4 .u32 c;\n    .shared .align 4"), block=128
+    )
+    assert (found.verdict, found.findings) == ("proven", ())
+
+
+def test_a_counter_that_is_not_moved_on_gives_nothing() -> None:
+    text = kernel(DRAWN.format(step=0, between="", offset=0)).replace("[s]", "[c]")
+    (found,) = check(
+        text.replace(".shared .align 4", ".shared .align 4 .u32 c;\n    .shared .align 4"), block=128
+    )
+    assert found.verdict != "proven"
+
+
+def test_numbers_that_are_drawn_again_after_the_counter_was_set_back_are_not_distinct() -> None:
+    # A number from before the barrier and one from after it may be equal: the counter was set in between.
+    again = """
+    bar.sync 0;
+    st.shared.u32 [c], 0;
+    bar.sync 0;
+    setp.lt.u32 %p2, %r1, 64;
+    @%p2 bra $old;
+    atom.shared.add.u32 %r10, [c], 1;
+$old:
+    """
+    text = kernel(DRAWN.format(step=1, between=again, offset=0)).replace("[s]", "[c]")
+    (found,) = check(
+        text.replace(".shared .align 4", ".shared .align 4 .u32 c;\n    .shared .align 4"), block=128
+    )
+    assert found.verdict != "proven"
+
+
+def test_a_counter_that_something_else_writes_gives_nothing() -> None:
+    text = kernel(DRAWN.format(step=1, between="st.shared.u32 [c], 7;", offset=0)).replace("[s]", "[c]")
+    (found,) = check(
+        text.replace(".shared .align 4", ".shared .align 4 .u32 c;\n    .shared .align 4"), block=128
+    )
+    assert found.verdict != "proven"
+
+
+# ---- comparisons
+
+
+def test_a_bound_that_moves_with_the_thread_is_uniform() -> None:
+    # for (i = tid; i < tid + n; i += 8) __syncthreads();
+    body = """
+    add.s32 %r10, %r1, %r2;
+    mov.u32 %r11, %r1;
+$loop:
+    setp.ge.s32 %p1, %r11, %r10;
+    @%p1 bra $done;
+    bar.sync 0;
+    add.s32 %r11, %r11, 8;
+    bra $loop;
+$done:
+    st.shared.u32 [%r5], %r1;
+    """
+    assert verdict(body).verdict == "proven"
+
+
+def test_a_bound_that_does_not_is_not() -> None:
+    body = """
+    mov.u32 %r11, %r1;
+$loop:
+    setp.ge.s32 %p1, %r11, %r2;
+    @%p1 bra $done;
+    bar.sync 0;
+    add.s32 %r11, %r11, 8;
+    bra $loop;
+$done:
+    st.shared.u32 [%r5], %r1;
+    """
+    assert verdict(body).verdict == "race"
+
+
+# ---- masks
+
+
+def test_a_mask_bounds_what_data_can_name() -> None:
+    # Every thread has a column of its own, the data name the row: s[row][tid] with rows of 32 words.
+    body = (
+        SCATTER
+        + """
+    bmsk.clamp.b32 %r13, 0, 3;
+    and.b32 %r14, %r10, %r13;
+    shl.b32 %r15, %r14, 7;
+    add.s32 %r16, %r5, %r15;
+    st.shared.u32 [%r16], %r1;
+    """
+    )
+    assert verdict(body, 32).verdict == "proven"
+    assert verdict(body, 64).verdict != "proven"
