@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-ARCHITECTURE = "sm_90"
+ARCHITECTURE = "sm_90a"
 TOGETHER = 8
 """Race detectors that run at a time."""
 SECONDS = 60
