@@ -68,6 +68,8 @@ class Evaluator:
         self.parameters = {parameter.name for parameter in routine.parameters}
         self.loads: dict[Expression, Expression] = {}
         """For the result of a load that other threads see alike: its address."""
+        self.unlike: set[tuple[int, int]] = set()
+        """Loads, by block and position, that another thread's atomic may meet: threads may get different values."""
         self._known: dict[Definition, Expression] = {}
         self._local: dict[int, Expression] = {}
         self._guards: dict[int, Expression] = {}
@@ -295,7 +297,8 @@ class Evaluator:
         name = unfollowed_name(instruction, definition)
         leaf = values.leaf(Leaf("opaque", name, definition.block, "thread", definition), width)
         private = space == "local" or (space is None and self.local_names)
-        if "volatile" not in instruction.parts and "relaxed" not in instruction.parts and not private:
+        changing = bool({"volatile", "relaxed"} & set(instruction.parts))
+        if not (changing or private or (definition.block, definition.index) in self.unlike):
             self.loads[leaf] = where
         return leaf
 

@@ -55,6 +55,7 @@ class Prover:
         self, module: Module, routine: Routine, flow: Flow, launch: Launch, seconds: float = SECONDS
     ) -> None:
         self.flow = flow
+        self.given = (module, routine, flow, launch, seconds)
         self.evaluator = Evaluator(module, routine, flow, launch)
         self.forms = ClosedForms(self.evaluator)
         self.uniformity = Uniformity(self.evaluator, self.forms)
@@ -89,7 +90,30 @@ class Prover:
             self._prove(proof)
         except NotJudged as refusal:
             proof.refused.append(refusal)
+        unlike = self._loads_beside_atomics(proof)
+        if proof.complete and not unlike <= self.evaluator.unlike:
+            # The proof has taken such loads as giving all threads the same value.
+            again = Prover(*self.given)
+            again.evaluator.unlike = unlike | self.evaluator.unlike
+            return again.prove()
         return proof
+
+    def _loads_beside_atomics(self, proof: Proof) -> set[tuple[int, int]]:
+        """Loads of shared memory that another thread's atomic may meet; all, where not every pair was asked about."""
+        found = {
+            (each.reached.place.block, each.reached.place.index)
+            for pair in proof.weak
+            if "atomic" in (pair.first.kind, pair.second.kind)
+            for each in (pair.first, pair.second)
+            if each.kind == "read"
+        }
+        if found and len(proof.weak) > ENOUGH:
+            return {
+                (place.block, place.index)
+                for place, instruction in places(self.flow)
+                if any(each.kind == "read" for each in effect(instruction).accesses)
+            }
+        return found
 
     def _prove(self, proof: Proof) -> None:
         for place, kind in self.barriers.items():

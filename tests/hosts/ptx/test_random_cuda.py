@@ -82,6 +82,21 @@ __global__ void k(int *out, int n) {
 """Four copies of the body make one iteration; with n = 5, thread 59 reads what thread 0 writes."""
 
 
+LOAD_BESIDE_AN_ATOMIC = """
+__global__ void k(int *out, int n) {
+    __shared__ int c;
+    int t = threadIdx.x;
+    if (t == 0) c = 0;
+    __syncthreads();
+    if (t == 40) atomicAdd(&c, 1);
+    int x = c;
+    if (x == n) __syncthreads();
+    out[t] = x;
+}
+"""
+"""Threads may load the counter before or after it is incremented, and part at the barrier."""
+
+
 def judged(text: str, block: int, n: int | None) -> KernelVerdict:
     """The verdict on a kernel, for one value of `n` or for all."""
     params = {} if n is None else {"1": n}
@@ -91,6 +106,10 @@ def judged(text: str, block: int, n: int | None) -> KernelVerdict:
 
 def test_a_race_of_one_instruction_is_found_behind_many_within_the_warp() -> None:
     assert judged(MANY_WEAK_MEETINGS, 32, 8).verdict == "race"
+
+
+def test_loads_beside_an_atomic_may_differ() -> None:
+    assert judged(LOAD_BESIDE_AN_ATOMIC, 64, None).verdict != "proven"
 
 
 def test_the_first_iteration_counts_where_there_is_no_second() -> None:
