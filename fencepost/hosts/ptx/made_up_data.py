@@ -15,9 +15,8 @@ from fencepost.hosts.ptx.effects import destinations, effect
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import Instruction
+from fencepost.hosts.ptx.module import Instruction, registers_in
 from fencepost.hosts.ptx.observed import Conflict
-from fencepost.hosts.ptx.parameter_roles import registers_in
 
 
 @lru_cache(maxsize=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from fencepost.hosts.ptx.verdicts import Site
@@ -182,3 +183,16 @@ WIDTHS = {"pred": 1, "8": 8, "16": 16, "16x2": 32, "32": 32, "32x2": 64, "64": 6
 def width_of(type_name: str) -> int:
     """The number of bits of a type such as `u32`, `b64`, `pred` or `f16x2`."""
     return WIDTHS.get(type_name.lstrip("bfsu") if type_name != "pred" else type_name, 0)
+
+
+def registers_in(operand: Operand) -> Iterator[str]:
+    """The names of the registers in an operand."""
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Negated):
+        yield operand.register.name
+    elif isinstance(operand, Address):
+        yield from registers_in(operand.base)
+    elif isinstance(operand, Group):
+        for item in operand.items:
+            yield from registers_in(item)

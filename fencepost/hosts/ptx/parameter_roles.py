@@ -13,7 +13,12 @@ from functools import lru_cache
 from fencepost.hosts.ptx.effects import destinations, effect
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes
-from fencepost.hosts.ptx.module import Address, Group, Instruction, Negated, Operand, Register, Symbol
+from fencepost.hosts.ptx.module import (
+    Address,
+    Instruction,
+    Symbol,
+    registers_in,
+)
 
 KEEPS_POINTER = {"mov": (1,), "cvta": (1,), "add": (1, 2), "sub": (1,), "mad": (3,), "selp": (1, 2)}
 """Operands that a result may point into the same memory as, by opcode."""
@@ -26,19 +31,6 @@ class Roles:
     pointers: frozenset[str]
     layout: frozenset[str]
     """Numbers that addresses in shared memory depend on."""
-
-
-def registers_in(operand: Operand) -> Iterator[str]:
-    """The names of the registers in an operand."""
-    if isinstance(operand, Register):
-        yield operand.name
-    elif isinstance(operand, Negated):
-        yield operand.register.name
-    elif isinstance(operand, Address):
-        yield from registers_in(operand.base)
-    elif isinstance(operand, Group):
-        for item in operand.items:
-            yield from registers_in(item)
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,7 @@ barriers and, for shuffles and votes, until the other threads of its warp are th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -49,6 +49,7 @@ from fencepost.hosts.ptx.module import (
     Routine,
     Special,
     Symbol,
+    registers_in,
     width_of,
 )
 from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
@@ -153,19 +154,7 @@ def _reads(instruction: Instruction) -> set[str | None]:
 def _sources(instruction: Instruction) -> set[str]:
     """The registers whose values matter to a result; the address of a load does, as its data may be made up."""
     skip = 1 if destinations(instruction) else 0
-    return {name for operand in instruction.operands[skip:] for name in _names(operand)}
-
-
-def _names(operand: Operand) -> Iterator[str]:
-    if isinstance(operand, Register):
-        yield operand.name
-    elif isinstance(operand, Negated):
-        yield operand.register.name
-    elif isinstance(operand, Address):
-        yield from _names(operand.base)
-    elif isinstance(operand, Group):
-        for item in operand.items:
-            yield from _names(item)
+    return {name for operand in instruction.operands[skip:] for name in registers_in(operand)}
 
 
 def _simulated(instruction: Instruction) -> bool:
@@ -269,7 +258,7 @@ class Simulation:
                 raise Unfaithful("a branch depends on a result that is not simulated")
             for instruction in block.instructions:
                 for access in effect(instruction).accesses:
-                    if not access.generic and set(_names(access.address)) & tainted:
+                    if not access.generic and set(registers_in(access.address)) & tainted:
                         raise Unfaithful("an address depends on a result that is not simulated")
 
     def _step(self, running: Threads) -> None:

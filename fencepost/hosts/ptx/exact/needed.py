@@ -9,26 +9,21 @@ from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
 from fencepost.hosts.ptx.exact.forms import Form, Harmless, Refused, form_of, operands_of
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import Address, Group, Instruction, Negated, Operand, Register, Symbol
-
-
-def registers(operand: Operand) -> Iterator[str]:
-    """The registers in an operand."""
-    if isinstance(operand, Register):
-        yield operand.name
-    elif isinstance(operand, Negated):
-        yield operand.register.name
-    elif isinstance(operand, Address):
-        yield from registers(operand.base)
-    elif isinstance(operand, Group):
-        for item in operand.items:
-            yield from registers(item)
+from fencepost.hosts.ptx.module import (
+    Address,
+    Group,
+    Instruction,
+    Operand,
+    Register,
+    Symbol,
+    registers_in,
+)
 
 
 def sources(instruction: Instruction) -> set[str]:
     """The registers that an instruction reads, its predicate included."""
     skip = 1 if destinations(instruction) else 0
-    found = {name for operand in instruction.operands[skip:] for name in registers(operand)}
+    found = {name for operand in instruction.operands[skip:] for name in registers_in(operand)}
     return found | ({instruction.guard.name} if instruction.guard is not None else set())
 
 
@@ -63,7 +58,7 @@ class Needed:
         for number in self.flow.order:
             for index, instruction in enumerate(self.flow.blocks[number].instructions):
                 for target in destinations(instruction):
-                    for name in registers(target):
+                    for name in registers_in(target):
                         self._definitions.setdefault(name, []).append(Place(number, index))
         for number in self.flow.order:
             for index, instruction in enumerate(self.flow.blocks[number].instructions):
@@ -93,7 +88,7 @@ class Needed:
         self.places.add(place)
         self.relevant.add(place.block)
         for operand in roots:
-            self._want(registers(operand))
+            self._want(registers_in(operand))
         if instruction.guard is not None:
             self._want([instruction.guard.name])
         self._take_as_is(place.block)
@@ -154,4 +149,4 @@ class Needed:
         elif space == "shared" or (space is None and self.shared_pointers):
             self.loads_shared = True
         if space == "local" or self.values:
-            self._want(registers(address))
+            self._want(registers_in(address))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact.forms import Mbarrier
-from fencepost.hosts.ptx.exact.needed import Needed, registers, sources
+from fencepost.hosts.ptx.exact.needed import Needed, sources
 from fencepost.hosts.ptx.flow import Flow, Loop
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import registers_in
 
 
 def is_wait(needed: Needed, place: Place) -> bool:
@@ -41,7 +42,7 @@ def _carries(flow: Flow, needed: Needed, loop: Loop) -> bool:
         name
         for place in _inside(flow, loop)
         for target in destinations(flow.blocks[place.block].instructions[place.index])
-        for name in registers(target)
+        for name in registers_in(target)
     }
     position = {block: flow.position[block] for block in loop.blocks}
     done: set[str] = set()
@@ -49,18 +50,18 @@ def _carries(flow: Flow, needed: Needed, loop: Loop) -> bool:
         instruction = flow.blocks[place.block].instructions[place.index]
         if place in needed.places and (sources(instruction) & assigned) - done:
             return True
-        done |= {name for target in destinations(instruction) for name in registers(target)}
+        done |= {name for target in destinations(instruction) for name in registers_in(target)}
     return False
 
 
 def _goes_round_by(flow: Flow, loop: Loop, place: Place) -> bool:
     """Whether the loop is left, or not, by what the wait gave."""
     form = flow.blocks[place.block].instructions[place.index]
-    known = {name for target in destinations(form) for name in registers(target)}
+    known = {name for target in destinations(form) for name in registers_in(target)}
     for each in _inside(flow, loop):
         instruction = flow.blocks[each.block].instructions[each.index]
         if sources(instruction) & known:
-            known |= {name for target in destinations(instruction) for name in registers(target)}
+            known |= {name for target in destinations(instruction) for name in registers_in(target)}
     for block in loop.blocks:
         leaves = any(following not in loop for following in flow.successors[block])
         guard = flow.blocks[block].guard
