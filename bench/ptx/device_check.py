@@ -176,7 +176,7 @@ def _manifest(folder: Path) -> list[Record]:
 
 def _racecheck(folder: Path, record: Record, left: float) -> Record:
     """One kernel under compute-sanitizer."""
-    detector = ["compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "all"]
+    detector = ["compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "analysis"]
     command = [*detector, sys.executable, __file__, "one", str(folder), "--only", record["name"]]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=min(SECONDS, left), check=False)
