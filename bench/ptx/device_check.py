@@ -128,7 +128,7 @@ def run(folder: Path, out: Path, only: str, seconds: float, earlier: Path | None
     """
     end = time.monotonic() + seconds
     known = json.loads(earlier.read_text(encoding="utf-8")) if earlier else []
-    done = {each["name"]: each for each in known if each["said"] != "not run"}
+    done: dict[str, Record] = {each["name"]: each for each in known if each["said"] != "not run"}
     records = sorted(
         (each for each in _manifest(folder) if only in each["name"]),
         key=lambda each: (

@@ -98,4 +98,7 @@ def test_an_audit_of_waves_that_lose_step_reports_the_hang() -> None:
     assert "redundant barriers were not looked for: " in told
     assert "waves 4 to 7 meet 1 barrier more than waves 0 to 3" in told
     line = line_of(text, "amdg.cond_barrier")
-    assert f"the workgroup barrier on line {line} belongs outside its conditional, where all waves run it" in told
+    assert (
+        f"the workgroup barrier on line {line} belongs outside its conditional, where all waves run it"
+        in told
+    )
