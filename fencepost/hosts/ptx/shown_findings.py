@@ -87,6 +87,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
     if source is not judged.ptx:
         both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
         notes.append(("ptx", " and ".join(both)))
+        if any(line_of(judged, site) is None for site in sites):
+            notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
     if finding.build:
