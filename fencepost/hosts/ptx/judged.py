@@ -23,6 +23,8 @@ class JudgedPtx:
     """The CUDA file that the PTX was compiled from here."""
     parameters: tuple[str, ...] = ()
     """What CUDA calls the parameters."""
+    as_ptx: bool = False
+    """Whether PTX is quoted as it is, whatever its line tables name."""
 
     @property
     def name(self) -> str:
@@ -44,6 +46,8 @@ class JudgedPtx:
         """The text that messages quote: the CUDA file, if line tables name one that can be read, or else the PTX."""
         if self.cuda is not None:
             return self.cuda
+        if self.as_ptx:
+            return self.ptx
         files = {site.source_file for each in self.verdict.findings for site in (each.first, each.second)}
         if len(files) == 1 and (name := files.pop()):
             text = _read(name)

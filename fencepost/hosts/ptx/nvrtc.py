@@ -25,6 +25,7 @@ DEFAULT_ARCHITECTURE = "sm_80"
 _ERROR = re.compile(
     r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error: (?P<text>.*)$", re.MULTILINE
 )
+_HIP = re.compile(r"#\s*include\s*[<\"]hip/")
 _ARCHITECTURE = re.compile(r"sm_(\d+[af]?)")
 
 
@@ -186,9 +187,11 @@ def _failure(source: Source, log: str, left_out: Sequence[str]) -> FencepostErro
         notes.append(("note", f"{len(found) - MOST_ERRORS} more errors"))
     if left_out:
         notes.append(("note", f"functions of the host are left out: {', '.join(left_out)}"))
-    if "cannot open source file" in log:
+    if "cannot open source file" in log and not _HIP.search(source.text):
         notes.append(("help", "--include FOLDER says where headers are"))
     help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
+    if _HIP.search(source.text):
+        help_ = "this is HIP, which is not read: write down what it does to shared memory, in text form (.fp)"
     return FencepostError(
         f"this does not compile: {found[0]['text']}",
         marks,

@@ -176,18 +176,20 @@ def _called(judged: JudgedPtx, name: str) -> str:
 
 def _doing(judged: JudgedPtx, finding: Finding, site: Site, thread: Thread) -> str:
     """What a thread does at a place."""
-    opcode = (
-        site.instruction.split(" ")[0]
-        if not site.instruction.startswith("@")
-        else site.instruction.split()[1]
-    )
-    verb = next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
-    if ".global.shared" in opcode:
-        verb = "reads"
-    if finding.code in ("FP002", "FP006") and opcode.startswith("cp."):
+    verb = verb_of(site)
+    if finding.code in ("FP002", "FP006") and verb == "copies into":
         verb = "copies, and arrives on the mbarrier at"
     what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
     return f"thread ({', '.join(map(str, thread))}) {verb}{what}{_called_from(judged, site)}"
+
+
+def verb_of(site: Site) -> str:
+    """What an instruction does to shared memory, in a word or two."""
+    words = site.instruction.split()
+    opcode = words[1] if words[0].startswith("@") else words[0]
+    if ".global.shared" in opcode:
+        return "reads"
+    return next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
 
 
 def _called_from(judged: JudgedPtx, site: Site) -> str:
