@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.words import plural
 
 HANGS = ("FP002", "FP003", "FP006")
 """The codes of what lets a wave wait for ever."""
@@ -48,7 +49,18 @@ class KernelAudit:
         """What follows the title: redundant barriers, notes, and what is wrong."""
         lines = [f"  redundant: {place}" for place in self.redundant]
         lines += [f"  {note}" for note in notes]
-        return lines + [render(each).plain for each in (*self.races, *more)]
+        return lines + [render(each).plain for each in (*_by_fix(self.races), *more)]
+
+
+def _by_fix(found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+    """One message for each fix, and what hangs first: races of waves that are out of step follow from it."""
+    groups: dict[object, list[Diagnostic]] = {}
+    for each in sorted(found, key=lambda each: each.code not in HANGS):
+        fix = dict(each.notes).get("fix")
+        groups.setdefault((each.code, fix) if fix else id(each), []).append(each)
+    for first, *others in groups.values():
+        said = f"the same fix settles {plural(len(others), 'more finding')}"
+        yield replace(first, notes=(*first.notes, ("also", said))) if others else first
 
 
 def barrier_runs(trace: CapturedTrace) -> list[float]:
