@@ -42,8 +42,9 @@ class KernelAudit:
     def counts(self) -> str:
         """How many barriers there are, and what is wrong."""
         hangs = sum(race.code in HANGS for race in self.races)
-        found = f"{self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races) - hangs} races"
-        return found + (f", {hangs} hang{'s' if hangs > 1 else ''}" if hangs else "")
+        races = plural(len(self.races) - hangs, "race")
+        found = f"{plural(self.barriers, 'barrier')}, {len(self.redundant)} redundant, {races}"
+        return found + (f", {plural(hangs, 'hang')}" if hangs else "")
 
     def lines(self, notes: Iterable[str] = (), more: Iterable[Diagnostic] = ()) -> list[str]:
         """What follows the title: redundant barriers, notes, and what is wrong."""
