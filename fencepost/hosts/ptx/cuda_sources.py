@@ -51,7 +51,9 @@ class CudaSources:
         return self._missing(log) or self._declarations(log) or self._libraries(log)
 
     def _missing(self, log: str) -> bool:
-        found = [each for each in dict.fromkeys(_MISSING.findall(log)) if each not in self.headers]
+        names = dict.fromkeys(_MISSING.findall(log))
+        # HIP looks like CUDA without its headers, and is not.
+        found = [each for each in names if each not in self.headers and not each.startswith("hip/")]
         self.headers |= dict.fromkeys(found, EMPTY)
         self.missing += found
         return bool(found)

@@ -127,7 +127,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(plain_name(kernel).partition("<")[0].rpartition(":")[2])
+            block = launched.get(_function_name(kernel))
             launch = file.launch(kernel)
             for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
                 if block is not None:
@@ -145,6 +145,17 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
 def _missing(file: PtxFile) -> list[str]:
     """That headers were not found: a kernel that needed them would not have compiled."""
     return [f"not found, and taken to be empty: {', '.join(file.missing)}"] if file.missing else []
+
+
+def as_launched(file: PtxFile, kernel: str) -> PtxFile:
+    """One kernel of a file, with the block that its launches name if the user names none."""
+    block = file.asked.block or _launched(file).get(_function_name(kernel))
+    return replace(file, kernels=(kernel,), asked=replace(file.asked, block=block))
+
+
+def _function_name(kernel: str) -> str:
+    """What a kernel is called where it is launched."""
+    return plain_name(kernel).partition("<")[0].rpartition(":")[2]
 
 
 def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:

@@ -23,6 +23,8 @@ class JudgedPtx:
     """The CUDA file that the PTX was compiled from here."""
     parameters: tuple[str, ...] = ()
     """What CUDA calls the parameters."""
+    as_ptx: bool = False
+    """Whether PTX is quoted as it is, whatever its line tables name."""
 
     @property
     def name(self) -> str:
@@ -54,6 +56,8 @@ class JudgedPtx:
             or any(site.inlined_at for site in sites)
         ):
             return self.cuda
+        if self.as_ptx:
+            return self.ptx
         text = _read(name) if name else None
         if name is not None and text is not None:
             return Source(name, text)

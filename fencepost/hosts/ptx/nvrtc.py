@@ -27,6 +27,7 @@ MOST_LISTED = 12
 MOST_ATTEMPTS = 24
 """How often a file is compiled at most, each time without more that only the host can use."""
 _UNKNOWN_INSTANCE = re.compile(r'Input name expression was: "(.*)"')
+_HIP = re.compile(r"#\s*include\s*[<\"]hip/")
 _ARCHITECTURE = re.compile(r"sm_(\d+[af]?)")
 
 
@@ -204,10 +205,12 @@ def _failure(source: Source, log: str, sources: CudaSources) -> FencepostError:
         notes.append(("note", f"left out, as only the host can use it: {_listed(sources.left_out)}"))
     if sources.skipped:
         notes.append(("note", f"headers that NVRTC cannot compile are left out: {_listed(sources.skipped)}"))
-    if sources.missing:
+    if sources.missing and not _HIP.search(source.text):
         notes.append(("note", f"headers that were not found: {_listed(sources.missing)}"))
         notes.append(("help", "--include FOLDER says where headers are"))
     help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
+    if _HIP.search(source.text):
+        help_ = "this is HIP, which is not read: write down what it does to shared memory, in text form (.fp)"
     return FencepostError(
         f"this does not compile: {found[0]['text']}",
         marks,

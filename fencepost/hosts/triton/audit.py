@@ -19,7 +19,9 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.prune import prune_barriers
+from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import diagnostics
+from fencepost.report.python_lines import python_lines
 
 MARKS = {SYNCED: False, "warpGroupLocal": True}
 """All its marks, and whether each belongs to the kind of operation."""
@@ -97,7 +99,11 @@ def _audit(translation: Translation, every: list[Translation]) -> Audit:
     if beyond:
         return Audit(trace.name, translation.target, len(existing), executed, (), (), beyond=beyond)
     report = check(together) if translation.part is None else None
-    races = tuple(diagnostics(together, report)) if report is not None else ()
+    races: tuple[Diagnostic, ...] = ()
+    if report is not None and not report.ok:
+        # By the user's own lines, where they can be read; else by those of the translated kernel.
+        with python_lines(together):
+            races = tuple(diagnostics(together, report))
     limits = tuple(report.explored.limits) if report is not None else ()
     redundant, not_pruned = _redundant(trace)
     return Audit(

@@ -29,6 +29,7 @@ ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
+MOST_FINDINGS = 20
 WARP = 32
 
 
@@ -81,9 +82,7 @@ class Judge:
                 break
             self.ran.append(setup)
             self._findings(found, setup, findings, doubts)
-        shown = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))[
-            :20
-        ]
+        shown = sorted(findings.values(), key=_rank)[:MOST_FINDINGS]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
         open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
@@ -329,6 +328,12 @@ class Judge:
             return "initializes" if form.does == "init" else "uses"
         words = {"read": "reads", "write": "writes", "atomic": "updates"}
         return words[clash.kinds[at]]
+
+
+def _rank(finding: Finding) -> tuple[bool, bool, int]:
+    """Errors first, and what is out of step before races, which often follow from it; those by their lines."""
+    race = finding.code in ("FP001", "FP008")
+    return finding.severity != "error", race, finding.first.ptx_line if race else 0
 
 
 def _values(numbers: set[int]) -> str:
