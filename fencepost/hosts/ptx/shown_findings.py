@@ -251,7 +251,7 @@ def _found(judged: JudgedPtx) -> str:
     parts += [plural(warnings, "warning")] if warnings else []
     if verdict.verdict == "undecided":
         parts.append("not decided")
-    return ", ".join(parts) or "no race, no divergent barrier"
+    return ", ".join(parts) or "no race in shared memory, no divergent barrier"
 
 
 def reason_lines(judged: JudgedPtx) -> list[str]:

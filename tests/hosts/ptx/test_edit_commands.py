@@ -82,7 +82,7 @@ def test_prune_comments_barriers_out_of_ptx(folder: Path, fencepost: CommandLine
     before, after = (Path(name).read_text() for name in ("sums.ptx", "less.ptx"))
     assert after.replace("/* bar.sync \t0; */", "bar.sync \t0;") == before
     assert ran.err.startswith("sums: 3 barriers removed (line ") and "sums.cu:9" in ran.err
-    assert "no race, no divergent barrier" in ran.err
+    assert "no race in shared memory, no divergent barrier" in ran.err
     assert_assembles(after, folder)
 
 
@@ -159,7 +159,7 @@ def test_insert_puts_barriers_into_cuda(folder: Path, fencepost: CommandLine) ->
 
 def test_insert_puts_barriers_into_ptx(folder: Path, fencepost: CommandLine) -> None:
     ran = fencepost("insert", "tiles.ptx", *BLOCK)
-    assert ran.code == 0 and "inserted (line " in ran.err and "no race, no divergent barrier" in ran.err
+    assert ran.code == 0 and "inserted (line " in ran.err and "no race in shared memory, no divergent barrier" in ran.err
     assert_assembles(ran.out, folder)
     assert fencepost("check", "-", *BLOCK, "--require-proof", stdin=ran.out).code == 0
 
