@@ -65,7 +65,9 @@ def test_a_right_kernel_is_proven(reverse: str, fencepost: CommandLine) -> None:
     ran = fencepost("check", reverse, "--block", "128", "--require-proof")
     assert ran.code == 0 and ran.err == ""
     first, second = ran.out.splitlines()
-    assert first.startswith("reverse.cu: reverse: no race in shared memory, no divergent barrier (blocks of 128x1x1 threads")
+    assert first.startswith(
+        "reverse.cu: reverse: no race in shared memory, no divergent barrier (blocks of 128x1x1 threads"
+    )
     assert first.endswith("1 barrier, 2 shared accesses)")
     assert second.startswith("reverse.cu: twice: no race in shared memory, no divergent barrier")
 

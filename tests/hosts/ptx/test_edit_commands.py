@@ -159,7 +159,11 @@ def test_insert_puts_barriers_into_cuda(folder: Path, fencepost: CommandLine) ->
 
 def test_insert_puts_barriers_into_ptx(folder: Path, fencepost: CommandLine) -> None:
     ran = fencepost("insert", "tiles.ptx", *BLOCK)
-    assert ran.code == 0 and "inserted (line " in ran.err and "no race in shared memory, no divergent barrier" in ran.err
+    assert (
+        ran.code == 0
+        and "inserted (line " in ran.err
+        and "no race in shared memory, no divergent barrier" in ran.err
+    )
     assert_assembles(ran.out, folder)
     assert fencepost("check", "-", *BLOCK, "--require-proof", stdin=ran.out).code == 0
 

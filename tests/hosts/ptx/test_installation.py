@@ -85,7 +85,10 @@ def test_what_a_package_compiles_is_judged(
     assert [each.verdict.verdict for each in found.audits] == ["proven", "race"]
     assert [each.ok for each in found.audits] == [True, False]
     said = capsys.readouterr().err
-    assert said.startswith("fencepost: k (") and said.count("no race in shared memory, no divergent barrier") == 1
+    assert (
+        said.startswith("fencepost: k (")
+        and said.count("no race in shared memory, no divergent barrier") == 1
+    )
     assert said.count("error[FP001]") == 1
     host.uninstall()
     compile_with(package, RIGHT + "\n")
