@@ -3,10 +3,10 @@
     python bench/ptx/triton_builds.py --out FILE [--built DIR] [--target T] [--only NAME ...] [--ours] [--ttgir]
 
 FILE gets a line of JSON for each build; what is in it already is not judged again. With --built, the PTX is read
-from what `bench/triton/build.py --out DIR` has written instead of being compiled. With --ours, the barriers are
-fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module stands beside
-(`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided), and a row for
-each target.
+from DIR where it is there (`bench/triton/build.py --out DIR` writes it), and kept there where it is not. With
+--ours, the barriers are fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module
+stands beside (`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided),
+and a row for each target.
 """
 
 from __future__ import annotations
@@ -111,9 +111,19 @@ def row(entry: Entry, target: str, options: argparse.Namespace) -> dict[str, Any
 
 def ptx(entry: Entry, target: str, options: argparse.Namespace) -> str:
     """The PTX of a build."""
-    if options.built and not options.ours:
-        return (Path(options.built) / f"{entry.name}.{target}.ptx").read_text(encoding="utf-8")
-    if not options.ours:
+    kind = "ours.ptx" if options.ours else "ptx"
+    kept = Path(options.built) / f"{entry.name}.{target}.{kind}" if options.built else None
+    if kept is not None and kept.exists():
+        return kept.read_text(encoding="utf-8")
+    text = compiled(entry, target, options.ours)
+    if kept is not None:
+        kept.write_text(text, encoding="utf-8")
+    return text
+
+
+def compiled(entry: Entry, target: str, ours: bool) -> str:
+    """The PTX of a build, made now."""
+    if not ours:
         return str(compile_plain(entry, target).asm["ptx"])
     from fencepost.hosts.triton import installed
 
