@@ -36,12 +36,14 @@ def read_program(
     barrier_ids: Collection[int] = (),
     estimates: Estimates = DEFAULT_ESTIMATES,
     completion: bool = True,
+    counts: int = 0,
 ) -> Program:
     """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
 
     `barrier_ids` are split barriers that may be put in; those that are there already are known. `estimates` say how
     often positions run where the kernel does not. Without `completion`, a rendezvous without a fence orders nothing,
-    and what a wave's own engine must not overtake needs a barrier.
+    and what a wave's own engine must not overtake needs a barrier. A wait that is put in can leave `counts`
+    operations outstanding, or more.
     """
     flow = build_flow(trace, estimates)
     instances, table = _read_classes(flow, ignore, slots)
@@ -61,7 +63,7 @@ def read_program(
     groups = _grouped(flow, table)
     ids = tuple(dict.fromkeys((*barrier_ids, *split)))
     inside_splits = positions_inside_splits(flow, instances) if split else frozenset()
-    levels = _levels(flow, table, groups)
+    levels = _levels(flow, table, groups, counts)
     transfer: InStep | Skewed = InStep(width(table), len(ids))
     bits = transfer.width
     if skewed_groups is not None:
@@ -127,7 +129,7 @@ def _grouped(flow: Flow, table: ClassTable) -> frozenset[str]:
     )
 
 
-def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
+def _levels(flow: Flow, table: ClassTable, groups: frozenset[str], counts: int) -> int:
     """Copies that any wait could distinguish are on different levels; without copies there are none."""
     if not table.engines:
         return 0
@@ -146,8 +148,9 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str]) -> int:
                     )
             else:
                 counted += ops.counter_of(op) in table.engines
-    # A wait that is put in can leave what a few iterations have issued; more than that helps nobody.
-    useful = min(4 * counted, MOST_COUNTED)
+    # A wait that is put in can leave what a few iterations have issued; where it could leave more, the kernel is
+    # read again (`wait_counts.more_counts`).
+    useful = min(max(4 * counted, counts), MOST_COUNTED)
     return 1 + max(asked, useful) + bool(groups)
 
 

@@ -36,6 +36,7 @@ from fencepost.placement.driver import decide, wants_splits
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.reasons import Reasons
 from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
+from fencepost.placement.wait_counts import more_counts
 from fencepost.targets import TargetConfig, target_named
 
 
@@ -70,14 +71,17 @@ class Insert(PlacementOptions):
         trace = trace_of(kernel)
         inside: list[Barrier] = []
         stronger: list[StrongerWait] = []
+        counts = 0
         with collection_paused():
             try:
                 while True:
-                    program, decision, mbarriers = self.decide(trace, stronger)
-                    more = self.wait_inside(program, decision.placement, mbarriers) if self.waits else []
-                    inside += more
-                    if not more:
+                    program, decision, mbarriers = self.decide(trace, stronger, counts)
+                    found = self.needed_inside(program, decision.placement, mbarriers) if self.waits else {}
+                    counts = more_counts(program, found, found, self.config.widest_waits())
+                    if not found:
                         break
+                    if not counts:
+                        inside += self.wait_inside(program, decision.placement, found)
                 refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
             except FencepostError:
                 for wait in inside:
@@ -96,14 +100,17 @@ class Insert(PlacementOptions):
         return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
 
     def decide(
-        self, trace: CapturedTrace, stronger: list[StrongerWait]
+        self, trace: CapturedTrace, stronger: list[StrongerWait], counts: int = 0
     ) -> tuple[Program, Decision, OrderedByMbarriers]:
-        """Where barriers and waits go in a kernel, and what mbarriers order in it; waits that are made stronger."""
+        """Where barriers and waits go in a kernel, and what mbarriers order in it; waits that are made stronger.
+
+        The waits that are put in can leave `counts` operations outstanding, or more.
+        """
         config = self.config
         begin_phase(f"analysing @{trace.name}")
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
-        program = self.read(trace, ids, self.slots)
+        program = self.read(trace, ids, self.slots, counts)
         refuse_exchange_while_skewed(program)
         if not self.waits:
             missing = next(unwaited(program), None)
@@ -119,7 +126,7 @@ class Insert(PlacementOptions):
             if len(program.instances.nodes) <= len(program.flow.blocks):
                 return None
             try:
-                rough = self.read(trace, ids, False)
+                rough = self.read(trace, ids, False, counts)
             except FencepostError:
                 # Pairs of signal and wait that depend on numbers seem to be out of step then.
                 return None
@@ -130,9 +137,15 @@ class Insert(PlacementOptions):
         if open_yet and mbarriers.all():
             return program, Decision(self.strategy, program.existing, mbarriers.words()), mbarriers
         begin_phase(f"choosing barriers for @{trace.name}")
-        return program, decide(program, coarse, config, self, splits=splits), mbarriers
+        decision = decide(program, coarse, config, self, splits=splits)
+        placement = decision.placement
+        put_in = [at for at, sync in placement.items() if sync != program.existing.get(at)]
+        counts = more_counts(program, placement, put_in, config.widest_waits())
+        return self.decide(trace, stronger, counts) if counts else (program, decision, mbarriers)
 
-    def read(self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool) -> Program:
+    def read(
+        self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool, counts: int = 0
+    ) -> Program:
         """The kernel, as the analysis sees it."""
         return read_program(
             trace,
@@ -142,6 +155,7 @@ class Insert(PlacementOptions):
             estimates=self.estimates,
             # Where waits are not ours to put in, when accesses complete is not followed.
             completion=self.waits,
+            counts=counts,
         )
 
     def hazards_at(
@@ -156,10 +170,10 @@ class Insert(PlacementOptions):
                     found[at].append(hazard)
         return found
 
-    def wait_inside(
+    def needed_inside(
         self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
-    ) -> list[Barrier]:
-        """Put waits into divergent conditionals, where a wave needs them for itself."""
+    ) -> Placement:
+        """Waits inside divergent conditionals, where a wave needs them for itself."""
         found = {
             at: sync
             for at, sync in waits_inside(program, placement).items()
@@ -167,12 +181,17 @@ class Insert(PlacementOptions):
             if not stands_before(program.flow, at, dict(sync.counts))
         }
         if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
-            return []
+            return {}
         why = self.hazards_at(program, placement, list(found))
         # What an mbarrier has settled needs no other wait.
         for at, known in why.items():
             if known and all(mbarriers.orders(hazard.producer, hazard.consumer) for hazard in known):
                 del found[at]
+        return found
+
+    def wait_inside(self, program: Program, placement: Placement, found: Placement) -> list[Barrier]:
+        """Put those waits in."""
+        why = self.hazards_at(program, placement, list(found))
         reasons = Reasons(program, placement, list(found), self.reasons, why)
         emitted = {
             at: ops.MemoryCounterWait(

@@ -19,7 +19,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.option_fields import option
 from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
-from fencepost.placement.wait_counts import relax
+from fencepost.placement.wait_counts import more_counts, relax
 from fencepost.placement.wait_search import is_about_waits, paid_each_time
 from fencepost.targets import target_named
 
@@ -60,8 +60,16 @@ class Prune:
 
     def apply(self, kernel: CapturedTrace | Kernel) -> Pruned:
         """Take out what nothing needs."""
-        program = read_program(trace_of(kernel), slots=self.slots)
-        widest = target_named(self.target).widest_waits()
+        trace, widest = trace_of(kernel), target_named(self.target).widest_waits()
+        program = read_program(trace, slots=self.slots)
+        placement = self.placement(program, widest)
+        while counts := more_counts(program, placement, placement.keys() - self.fixed(program), widest):
+            program = read_program(trace, slots=self.slots, counts=counts)
+            placement = self.placement(program, widest)
+        return _apply(program, placement)
+
+    def placement(self, program: Program, widest: Mapping[str, int]) -> Placement:
+        """What is left."""
         existing, fixed = program.existing, self.fixed(program)
         placements = [_pruned(program, existing, fixed, widest)]
         if is_about_waits(program):
@@ -69,7 +77,7 @@ class Prune:
             stay = fixed | {at for at in _waits(program, existing) if _other_counts(program, existing[at])}
             whole = cheapest_of(program, existing, prune(program, existing, stay), stay)
             placements.append(_pruned(program, whole, fixed, widest))
-        return _apply(program, min(placements, key=lambda placement: _paid(program, placement)))
+        return min(placements, key=lambda placement: _paid(program, placement))
 
     def fixed(self, program: Program) -> set[Position]:
         """What is left as it is."""

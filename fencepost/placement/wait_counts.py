@@ -4,6 +4,9 @@ A barrier that is put in front of a copy's consumer first drains every counter. 
 far as possible: not waited for at all if nothing needs it, else the most later operations that may stay
 outstanding. A larger count lets more copies pass, so the largest safe one is found by halving. Each try
 follows only the copies that it would let pass, up to where they are waited for.
+
+A program tells only so many counts apart, since each takes space. Where a wait is given the greatest of them, it
+might leave more, and the kernel is read again with more counts.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir.ops import LDS_COUNTER
 from fencepost.placement.redundant import Pruning
+
+MORE = 4
+"""How many times as many counts a kernel is read with again."""
 
 
 def relax(
@@ -43,6 +49,20 @@ def relax(
             if not relaxed[position].does_anything:
                 del relaxed[position]
     return relaxed
+
+
+def more_counts(
+    program: Program, placement: Placement, positions: Iterable[Position], widest: Mapping[str, int]
+) -> int:
+    """How many counts to read the kernel with again: 0 if no wait at `positions` could leave more than it does."""
+    most = program.levels - 1
+    for position in positions:
+        for name, count in placement[position].counts if position in placement else ():
+            followed = most - (name in program.groups)
+            possible = min(widest.get(name, MOST_COUNTED), MOST_COUNTED)
+            if name in program.table.engines and followed <= count < possible:
+                return MORE * followed
+    return 0
 
 
 def _within(program: Program, sync: Sync, widest: Mapping[str, int]) -> Sync:
