@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
 from fencepost.hosts.ptx.exact.forms import Form, Harmless, Refused, form_of, operands_of
+from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import (
@@ -34,6 +35,10 @@ class Needed:
     flow: Flow
     values: bool
     """Whether what is stored in shared memory is needed too."""
+    control: Needed | None = None
+    """What decides where threads go and what they touch. Other parameters are not numbers then, but any values."""
+    addresses: bool = True
+    """With values: whether it is needed where in global memory these are loaded from."""
     forms: dict[Place, Form] = field(default_factory=dict)
     accesses: dict[Place, tuple[Access, ...]] = field(default_factory=dict)
     places: set[Place] = field(default_factory=set)
@@ -69,6 +74,17 @@ class Needed:
     def refused(self) -> dict[Place, str]:
         """Forms that are not judged."""
         return {place: each.why for place, each in self.forms.items() if isinstance(each, Refused)}
+
+    def is_unknown(self, parameter: str) -> bool:
+        """Whether a parameter is any value, not a number."""
+        return self.control is not None and parameter not in self.control.parameters
+
+    @property
+    def unknown_specials(self) -> frozenset[str]:
+        """Special registers of the block that are any value."""
+        if self.control is None:
+            return frozenset()
+        return frozenset(each for each in self.specials - self.control.specials if each.startswith(BLOCKS))
 
     def _root(self, place: Place, instruction: Instruction) -> None:
         form = form_of(instruction)
@@ -148,5 +164,5 @@ class Needed:
             self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
         elif space == "shared" or (space is None and self.shared_pointers):
             self.loads_shared = True
-        if space == "local" or self.values:
+        if space == "local" or (self.values and self.addresses):
             self._want(registers_in(address))
