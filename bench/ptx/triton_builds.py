@@ -18,6 +18,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,12 @@ from build import compile_plain
 from corpus import CORPUS, Array, Entry, Scalar, TensorMap
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.parse import parse
 
@@ -70,8 +73,10 @@ def judge(text: str, entry: Entry) -> KernelVerdict:
 
 
 def _run(module: Module, routine: Routine, params: dict[str, int]) -> KernelVerdict:
-    known = launch_of(routine, None, params)
     try:
+        routine = inlined(module, routine)
+        known = launch_of(routine, None, params)
+        routine = followed(module, routine, known)
         found = Judge(module, routine, Flow(routine), known).decide()
     except NotJudged as refusal:
         return KernelVerdict(routine.name, "undecided", (), (), refusal.message, 0, 0)
@@ -102,11 +107,17 @@ def row(entry: Entry, target: str, options: argparse.Namespace) -> dict[str, Any
         "seconds": round(time.process_time() - begin, 2),
     }
     if options.ttgir:
-        from verdicts import judge as judge_module
-
-        module = judge_module(entry, target)
-        found["ttgir"] = module.ours if options.ours else module.stock
+        stock, ours = module_verdicts(entry, target)
+        found["ttgir"] = ours if options.ours else stock
     return found
+
+
+def module_verdicts(entry: Entry, target: str) -> tuple[str, str]:
+    """What `check` says of the module with Triton's barriers and with fencepost's, mistakes or not."""
+    from verdicts import judge as judge_module
+
+    found = judge_module(replace(entry, mistake=None), target)
+    return found.stock, found.ours
 
 
 def ptx(entry: Entry, target: str, options: argparse.Namespace) -> str:

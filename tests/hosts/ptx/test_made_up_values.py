@@ -162,3 +162,83 @@ def test_an_access_under_a_common_predicate_is_run_both_ways() -> None:
     body = "    mad.lo.u32 %r5, %r1, 4, %r4;" + body
     assert verdict(body, 64).verdict == "proven"
     assert verdict(body.replace("bar.sync 1, 64;", ""), 64).verdict != "proven"
+
+
+PRODUCTS = """
+    mad.wide.u32 %rd2, %r3, 4, %rd1;
+    ld.global.u32 %r11, [%rd2];
+    st.shared.u32 [%r5], %r11;
+    bar.sync 0;
+    and.b32 %r12, %r3, 7;
+    shl.b32 %r13, %r12, 4;
+    add.u32 %r13, %r13, %r4;
+    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r14}, [%r13];
+    mov.u32 %r15, 0;
+    mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r16, %r17}, {%r14, %r11}, {%r14}, {%r15, %r15};
+    st.shared.u32 [%r5+512], %r17;
+    bar.sync 1, 64;
+"""
+"""Two warps store the same product, of a matrix that both have stored."""
+
+
+def test_products_of_equal_fragments_are_equal() -> None:
+    assert verdict(PRODUCTS).verdict == "proven"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{%r15, %r15};", "{%r15, %r1};"),
+        (
+            "mov.u32 %r15, 0;",
+            "mov.u32 %r15, 0;\n    setp.eq.u32 %p5, %r1, 40;\n    selp.b32 %r14, 0, %r14, %p5;",
+        ),
+        ("and.b32 %r12, %r3, 7;", "shr.u32 %r12, %r1, 3;"),
+        ("[%r5+512], %r17", "[%r5+512], %r1"),
+    ],
+)
+def test_products_of_others_are_not(before: str, after: str) -> None:
+    assert before in PRODUCTS
+    assert verdict(PRODUCTS.replace(before, after)).verdict != "proven"
+
+
+MATRIX = """
+    and.b32 %r12, %r3, 7;
+    shl.b32 %r13, %r12, 4;
+    add.u32 %r13, %r13, %r4;
+    {value}
+    stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r13], {{%r14}};
+    bar.sync 1, 64;
+"""
+"""Two warps store the same matrix."""
+
+
+def test_warps_that_store_equal_matrices() -> None:
+    assert verdict(MATRIX.format(value="mov.u32 %r14, 0;")).verdict == "proven"
+    assert verdict(MATRIX.format(value="mov.u32 %r14, %r3;")).verdict == "proven"
+    assert verdict(MATRIX.format(value=f"{COMMON} mov.u32 %r14, %r11;")).verdict == "proven"
+
+
+def test_warps_that_store_different_matrices() -> None:
+    assert verdict(MATRIX.format(value="mov.u32 %r14, %r1;")).verdict == "race"
+    assert verdict(MATRIX.format(value=f"{OWN} mov.u32 %r14, %r11;")).verdict == "undecided"
+    one_lane = "setp.eq.u32 %p5, %r1, 40;\n selp.b32 %r14, 1, 0, %p5;"
+    assert verdict(MATRIX.format(value=one_lane)).verdict == "race"
+
+
+def test_what_stmatrix_stores_takes_the_place_of_what_was_there() -> None:
+    body = """
+    st.shared.u32 [%r5], 0;
+    bar.sync 0;
+    and.b32 %r12, %r3, 7;
+    shl.b32 %r13, %r12, 4;
+    add.u32 %r13, %r13, %r4;
+    stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r13], {%r3};
+    bar.sync 0;
+    ld.shared.u32 %r14, [%r5];
+    setp.eq.u32 %p5, %r14, 0;
+    @%p5 bra $end;
+    bar.sync 1, 64;
+$end:
+"""
+    assert verdict(body).verdict == "undecided"

@@ -10,6 +10,7 @@ from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
+from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
@@ -54,6 +55,13 @@ class Accesses(Machine):
         """Notes an access and what it clashes with."""
         self.found.clashes += self.shadow.touch(touch)
 
+    def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """As others, and products of matrices."""
+        if instruction.name == "mma":
+            product(self, instruction, who)
+        else:
+            super().unguarded(instruction, place, who)
+
     def inside(self, place: Place, who: Threads, where: Bits, size: int) -> tuple[Threads, Bits]:
         """Accesses that lie inside a shared variable."""
         fine = self.memory.inside(where, size)
@@ -72,9 +80,13 @@ class Accesses(Machine):
             if access.rows:
                 count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
                 some = who % WARP < 8 * count
-                self._touch(access, place, who[some], where[some], None)
-                for target in destinations(instruction):
-                    self.make_up(target, who)
+                stores = access.kind == "write"
+                values = stored(self, instruction, who, some) if stores else None
+                self._touch(access, place, who[some], where[some], values)
+                if stores:
+                    self.spoil(where[some], access.size)
+                else:
+                    loaded(self, instruction, who, where)
                 continue
             values = self._values(access, who) if self.needed.values and access.kind == "write" else None
             self._touch(access, place, who, where, values)
@@ -106,7 +118,7 @@ class Accesses(Machine):
                 columns,
                 clocks,
                 values=values,
-                made_up=bool(self.made_up.any_of(access.values, kept).any()),
+                made_up=any(bool((each & MADE_UP).any()) for each in values or ()),
             )
         )
 

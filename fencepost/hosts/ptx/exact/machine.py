@@ -301,7 +301,7 @@ class Machine(Simulation):
             held = self.read(instruction.guard, who, 1).bits != 0
             who = who[held != instruction.guard_negated]
         if who.size:
-            self._unguarded(instruction, place, who)
+            self.unguarded(instruction, place, who)
 
     def _perhaps(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """An instruction whose predicate is made up: the results are new or old ones, depending on it."""
@@ -314,12 +314,13 @@ class Machine(Simulation):
         assert guard is not None
         before = [self.identity(each, who) for each in targets]
         decides = mix(self.identity(guard, who) + np.uint64(instruction.guard_negated))
-        self._unguarded(instruction, place, who)
+        self.unguarded(instruction, place, who)
         for target, old in zip(targets, before, strict=True):
             either = mix(decides + mix(old) + mix(mix(self.identity(target, who))))
             self.made_up.set(target, who, np.ones(who.shape, dtype=bool), either)
 
-    def _unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
+    def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """An instruction that these threads carry out."""
         if computes(instruction):
             self._computed(instruction, who)
         elif instruction.name in ("ld", "ldu"):

@@ -99,7 +99,7 @@ class Needed:
             roots += operands_of(form)
         else:
             self.accesses[place] = touched
-            if self.values and instruction.name in ("st", "atom", "red"):
+            if self.values and instruction.name in ("st", "stmatrix", "atom", "red"):
                 roots += instruction.operands
         self.places.add(place)
         self.relevant.add(place.block)
