@@ -14,6 +14,7 @@ from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
 from fencepost.hosts.ptx.exact.values import known, mix
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import types_of
@@ -49,6 +50,9 @@ class Accesses(Machine):
     def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: Needed) -> None:
         super().__init__(module, routine, flow, setup, needed)
         self.found = Found()
+        self.tensor_maps = TensorMaps(self)
+        self.made_boxes: dict[object, int] = {}
+        """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
 
     def touch(self, touch: Touch) -> None:
@@ -91,6 +95,8 @@ class Accesses(Machine):
             values = self._values(access, who) if self.needed.values and access.kind == "write" else None
             self._touch(access, place, who, where, values)
             self._move(instruction, access, who, where)
+            if instruction.name == "tensormap":
+                self.made_boxes |= self.tensor_maps.touch(instruction, who, where)
 
     def _elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
         if who.size:
@@ -146,8 +152,9 @@ class Accesses(Machine):
     def _move(self, instruction: Instruction, access: Access, who: Threads, where: Bits) -> None:
         """What the access does to registers and to memory."""
         if access.kind == "read":
-            self._load_shared(instruction, who, where)
-        elif access.kind == "write" and self.needed.values:
+            if destinations(instruction):
+                self._load_shared(instruction, who, where)
+        elif access.kind == "write" and access.values and self.needed.values:
             self._store_shared(instruction, who, where)
         else:
             self.spoil(where, access.size)

@@ -28,6 +28,13 @@ def sources(instruction: Instruction) -> set[str]:
     return found | ({instruction.guard.name} if instruction.guard is not None else set())
 
 
+def decides_over_boxes(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operands of a `tensormap` instruction that the size of boxes depends on."""
+    if {"box_dim", "elemtype", "rank"} & set(instruction.parts):
+        return instruction.operands[1:]
+    return instruction.operands if "cp_fenceproxy" in instruction.parts else ()
+
+
 @dataclass
 class Needed:
     """What a run carries out, and the branches that it has to take as the kernel does."""
@@ -101,6 +108,8 @@ class Needed:
             self.accesses[place] = touched
             if self.values and instruction.name in ("st", "stmatrix", "atom", "red"):
                 roots += instruction.operands
+            if instruction.name == "tensormap":
+                roots += decides_over_boxes(instruction)
         self.places.add(place)
         self.relevant.add(place.block)
         for operand in roots:
