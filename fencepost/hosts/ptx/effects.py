@@ -113,7 +113,8 @@ class Access:
     """What a write stores, for comparing two writes."""
     generic: bool = False
     rows: bool = False
-    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes."""
+    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes, and what lies there is handed
+    out among the lanes."""
 
 
 @dataclass(frozen=True)
@@ -192,8 +193,7 @@ def _matrix(instruction: Instruction) -> Effect:
     address = _address(instruction)
     assert address is not None
     if instruction.name == "stmatrix":
-        # Which lane's bytes a row gets is not followed, so that two rows are never taken as equal.
-        return Effect((Access("write", address, 16, rows=True),))
+        return Effect((Access("write", address, 16, _flatten(instruction.operands[-1]), rows=True),))
     return Effect((Access("read", address, 16, rows=True),))
 
 

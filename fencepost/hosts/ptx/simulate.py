@@ -650,7 +650,7 @@ class Simulation:
         self._note_first_use(access, addresses)
         self.seen.places.add(here)
         values: tuple[Bits, ...] = ()
-        if access.kind == "write" and access.values:
+        if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)

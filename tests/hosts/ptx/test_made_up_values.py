@@ -104,6 +104,14 @@ def test_a_sum_over_a_butterfly_is_the_same_in_all_lanes() -> None:
     assert verdict(body, 32).verdict == "proven"
 
 
+def test_a_proof_that_does_not_know_so_leaves_it_to_a_run_that_depends_on_no_parameter() -> None:
+    body = f"{OWN}\n{SUM} st.shared.u32 [%r4], %r11;\n bar.sync 0;\n ld.shared.u32 %r12, [%r4];"
+    found = verdict(body, 32)
+    assert found.verdict == "proven" and "every value of the parameters" in found.holds_for
+    # Here the steps depend on one.
+    assert verdict(body.replace("%r11, 16,", "%r11, %r2,"), 32).verdict != "proven"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [("add.f32", "sub.f32"), (", 16, 31", ", 8, 31"), ("bfly.b32 %r12, %r11, 1,", "down.b32 %r12, %r11, 1,")],
@@ -224,6 +232,18 @@ def test_warps_that_store_different_matrices() -> None:
     assert verdict(MATRIX.format(value=f"{OWN} mov.u32 %r14, %r11;")).verdict == "undecided"
     one_lane = "setp.eq.u32 %p5, %r1, 40;\n selp.b32 %r14, 1, 0, %p5;"
     assert verdict(MATRIX.format(value=one_lane)).verdict == "race"
+
+
+def test_a_proof_knows_of_matrices_of_one_constant() -> None:
+    body = MATRIX.replace("bar.sync 1, 64;", "bar.sync 0;\n    ld.shared.u32 %r15, [%r4];")
+    loop = (
+        "$more:"
+        + body
+        + "setp.lt.u32 %p7, %r10, %r2;\n add.u32 %r10, %r10, 1;\n bar.sync 0;\n @%p7 bra $more;"
+    )
+    assert verdict(loop.format(value="mov.u32 %r14, 0;")).verdict == "proven"
+    assert verdict(loop.format(value="mov.u32 %r14, %r10;")).verdict != "race"
+    assert verdict(loop.format(value="mov.u32 %r14, %r1;")).verdict != "proven"
 
 
 def test_what_stmatrix_stores_takes_the_place_of_what_was_there() -> None:

@@ -16,6 +16,7 @@ from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import ByData, NotExact, Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import BOX, Launch
@@ -31,6 +32,8 @@ ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
+WAYS_SECONDS = 10.0
+"""For the runs of one launch, if data may lead several ways."""
 WARP = 32
 
 
@@ -74,6 +77,11 @@ class Judge:
             # What threads hand over in shared memory decides as well.
             self.needed = Needed(self.flow, True, addresses=False)
         self.valued = Needed(self.flow, True, self.needed)
+
+    @property
+    def is_for_every_launch(self) -> bool:
+        """Whether a run depends on no parameter and not on the number of the block."""
+        return not self._open() and not any(each.startswith(BLOCKS) for each in self.needed.specials)
 
     def decide(self) -> Decision:
         """The verdict."""
@@ -156,7 +164,7 @@ class Judge:
     def _each_way(self, setup: Setup) -> Iterator[tuple[Found, Decisions]]:
         """A run for each way that data may lead."""
         given: tuple[bool, ...] | None = ()
-        end = time.thread_time() + SECONDS
+        end = time.thread_time() + WAYS_SECONDS
         while given is not None:
             found = self._run(setup, given)
             yield found, self.decisions
