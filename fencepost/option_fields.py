@@ -16,6 +16,8 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+MOST = 10**18
+"""Numbers from here on are taken for a slip of the finger."""
 ARGUMENT = "argument"
 """What a field's metadata has its `Argument` under."""
 
@@ -104,6 +106,8 @@ def positive(text: str) -> int:
         raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    if value >= MOST:
+        raise argparse.ArgumentTypeError(f"{text} is too large: at most {MOST - 1}")
     return value
 
 

@@ -6,7 +6,8 @@
 `build` needs NVRTC (the extra `cuda`) and ptxas (of nvidia-cuda-nvcc, or the one that Triton brings); `all` needs
 numpy, CuPy and compute-sanitizer, and nothing of fencepost, and no compiler. Its steps are `same`, `time` and `run`
 (racecheck), which can be called by themselves. Each kernel runs in a process of its own: some with a planted mistake
-never end. What was found is written after each step, so that an interrupted run is not lost.
+never end. What was found is written after each step, so that an interrupted run is not lost; with `--earlier` and its
+racecheck.json, `run` goes on with the kernels that it did not reach.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ARCHITECTURE = "sm_90a"
-TOGETHER = 8
+TOGETHER = 12
 """Race detectors that run at a time."""
 SECONDS = 60
 """How long one may take; a kernel that hangs is ended then."""
@@ -120,15 +121,26 @@ def _ptxas() -> Path:
 # ---------------------------------------------------------------- run
 
 
-def run(folder: Path, out: Path, only: str, seconds: float) -> int:
-    """Racecheck on everything, pruned kernels first; a table, and the same as JSON. What was not run is named."""
+def run(folder: Path, out: Path, only: str, seconds: float, earlier: Path | None = None) -> int:
+    """Racecheck on everything, pruned kernels first, those that should hang last; a table, and the same as JSON.
+
+    What was not run is named.
+    """
     end = time.monotonic() + seconds
+    known = json.loads(earlier.read_text(encoding="utf-8")) if earlier else []
+    done: dict[str, Record] = {each["name"]: each for each in known if each["said"] != "not run"}
     records = sorted(
         (each for each in _manifest(folder) if only in each["name"]),
-        key=lambda each: (not each["name"].endswith(PRUNED), not each["name"].endswith(".base")),
+        key=lambda each: (
+            _wanted(each["expectation"]) == "hangs",
+            not each["name"].endswith(PRUNED),
+            not each["name"].endswith(".base"),
+        ),
     )
 
     def look(record: Record) -> Record:
+        if record["name"] in done:
+            return done[record["name"]]
         left = end - time.monotonic()
         nothing = {"errors": 0, "warnings": 0, "first": ""}
         return _racecheck(folder, record, left) if left > LEAST else record | {"said": "not run"} | nothing
@@ -164,7 +176,7 @@ def _manifest(folder: Path) -> list[Record]:
 
 def _racecheck(folder: Path, record: Record, left: float) -> Record:
     """One kernel under compute-sanitizer."""
-    detector = ["compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "all"]
+    detector = ["compute-sanitizer", "--tool", "racecheck", "--racecheck-report", "analysis"]
     command = [*detector, sys.executable, __file__, "one", str(folder), "--only", record["name"]]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=min(SECONDS, left), check=False)
@@ -357,11 +369,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out/ptx-device"))
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--earlier", type=Path, help="racecheck.json of a run that was not finished")
     parser.add_argument("--seconds", type=float, default=420.0, help="how long all of it may take")
     options = parser.parse_args(argv)
-    if options.what in ("all", "run"):
-        step = everything if options.what == "all" else run
-        return step(options.folder, options.out, options.only, options.seconds)
+    if options.what == "run":
+        return run(options.folder, options.out, options.only, options.seconds, options.earlier)
+    if options.what == "all":
+        return everything(options.folder, options.out, options.only, options.seconds)
     if options.what in ("same", "time"):
         return (same if options.what == "same" else timed)(options.folder, options.out, options.only)
     chosen = {"build": build, "one": one, "same-one": same_one, "time-one": time_one}[options.what]

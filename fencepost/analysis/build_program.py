@@ -22,30 +22,30 @@ from fencepost.analysis.split_alternation import positions_inside_splits, verify
 from fencepost.analysis.steps import certain_classes, edge_to, steps_of
 from fencepost.analysis.sync import ALL, Sync
 from fencepost.analysis.transfer import InStep
-from fencepost.flow import DEFAULT_ESTIMATES, Block, Estimates, Flow, Position, build_flow
+from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 
 
 def read_program(
-    trace: CapturedTrace,
+    kernel: CapturedTrace | Flow,
     *,
     slots: bool = True,
     ignore: Filter | None = None,
     barrier_ids: Collection[int] = (),
-    estimates: Estimates = DEFAULT_ESTIMATES,
     completion: bool = True,
     counts: int = 0,
 ) -> Program:
-    """The program of `trace`. Without `slots`, what depends on a loop's numbers is unknown.
+    """The program of a kernel, which may be given by its flow if that has been built.
 
-    `barrier_ids` are split barriers that may be put in; those that are there already are known. `estimates` say how
-    often positions run where the kernel does not. Without `completion`, a rendezvous without a fence orders nothing,
-    and what a wave's own engine must not overtake needs a barrier. A wait that is put in can leave `counts`
-    operations outstanding, or more.
+    Without `slots`, what depends on a loop's numbers is unknown.
+
+    `barrier_ids` are split barriers that may be put in; those that are there already are known. Without `completion`,
+    a rendezvous without a fence orders nothing, and what a wave's own engine must not overtake needs a barrier. A
+    wait that is put in can leave `counts` operations outstanding, or more.
     """
-    flow = build_flow(trace, estimates)
+    flow = kernel if isinstance(kernel, Flow) else build_flow(kernel)
     instances, table = _read_classes(flow, ignore, slots)
     skewed_groups = find_groups(flow, instances)
     split = [
@@ -69,7 +69,33 @@ def read_program(
     if skewed_groups is not None:
         transfer = skewed(skewed_groups, table, ignore)
         bits = transfer.width * transfer.layers
-    program = Program(flow, table, instances, bits, levels, transfer, groups, ids, inside_splits)
+    return _with_steps(Program(flow, table, instances, bits, levels, transfer, groups, ids, inside_splits))
+
+
+def with_other_counts(program: Program) -> Program:
+    """The program of the same kernel where nothing but the counts of its waits has changed.
+
+    Which accesses there are, and which of them conflict, does not depend on these.
+    """
+    assert isinstance(program.transfer, InStep)
+    levels = _levels(program.flow, program.table, program.groups, counts=0)
+    return _with_steps(
+        Program(
+            program.flow,
+            program.table,
+            program.instances,
+            program.width,
+            levels,
+            program.transfer,
+            program.groups,
+            program.barrier_ids,
+            program.inside_splits,
+        )
+    )
+
+
+def _with_steps(program: Program) -> Program:
+    """A program that has been begun, with all that instances do in it."""
     _add_steps(program)
     add_entries(program)
     return program
@@ -116,7 +142,9 @@ def _read_classes(flow: Flow, ignore: Filter | None, slots: bool) -> tuple[Block
 
 def with_fixed_waits(program: Program) -> Program:
     """The same where waits are not put in: what is in flight conflicts with nothing."""
-    steps = [[step._replace(in_flight=0) for step in steps] for steps in program.steps]
+    steps = [
+        [step._replace(in_flight=0) if step.in_flight else step for step in steps] for steps in program.steps
+    ]
     return replace(program, steps=steps, waits_fixed=True)
 
 

@@ -38,6 +38,7 @@ Spot = tuple[int, int]
 """A place in the program as it runs: an instance, and a gap of its block."""
 
 
+# many branches because most of the time of a small kernel goes by here: instances where nothing happens are passed by
 def solve(
     program: Program,
     placement: Placement,
@@ -66,8 +67,11 @@ def solve(
                 continue
             dirty[instance] = False
             start = pending_at[instance], in_flight_at[instance]
-            run = kept.run(instance, start) if kept is not None else None
-            if run is not None and (run.clean or on_conflict is None):
+            runs = bool(program.steps[instance]) or places[instance] in chosen
+            run = kept.run(instance, start) if kept is not None and runs else None
+            if not runs:
+                pending, in_flight = start
+            elif run is not None and (run.clean or on_conflict is None):
                 pending, in_flight = run.end
                 if before is not None:
                     before.update(((instance, gap), state) for gap, state in run.before)
@@ -158,7 +162,11 @@ def run_instance(
                     pending, in_flight = program.after_sync(sync, pending, in_flight)
                     if chosen is not None:
                         chosen.setdefault(program.places[instance], {})[gap] = sync
-        if step.by_engine or step.settles or (in_flight and step.moves_copies):
+        if (
+            step.by_engine
+            or step.settles
+            or (in_flight and (step.completes or step.counts or step.may_complete or step.may_count))
+        ):
             pending, in_flight = program.after_step(step, pending, in_flight)
         elif not step.clears:
             # By far the most frequent case, without a call.

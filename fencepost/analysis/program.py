@@ -26,6 +26,7 @@ taken away or changed like the ones that are put in.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from fencepost.analysis.block_instances import BlockInstances
@@ -121,6 +122,12 @@ def moved(bits: int, moves: Moves) -> int:
     return bits | after
 
 
+@lru_cache(maxsize=64)
+def _ones(levels: int, width: int) -> int:
+    """The lowest bit of each level: times what is on one level, that is the same on all of them."""
+    return ((1 << levels * width) - 1) // ((1 << width) - 1)
+
+
 @dataclass(slots=True)
 class Program:
     """The steps of every instance and the edges between them.
@@ -185,10 +192,11 @@ class Program:
 
     def on_levels(self, bits: int, first: int = 0, end: int | None = None) -> int:
         """`bits` on every level from `first` up to, not including, `end`."""
-        found = 0
-        for level in range(first, self.levels if end is None else end):
-            found |= bits << level * self.width
-        return found
+        levels = (self.levels if end is None else end) - first
+        if not bits or levels <= 0:
+            return 0
+        assert not bits >> self.width, "bits of one level"
+        return bits * _ones(levels, self.width) << first * self.width
 
     def of_any_level(self, in_flight: int) -> int:
         """The classes among bits in flight."""

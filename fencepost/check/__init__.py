@@ -79,11 +79,11 @@ class Check:
         "--unfilled",
     )
 
-    def apply(self, kernel: CapturedTrace | Kernel) -> Report:
-        """What is found in a kernel."""
+    def apply(self, kernel: CapturedTrace | Kernel | Flow) -> Report:
+        """What is found in a kernel, which may be given by its flow if that has been built."""
         check_count("budget", self.budget), check_count("paths", self.paths)
-        trace = trace_of(kernel)
-        flow = build_flow(trace)
+        flow = kernel if isinstance(kernel, Flow) else build_flow(trace_of(kernel))
+        trace = flow.trace
         options = replace(self, trusting=self.trusting and has_mbarriers(flow))
         lockstep = in_step(flow, trusting=options.trusting)
         method = self.method or ("track" if lockstep else "simulate")
@@ -132,9 +132,9 @@ class Check:
         return Report(races, found.deadlocks, out_of_range, found.explored)
 
 
-def check(trace: CapturedTrace | Kernel, **options: Any) -> Report:
+def check(kernel: CapturedTrace | Kernel | Flow, **options: Any) -> Report:
     """Look for races and deadlocks in a kernel; `options` are the fields of `Check`."""
-    return Check(**options).apply(trace)
+    return Check(**options).apply(kernel)
 
 
 def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Report:

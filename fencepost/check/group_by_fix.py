@@ -198,9 +198,11 @@ class _Repair:
 
 def _by_place(findings: Sequence[Finding], in_step: bool) -> list[Cause]:
     """Findings put together by the place that their fix names, without a trial."""
-    causes: list[Cause] = []
+    causes = _chain_of_mbarriers(findings)
     groups: dict[tuple[str, ops.Operation], Cause] = {}
     for finding in findings:
+        if _is_mbarrier_mistake(finding):
+            continue
         fix = finding.fix if isinstance(finding, Race) else None
         if fix is None or fix.before is None:
             causes.append(Cause([finding]))
@@ -217,12 +219,26 @@ def _by_place(findings: Sequence[Finding], in_step: bool) -> list[Cause]:
 
 def _without_fix(findings: Sequence[Finding]) -> list[Cause]:
     """Findings that nothing settles: each for itself, but what goes wrong with mbarriers is one chain of events."""
+    return [*_chain_of_mbarriers(findings), *(Cause([f]) for f in findings if not _is_mbarrier_mistake(f))]
+
+
+def _is_mbarrier_mistake(finding: Finding) -> bool:
+    return isinstance(finding, Deadlock) and finding.kind in MBARRIER_MISTAKES
+
+
+def _chain_of_mbarriers(findings: Sequence[Finding]) -> list[Cause]:
+    """What goes wrong with mbarriers, as one cause; the wait that is not for its phase comes first."""
     chain = [f for f in findings if isinstance(f, Deadlock) and f.kind in MBARRIER_MISTAKES]
-    rest = [Cause([f]) for f in findings if not (isinstance(f, Deadlock) and f.kind in MBARRIER_MISTAKES)]
-    return [*([Cause([*chain])] if chain else []), *rest]
+    chain.sort(key=lambda f: f.kind != "missed phase")
+    return [Cause([*chain])] if chain else []
 
 
 def _in_order(causes: list[Cause]) -> list[Cause]:
-    """Races, deadlocks, accesses out of range, each in the order of the report."""
+    """Mbarriers out of step, from which other findings follow; then races, deadlocks, accesses out of range."""
     order: dict[type[Finding], int] = {Race: 0, Deadlock: 1, OutOfRange: 2}
-    return sorted(causes, key=lambda cause: order[type(cause.findings[0])])
+
+    def rank(cause: Cause) -> int:
+        first = cause.findings[0]
+        return -1 if _is_mbarrier_mistake(first) and not cause.edits else order[type(first)]
+
+    return sorted(causes, key=rank)

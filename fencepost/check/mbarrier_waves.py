@@ -222,18 +222,24 @@ class MbarrierWaves:
             # A phase that is known already can be waited for again, as long as the one behind it is not complete.
             phase = known if waits else known - 1
             if self.mbarriers.look(state.wave, op, found, phase):
-                self.missed(op, found, state.wave)
+                self.missed(op, found, state.wave, None if waits else phase)
             if waits:
                 join_into(state.knows, found.phases[known])
             state.complete(WAITS, self.mbarriers.passed[state.wave])
         return True
 
-    def missed(self, op: ops.Operation, found: Mbarrier, wave: int) -> None:
-        """A wave may come to a wait when the phase after the one that it waits for is complete, too."""
+    def missed(self, op: ops.Operation, found: Mbarrier, wave: int, over: int | None = None) -> None:
+        """A wave may come to a wait when the phase after the one that it waits for is complete, too.
+
+        Where it knows that phase to be `over`, the wait was most likely meant for the next one.
+        """
         text = (
             f"wave {wave} can come to {found.view} when the next phase is complete as well, and wait for ever"
         )
         why = "this wait can miss its phase: the next one may be complete first, and the parity repeats"
+        if over is not None and over >= 0:
+            text = f"wave {wave} waits for a phase of {found.view} that it knows to be complete"
+            why = f"this waits for parity {over % 2} and returns at once; the next phase has parity {1 - over % 2}"
         self.run.deadlocks.append(Deadlock("missed phase", text, ((op, why),)))
 
     def stuck(self, waiting: list[WaveState]) -> None:

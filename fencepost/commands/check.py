@@ -11,7 +11,7 @@ from fencepost.commands.findings_output import FORMATS, Judged, Output
 from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
 from fencepost.commands.ptx_check import ptx_judgements
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_cuda_options
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
@@ -111,6 +111,8 @@ def _judgements(
         if is_thread_level(name, source.text):
             yield from ptx_judgements(name, source, options)
             return
+        if options.files == [name]:
+            refuse_cuda_options(options)
         kernels = kernels_of(name, source, compiled=not options.as_is)
         found = kernels.to_check()
     except FencepostError as error:

@@ -23,13 +23,19 @@ BODY = re.compile(r"^[ \t]*(kernel|func)[ \t]+(@[\w.]+)", flags=re.MULTILINE)
 MOST_NAMES = 8
 FIRST_BYTES = 8_192
 """Where a binary file shows that it is one."""
-READ = [("help", "kernels in text form (.fp) and Triton modules (.ttgir, .ttir, .mlir) are read")]
+READ = [
+    (
+        "help",
+        "kernels in text form (.fp), Triton modules (.ttgir, .ttir, .mlir), CUDA (.cu) and PTX (.ptx) are read",
+    )
+]
 FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 ANY_FILE_HELP = (
     "a kernel in text form (.fp), a Triton module (.ttgir, .ttir, .mlir), CUDA (.cu) or PTX (.ptx), or - for "
     "standard input"
 )
-TAKE_CUDA = "check, explain, prune, insert, fix and audit take CUDA and PTX"
+TEXT_KERNEL = "a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some"
+TAKE_CUDA = "check, explain, prune, insert, fix, view and audit take CUDA and PTX"
 
 
 def read_kernels(name: str, *, compiled: bool = False) -> Kernels:
@@ -50,7 +56,7 @@ def read_source(name: str) -> Source:
 def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
     """The kernels in a text that was read from the file `name`."""
     if is_triton(name, source.text):
-        return _not_empty(read_triton(source, compiled=compiled), source.name)
+        return _not_empty(read_triton(source, compiled=compiled), source.name, "a kernel is a `tt.func`")
     if is_ptx(name, source.text) or is_cuda(name, source.text):
         raise FencepostError(
             "this command does not take CUDA or PTX",
@@ -80,13 +86,13 @@ def _others_not_read(text: str, error: FencepostError) -> list[tuple[str, str]]:
     ]
 
 
-def _not_empty(kernels: Kernels, shown: str) -> Kernels:
+def _not_empty(kernels: Kernels, shown: str, what: str = TEXT_KERNEL) -> Kernels:
     if not kernels.traces:
         raise FencepostError(
             "there is no kernel in this file",
             code="FP102",
             source=Source(shown, ""),
-            notes=[("help", "a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some")],
+            notes=[("help", what)],
         )
     return kernels
 

@@ -248,12 +248,19 @@ def say_fixed(changed: Changed, *, written: bool) -> None:
                 say(f"  {line}")
         elif each.failed:
             show_left(changed, each)
-            say(f"{name}: {plural(each.unmended, 'finding')} cannot be mended")
+            say(f"{name}: {plural(_shown(changed, each.after), 'finding')} cannot be mended")
         elif each.mended:
             done = "mended" if written else "would be mended (-w writes it)"
-            say(f"{name}: {plural(each.mended, 'finding')} {done}")
+            say(f"{name}: {plural(_shown(changed, each.before), 'finding')} {done}")
         else:
             say(f"{name}: nothing to mend")
+
+
+def _shown(changed: Changed, verdict: KernelVerdict) -> int:
+    """How many findings `check` shows: one for each pair of lines."""
+    from fencepost.hosts.ptx.shown_findings import distinct
+
+    return sum(each.severity == "error" for each in distinct(changed.file.judged(verdict)))
 
 
 def show_left(changed: Changed, change: Change) -> None:

@@ -58,10 +58,11 @@ def explained_kernels(name: str, source: Source, options: argparse.Namespace) ->
     file = read_ptx_file(name, source, options)
     for kernel in file.kernels:
         begin_phase(f"explaining {plain_name(kernel)}")
-        yield located_errors(file, lambda kernel=kernel: _explained(file, kernel))  # type: ignore[misc]
+        yield located_errors(file, lambda kernel=kernel: explained(file, kernel))  # type: ignore[misc]
 
 
-def _explained(file: PtxFile, kernel: str) -> ExplainedKernel:
+def explained(file: PtxFile, kernel: str) -> ExplainedKernel:
+    """One kernel with its barriers explained."""
     from fencepost.hosts.ptx.explanations import explain
     from fencepost.hosts.ptx.source_edits import line_in
 
@@ -117,11 +118,7 @@ def _lines(found: ExplainedKernel, barrier: Written, most: int | None) -> Iterat
         return
     if spare and copies:
         copies = f" ({len(barrier.copies)} copies in PTX, {spare} of them redundant by themselves)"
-    reasons = list(dict.fromkeys(line for each in barrier.copies for line in reasons_of(found, each)))
-    if found.file.cuda is not None:
-        reasons = _one_for_each_pair(found, barrier) + [
-            each for each in reasons if not each.startswith(WITHOUT)
-        ]
+    reasons = written_reasons(found, barrier)
     known = any(each.findings or each.possible or each.for_global for each in barrier.copies)
     yield f"{where}: {'needed' if known or spare else 'stays'}{copies}"
     yield from (f"  {line}" for line in reasons[:most])
@@ -129,14 +126,23 @@ def _lines(found: ExplainedKernel, barrier: Written, most: int | None) -> Iterat
         yield f"  and {len(reasons) - most} more (--all shows them)"
 
 
-def _one_for_each_pair(found: ExplainedKernel, barrier: Written) -> list[str]:
+def written_reasons(found: ExplainedKernel, barrier: Written) -> list[str]:
+    """What goes wrong without a barrier, a line each; of CUDA, once for each pair of lines."""
+    reasons = list(dict.fromkeys(line for each in barrier.copies for line in reasons_of(found, each)))
+    if found.file.cuda is None:
+        return reasons
+    others = [each for each in reasons if not each.startswith(WITHOUT)]
+    return [f"{WITHOUT}, {_finding_words(found, each)}" for each in pairs_without(found, barrier)] + others
+
+
+def pairs_without(found: ExplainedKernel, barrier: Written) -> list[Finding]:
     """One finding for each pair of lines, the worst: of unrolled copies all say the same."""
     worst: dict[tuple[Any, ...], Finding] = {}
     findings = [finding for each in barrier.copies for finding in each.findings]
     for each in sorted(findings, key=lambda finding: finding.severity == "warning"):
         lines = sorted(_line(found, site) or 0 for site in (each.first, each.second))
         worst.setdefault((each.code, *lines), each)
-    return [f"{WITHOUT}, {_finding_words(found, each)}" for each in worst.values()]
+    return list(worst.values())
 
 
 def reasons_of(found: ExplainedKernel, barrier: ExplainedBarrier) -> Iterator[str]:

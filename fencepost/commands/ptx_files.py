@@ -22,7 +22,7 @@ FOR_CUDA = ("block", "param", "kernel", "define", "include", "as_compiled", "dis
 
 
 def add_ptx_arguments(
-    parser: argparse.ArgumentParser, *, pointers: bool = False, builds: bool = False
+    parser: argparse.ArgumentParser, *, pointers: bool = False, builds: bool = False, kernel: bool = True
 ) -> None:
     """How CUDA is compiled and launched, where the file does not say."""
     group = parser.add_argument_group("CUDA and PTX")
@@ -40,7 +40,8 @@ def add_ptx_arguments(
         metavar="NAME=VALUE",
         help="the value of a kernel's integer parameter, by its name or number (default: any value)",
     )
-    group.add_argument("--kernel", metavar="NAME", help="look at this kernel alone")
+    if kernel:
+        group.add_argument("--kernel", metavar="NAME", help="look at this kernel alone")
     group.add_argument(
         "-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro for the compiler"
     )
@@ -79,9 +80,9 @@ def _value(text: str) -> tuple[str, int]:
         raise argparse.ArgumentTypeError(f"{text!r} has {what}: write NAME=VALUE") from None
 
 
-def refuse_cuda_options(options: argparse.Namespace) -> None:
-    """Options for CUDA, given with another file: they would do nothing."""
-    given = [name for name in FOR_CUDA if getattr(options, name, None)]
+def refuse_cuda_options(options: argparse.Namespace, taken: tuple[str, ...] = ()) -> None:
+    """Options for CUDA, given with another file: they would do nothing, except those that are `taken` there, too."""
+    given = [name for name in FOR_CUDA if getattr(options, name, None) and name not in taken]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise FencepostError(f"{flags}: for CUDA and PTX alone, which this file is not", code="FP112")

@@ -8,19 +8,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.commands.files import FILE_HELP, STDIN, read_kernels, write_bytes, write_text
+from fencepost.commands.files import ANY_FILE_HELP, STDIN, kernels_of, read_source, write_bytes, write_text
 from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
+from fencepost.commands.ptx_files import (
+    add_ptx_arguments,
+    is_thread_level,
+    read_ptx_file,
+    refuse_cuda_options,
+)
 from fencepost.did_you_mean import did_you_mean
-from fencepost.ir.source import FencepostError
+from fencepost.ir.source import FencepostError, Source
 from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
     from fencepost.hosts.kernel_files import Kernels
+    from fencepost.view.page_data import Page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
+    parser.add_argument("file", metavar="FILE", help=ANY_FILE_HELP)
     parser.add_argument(
         "-o",
         "--output",
@@ -33,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_target_argument(parser)
     add_as_is_argument(parser)
+    add_ptx_arguments(parser, builds=True, kernel=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,7 +50,11 @@ def run(options: argparse.Namespace) -> int:
     if options.file != STDIN and not options.json:
         _refuse_overwriting(options.file, output)
     begin_file(options.file, 1, 1)
-    kernels = read_kernels(options.file, compiled=not options.as_is)
+    source = read_source(options.file)
+    if is_thread_level(options.file, source.text):
+        return _run_ptx(source, options, output)
+    refuse_cuda_options(options, ("kernel",))
+    kernels = kernels_of(options.file, source, compiled=not options.as_is)
     chosen = _chosen(kernels, options.kernel)
     target = kernels.target(options.target)
     if write is None:
@@ -56,6 +68,47 @@ def run(options: argparse.Namespace) -> int:
         say(f"{options.file}: {kernels.judged}")
     sys.stdout.write(f"{output}\n")
     return 0
+
+
+def _run_ptx(source: Source, options: argparse.Namespace, output: str) -> int:
+    """A page or a picture of a CUDA or PTX file."""
+    from fencepost.commands.ptx_view import ptx_page
+    from fencepost.view.page_data import as_json
+
+    ending = Path(output).suffix.lower()
+    if ending == ".json" and not options.json:
+        raise FencepostError(
+            "there is no trace of kernels in CUDA and PTX: their runs are not timed",
+            code="FP112",
+            notes=[("help", "a page (.html) or a picture (.svg, .png) shows what was found")],
+        )
+    page = ptx_page(read_ptx_file(options.file, source, options))
+    if options.json:
+        print_json(as_json(page))
+        return 0
+    if ending in (".html", ".htm"):
+        from fencepost.view.html_page import html_page
+
+        write_text(output, html_page(page))
+    else:
+        _write_picture(page, output)
+    sys.stdout.write(f"{output}\n")
+    return 0
+
+
+def _write_picture(page: Page, output: str) -> None:
+    """The one kernel of a page, as it stands."""
+    from fencepost.view.svg_picture import svg_picture
+
+    first = [each for each in page.kernels if not each.added]
+    _refuse_several([each.name for each in first], output)
+    picture = svg_picture(page, first[0])
+    if output.lower().endswith(".png"):
+        from fencepost.view.png_picture import png_picture
+
+        write_bytes(output, png_picture(picture))
+    else:
+        write_text(output, picture)
 
 
 def _default_output(name: str) -> str:
@@ -150,14 +203,17 @@ def _write_trace(kernels: Kernels, target: str, output: str) -> None:
 
 def _single(kernels: Kernels, output: str) -> Kernels:
     """The one kernel of a picture."""
-    if len(kernels.to_check()) > 1:
-        names = ", ".join(f"@{trace.name}" for trace in kernels.to_check())
+    _refuse_several([f"@{trace.name}" for trace in kernels.to_check()], output)
+    return kernels
+
+
+def _refuse_several(names: list[str], output: str) -> None:
+    if len(names) > 1:
         raise FencepostError(
             f"{output} shows one kernel, and there are several in the file",
             code="FP102",
             notes=[
-                ("kernels", names),
+                ("kernels", ", ".join(names)),
                 ("help", "choose one with --kernel NAME, or write a page (.html) of all"),
             ],
         )
-    return kernels

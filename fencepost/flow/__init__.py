@@ -18,6 +18,7 @@ which sides are likely, it is computed from `Estimates`, and `Flow.assumed` list
 
 from fencepost.flow.blocks import DEFAULT_ESTIMATES, Assumed, Block, Estimates, Flow, Guard, Loop, Position
 from fencepost.flow.build_flow import build_flow
+from fencepost.flow.read_again import read_again
 
 __all__ = [
     "DEFAULT_ESTIMATES",
@@ -29,4 +30,5 @@ __all__ = [
     "Loop",
     "Position",
     "build_flow",
+    "read_again",
 ]

@@ -136,6 +136,8 @@ class Block:
     successors: list[int] = field(default_factory=list)
     """For a uniform branch: where it leads if its condition holds, then where if not."""
     predecessors: list[int] = field(default_factory=list)
+    begins_behind: Operation | None = None
+    """The operation of its graph that its own follow: a loop, a conditional, a call; None if the graph begins so."""
 
     def way(self, holds: bool) -> int:
         """Where a uniform branch at the block's end leads; `divergence` may have put another block in between."""

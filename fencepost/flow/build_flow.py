@@ -192,6 +192,7 @@ def _return_from(flow: Flow, region: _Open, around: _Open, last: Block, expanded
         flow.blocks[region.first + place].origin = flow.blocks[first + place].origin
     before = flow.blocks[region.before]
     after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
+    after.begins_behind = region.call
     last.successors.append(after.index)
     return after
 
@@ -227,6 +228,7 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
     owner = region.graph.owner
     if isinstance(owner, ops.Iterate):
         after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
+        after.begins_behind = owner
         trip = owner.trip
         if trip != 0:
             before.successors.append(region.first)
@@ -251,6 +253,7 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
         region.then_end = last.index
         return other
     after = _new_block(flow, around.graph, before.loop, before.frequency, before.guards, before)
+    after.begins_behind = owner
     last.successors.append(after.index)
     if not divergent:
         flow.blocks[region.then_end].successors.append(after.index)

@@ -393,6 +393,8 @@ def lanes_in(parts: Iterable[Expr | None]) -> int:
 
 def depth(expr: Expr | Condition) -> int:
     """How many levels `expr` is nested."""
+    if type(expr) in LEAVES:
+        return 1
     deepest = 0
     todo: list[tuple[Expr | Condition, int]] = [(expr, 1)]
     while todo:

@@ -45,7 +45,7 @@ def _verify_body(body: Body) -> None:
         if isinstance(op, ops.Iterate | ops.Conditional | ops.CondBranch):
             check_expected(op)
         if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
-            _check_waves(op, op.waves, body)
+            check_waves(op, op.waves, body)
     if handing:
         _check_conditions(body)
     if len(body.blocks) > 1:
@@ -64,7 +64,7 @@ def _check_ends(body: Body) -> None:
             )
 
 
-def _check_waves(op: ops.SharedMemoryBarrier, waves: tuple[int, int], body: Body) -> None:
+def check_waves(op: ops.SharedMemoryBarrier, waves: tuple[int, int], body: Body) -> None:
     """Refuse a barrier for waves that the kernel does not have; a function can be called from any."""
     if isinstance(body, CapturedTrace) and waves[1] > body.waves:
         raise FencepostError(

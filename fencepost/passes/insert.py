@@ -15,7 +15,7 @@ from fencepost.analysis.sync import Placement
 from fencepost.analysis.unwaited import unwaited
 from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.write import Barrier, Inserted, write_decision
-from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Position
+from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel, trace_of
@@ -66,8 +66,8 @@ class Insert(PlacementOptions):
         "let the new operations say what they are there for; without, that is looked up when it is asked for",
     )
 
-    def apply(self, kernel: CapturedTrace | Kernel) -> Inserted:
-        """Put barriers and waits into a kernel."""
+    def apply(self, kernel: CapturedTrace | Kernel, flow: Flow | None = None) -> Inserted:
+        """Put barriers and waits into a kernel; its `flow` as it stands now is built if it is not given."""
         trace = trace_of(kernel)
         inside: list[Barrier] = []
         stronger: list[StrongerWait] = []
@@ -75,7 +75,10 @@ class Insert(PlacementOptions):
         with collection_paused():
             try:
                 while True:
-                    program, decision, mbarriers = self.decide(trace, stronger, counts)
+                    program, decision, mbarriers = self.decide(
+                        flow or build_flow(trace, self.estimates), stronger, counts
+                    )
+                    flow = None
                     found = self.needed_inside(program, decision.placement, mbarriers) if self.waits else {}
                     counts = more_counts(program, found, found, self.config.widest_waits())
                     if not found:
@@ -100,23 +103,23 @@ class Insert(PlacementOptions):
         return self.target if isinstance(self.target, TargetConfig) else target_named(self.target)
 
     def decide(
-        self, trace: CapturedTrace, stronger: list[StrongerWait], counts: int = 0
+        self, flow: Flow, stronger: list[StrongerWait], counts: int = 0
     ) -> tuple[Program, Decision, OrderedByMbarriers]:
         """Where barriers and waits go in a kernel, and what mbarriers order in it; waits that are made stronger.
 
         The waits that are put in can leave `counts` operations outstanding, or more.
         """
-        config = self.config
+        config, trace = self.config, flow.trace
         begin_phase(f"analysing @{trace.name}")
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
-        program = self.read(trace, ids, self.slots, counts)
+        program = self.read(flow, ids, self.slots, counts)
         refuse_exchange_while_skewed(program)
         if not self.waits:
             missing = next(unwaited(program), None)
             if missing is not None and self.stronger_waits:
-                stronger += strengthen(trace)
-                program = self.read(trace, ids, self.slots)
+                stronger += strengthen(flow)
+                program = self.read(flow, ids, self.slots)
                 missing = next(unwaited(program), None)
             if missing is not None:
                 raise wait_is_missing(program, *missing)
@@ -126,7 +129,7 @@ class Insert(PlacementOptions):
             if len(program.instances.nodes) <= len(program.flow.blocks):
                 return None
             try:
-                rough = self.read(trace, ids, False, counts)
+                rough = self.read(flow, ids, False, counts)
             except FencepostError:
                 # Pairs of signal and wait that depend on numbers seem to be out of step then.
                 return None
@@ -141,18 +144,15 @@ class Insert(PlacementOptions):
         placement = decision.placement
         put_in = [at for at, sync in placement.items() if sync != program.existing.get(at)]
         counts = more_counts(program, placement, put_in, config.widest_waits())
-        return self.decide(trace, stronger, counts) if counts else (program, decision, mbarriers)
+        return self.decide(flow, stronger, counts) if counts else (program, decision, mbarriers)
 
-    def read(
-        self, trace: CapturedTrace, barrier_ids: tuple[int, ...], slots: bool, counts: int = 0
-    ) -> Program:
+    def read(self, flow: Flow, barrier_ids: tuple[int, ...], slots: bool, counts: int = 0) -> Program:
         """The kernel, as the analysis sees it."""
         return read_program(
-            trace,
+            flow,
             slots=slots,
             ignore=self.ignore,
             barrier_ids=list(barrier_ids),
-            estimates=self.estimates,
             # Where waits are not ours to put in, when accesses complete is not followed.
             completion=self.waits,
             counts=counts,

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fencepost.analysis.build_program import read_program
+from fencepost.analysis.build_program import read_program, with_other_counts
+from fencepost.analysis.program import Program
+from fencepost.analysis.transfer import InStep
 from fencepost.analysis.unwaited import unwaited
+from fencepost.flow import Flow
 from fencepost.ir import ops
-from fencepost.ir.trace import CapturedTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +27,24 @@ class StrongerWait:
     now: int
 
 
-def strengthen(trace: CapturedTrace) -> list[StrongerWait]:
+def strengthen(flow: Flow) -> list[StrongerWait]:
     """Lower the counts of waits as little as is enough; if nothing is, they stay as they are."""
     found = [
         (op, counter)
-        for op in trace.preorder_walk()
+        for op in flow.trace.preorder_walk()
         if isinstance(op, ops.MemoryCounterWait)
         for counter in op.counts
     ]
     before = {(op, counter): op.counts[counter] for op, counter in found}
     for op, counter in found:
         op.counts[counter] = 0
-    enough = _is_enough(trace)
+    program = read_program(flow, completion=False)
+    enough = _is_enough(program)
     for op, counter in found:
         # The first ones may be as weak as they were if those behind them are not.
         for count in range(before[op, counter], 0, -1):
             op.counts[counter] = count
-            if not enough or _is_enough(trace):
+            if not enough or _is_enough(program):
                 break
         else:
             op.counts[counter] = 0
@@ -58,5 +61,8 @@ def weaken(waits: Iterable[StrongerWait]) -> None:
         wait.op.counts[wait.counter] = wait.before
 
 
-def _is_enough(trace: CapturedTrace) -> bool:
-    return next(unwaited(read_program(trace, completion=False)), None) is None
+def _is_enough(program: Program) -> bool:
+    """Whether a kernel, of which an earlier reading is given, waits for all that it has to as its counts are now."""
+    in_step = isinstance(program.transfer, InStep)
+    read = with_other_counts(program) if in_step else read_program(program.flow, completion=False)
+    return next(unwaited(read), None) is None

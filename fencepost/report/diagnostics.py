@@ -58,7 +58,7 @@ def render(diagnostic: Diagnostic) -> Text:
     out.append(f"{diagnostic.severity}[{diagnostic.code}]", accent)
     out.append(f": {diagnostic.title}\n", "bold")
     source = diagnostic.source
-    marks = [mark for mark in diagnostic.marks if mark.span is not None]
+    marks = list(dict.fromkeys(mark for mark in diagnostic.marks if mark.span is not None))
     name = source.name if source else "<kernel>"
     places = list(dict.fromkeys(f"{name}:{mark.span}" for mark in marks)) or ([name] if source else [])
     lines = [mark.span.line for mark in marks if mark.span]

@@ -125,7 +125,7 @@ def cause_diagnostic(cause: Cause, source: Source, spans: Spans) -> Diagnostic:
     elif others:
         titles = [_title_with_lines(other, source, spans) for other in others[:MOST_TITLES]]
         more = [f"{len(others) - MOST_TITLES} more"] if len(others) > MOST_TITLES else []
-        notes.append(("also", "; ".join([*titles, *more])))
+        notes.append(("also", "; ".join([*dict.fromkeys(titles), *more])))
     return replace(found, notes=tuple(notes))
 
 

@@ -90,6 +90,9 @@ def _where(edit: Edit, spans: Spans) -> str:
         return f"at the end of the loop that begins on {line}"
     if edit.how == BEHIND and isinstance(edit.at, ops.Iterate | ops.Conditional):
         what = "loop" if isinstance(edit.at, ops.Iterate) else "conditional"
+        if spans.get(edit.at) is None:
+            # A host's conditional barrier: the conditional has no line of its own.
+            return f"outside its {what}, where all waves run it"
         return f"behind the {what} that begins on {line}"
     return f"{'behind' if edit.how == BEHIND else BEFORE} {line}"
 

@@ -15,6 +15,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.explain import Explained, Explanation, explain_barriers
 from fencepost.phases import begin_phase
 from fencepost.report.findings import spans_of, verdict
+from fencepost.report.python_lines import python_lines, written_at
 from fencepost.report.silencing import Silenced, Silencer
 from fencepost.report.stalls import stall_sentence, stalls_of
 from fencepost.report.words import consequence
@@ -24,7 +25,6 @@ from fencepost.view.hazard_windows import Windows, windows_of
 from fencepost.view.mended_kernel import mended_kernel
 from fencepost.view.page_data import Barrier, KernelPage, Page, Text
 from fencepost.view.page_findings import findings_of
-from fencepost.view.python_lines import python_lines, written_at
 from fencepost.view.scenarios import is_switchable, scenarios_of
 from fencepost.view.strategy_rows import as_it_stands, strategy_rows
 

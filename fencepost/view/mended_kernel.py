@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -43,10 +44,10 @@ def mended_kernel(trace: CapturedTrace, report: Report, target: str, *, alone: b
     if not fixed.changed or any(kernel.left for kernel in fixed.kernels):
         return None
     kernel = next(each for each in parse_all(fixed.after, name) if each.name == trace.name)
-    return Mended(kernel, _added(text.split("\n"), fixed.after.split("\n")))
+    return Mended(kernel, added_lines(text.split("\n"), fixed.after.split("\n")))
 
 
-def _added(before: list[str], after: list[str]) -> tuple[int, ...]:
+def added_lines(before: Sequence[str], after: Sequence[str]) -> tuple[int, ...]:
     """The lines that were not there before, from 1."""
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return tuple(

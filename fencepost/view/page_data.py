@@ -229,6 +229,8 @@ class KernelPage:
     """The same kernel mended, or as it was before that, by its number in `Page.kernels`."""
     added: tuple[int, ...] = ()
     """Of a mended kernel: the lines that are new or changed."""
+    launch: str = ""
+    """Of a kernel in CUDA or PTX: its blocks, in the place of waves."""
 
 
 @dataclass(frozen=True, slots=True)

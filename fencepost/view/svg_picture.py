@@ -90,8 +90,9 @@ class _Picture:
         yield f'<text x="{LEFT}" y="24" font-size="16" font-weight="600">{escape(kernel.title)}</text>'
         words = kernel.verdict.partition(" (")[0]
         count = plural(len(kernel.windows), "hazard window")
+        who = escape(kernel.launch) or plural(kernel.waves, "wave")
         yield f'<text x="{LEFT}" y="44" fill="{colour}">{sign} {escape(words)}'
-        yield f'<tspan fill="#57606a"> · {plural(kernel.waves, "wave")} · {count}</tspan></text>'
+        yield f'<tspan fill="#57606a"> · {who} · {count}</tspan></text>'
         x = float(LEFT)
         for kind, name in (
             ("RAW", "RAW read after write"),
@@ -113,8 +114,7 @@ class _Picture:
     def _code(self) -> Iterator[str]:
         barriers = {barrier.line: barrier for barrier in self.kernel.barriers}
         off = set(self.scenario.switched_off) if self.scenario else set()
-        race = _race(self.scenario)
-        racing = {race.first[1], race.second[1]} if race else set()
+        racing = _racing(self.kernel, self.scenario)
         for number, line in enumerate(self.rows):
             y = self.top + number * ROW
             if not line:
@@ -260,6 +260,14 @@ def _most_telling(kernel: KernelPage) -> Scenario | None:
     for found in (findings, wrong, without):
         found.sort(key=lambda scenario: [race.kind for race in scenario.recording.races[:1]] != ["RAW"])
     return next(iter([*findings, *wrong, *without, *kernel.scenarios]), None)
+
+
+def _racing(kernel: KernelPage, scenario: Scenario | None) -> set[int]:
+    """The lines of the race that is shown; without a run, those of the first finding."""
+    if scenario is None:
+        return {mark.line for finding in kernel.findings[:1] for mark in finding.marks}
+    race = _race(scenario)
+    return {race.first[1], race.second[1]} if race else set()
 
 
 def _rows(lines: Sequence[str], kernel: KernelPage, scenario: Scenario | None) -> list[int]:

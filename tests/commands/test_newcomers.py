@@ -77,7 +77,8 @@ def test_a_binary_file_is_called_that(fencepost: CommandLine, tmp_path: Path) ->
     file.write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\xbe\x00\xd0")
     ran = fencepost("check", str(file))
     assert ran.code == 2 and f"error[FP112]: {file} is a binary file, not text\n" in ran.err
-    assert "kernels in text form (.fp)" in ran.err and "ELF" not in ran.err
+    assert "kernels in text form (.fp)" in ran.err and "CUDA (.cu) and PTX (.ptx) are read" in ran.err
+    assert "ELF" not in ran.err
 
 
 def test_kernels_of_other_languages_in_a_folder_are_named(fencepost: CommandLine, tmp_path: Path) -> None:

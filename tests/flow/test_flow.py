@@ -280,7 +280,7 @@ def test_estimates_that_make_no_sense_are_refused(numbers: dict[str, float]) -> 
 
 def test_a_program_is_read_with_estimates() -> None:
     trace = parse(f"kernel @k waves=4 {{\n  shared %a : 64\n{GUESSING}}}\n")
-    flow = read_program(trace, estimates=ESTIMATES).flow
+    flow = read_program(build_flow(trace, ESTIMATES)).flow
     assert flow.estimates == ESTIMATES
     assert frequency(flow, "read") == 10
 

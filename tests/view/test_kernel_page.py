@@ -11,10 +11,10 @@ from fencepost.commands.files import read_kernels
 from fencepost.ir.builder import Kernel
 from fencepost.ir.ops import Compute
 from fencepost.ir.parser import parse, parse_all
+from fencepost.report.python_lines import written_at
 from fencepost.view import kernel_page, recording, strategy_rows
 from fencepost.view.kernel_page import page_of
 from fencepost.view.page_data import as_json
-from fencepost.view.python_lines import written_at
 from tests.view.kernels import COPY, RACY, RING, TILE, WEAK, WRONG_PHASE, large, page, shown
 
 TTGIR = Path(__file__).parent.parent / "filecheck" / "ttgir"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.report.diagnostics import Diagnostic, render
+from fencepost.report.words import plural
 
 HANGS = ("FP002", "FP003", "FP006")
 """The codes of what lets a wave wait for ever."""
@@ -41,14 +42,26 @@ class KernelAudit:
     def counts(self) -> str:
         """How many barriers there are, and what is wrong."""
         hangs = sum(race.code in HANGS for race in self.races)
-        found = f"{self.barriers} barriers, {len(self.redundant)} redundant, {len(self.races) - hangs} races"
-        return found + (f", {hangs} hang{'s' if hangs > 1 else ''}" if hangs else "")
+        races = plural(len(self.races) - hangs, "race")
+        found = f"{plural(self.barriers, 'barrier')}, {len(self.redundant)} redundant, {races}"
+        return found + (f", {plural(hangs, 'hang')}" if hangs else "")
 
     def lines(self, notes: Iterable[str] = (), more: Iterable[Diagnostic] = ()) -> list[str]:
         """What follows the title: redundant barriers, notes, and what is wrong."""
         lines = [f"  redundant: {place}" for place in self.redundant]
         lines += [f"  {note}" for note in notes]
-        return lines + [render(each).plain for each in (*self.races, *more)]
+        return lines + [render(each).plain for each in (*_by_fix(self.races), *more)]
+
+
+def _by_fix(found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+    """One message for each fix, and what hangs first: races of waves that are out of step follow from it."""
+    groups: dict[object, list[Diagnostic]] = {}
+    for each in sorted(found, key=lambda each: each.code not in HANGS):
+        fix = dict(each.notes).get("fix")
+        groups.setdefault((each.code, fix) if fix else id(each), []).append(each)
+    for first, *others in groups.values():
+        said = f"the same fix settles {plural(len(others), 'more finding')}"
+        yield replace(first, notes=(*first.notes, ("also", said))) if others else first
 
 
 def barrier_runs(trace: CapturedTrace) -> list[float]:

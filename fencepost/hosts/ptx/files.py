@@ -13,7 +13,7 @@ from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.module import PtxError
-from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, compile_cuda
+from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
@@ -61,6 +61,10 @@ class PtxFile:
     """The CUDA file that the PTX was compiled from here."""
     kernels: tuple[str, ...]
     asked: Asked
+    cuda_text: str = ""
+    """The text of the CUDA file and of the headers of its own: kernels and launches can stand in any of them."""
+    missing: tuple[str, ...] = ()
+    """Headers that were not found, and count as empty."""
 
     @property
     def source(self) -> Source:
@@ -71,7 +75,7 @@ class PtxFile:
         """What CUDA calls the parameters of a kernel."""
         from fencepost.hosts.ptx.parameters import parameter_names
 
-        return parameter_names(self.cuda.text, kernel) if self.cuda is not None else ()
+        return parameter_names(self.cuda_text, kernel) if self.cuda is not None else ()
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
@@ -93,7 +97,8 @@ class PtxFile:
     def recompiled(self, text: str) -> PtxFile:
         """The CUDA file with another text, compiled as this one was."""
         cuda = Source(self.source.name, text)
-        return replace(self, cuda=cuda, ptx=_compiled(cuda, self.asked))
+        compiled = _compiled(cuda, self.asked)
+        return replace(self, cuda=cuda, ptx=_ptx_of(cuda, compiled), cuda_text=compiled.cuda_text)
 
     def builds(self) -> Builds:
         """The builds that are judged: CUDA is also judged in the order of its source."""
@@ -107,9 +112,12 @@ class PtxFile:
 
 def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
-    cuda = None if is_ptx(name, source.text) else source
-    ptx = source if cuda is None else _compiled(cuda, asked)
-    return PtxFile(name, ptx, cuda, tuple(_wanted(source, ptx, asked.kernel)), asked)
+    if is_ptx(name, source.text):
+        return PtxFile(name, source, None, tuple(_wanted(source.name, "", source, asked.kernel)), asked)
+    compiled = _compiled(source, asked)
+    ptx = _ptx_of(source, compiled)
+    wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.missing)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
@@ -119,13 +127,13 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(plain_name(kernel).partition("<")[0].rpartition(":")[2])
+            block = launched.get(_function_name(kernel))
             launch = file.launch(kernel)
             for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
                 if block is not None:
                     said = f"{verdict.holds_for}; the block is that of its launch"
                     verdict = replace(verdict, holds_for=said)
-                yield file.judged(verdict)
+                yield file.judged(replace(verdict, notes=(*verdict.notes, *_missing(file))))
         except PtxError as error:
             yield unread(error, file.ptx)
             return
@@ -134,12 +142,28 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             yield error
 
 
+def _missing(file: PtxFile) -> list[str]:
+    """That headers were not found: a kernel that needed them would not have compiled."""
+    return [f"not found, and taken to be empty: {', '.join(file.missing)}"] if file.missing else []
+
+
+def as_launched(file: PtxFile, kernel: str) -> PtxFile:
+    """One kernel of a file, with the block that its launches name if the user names none."""
+    block = file.asked.block or _launched(file).get(_function_name(kernel))
+    return replace(file, kernels=(kernel,), asked=replace(file.asked, block=block))
+
+
+def _function_name(kernel: str) -> str:
+    """What a kernel is called where it is launched."""
+    return plain_name(kernel).partition("<")[0].rpartition(":")[2]
+
+
 def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
     from fencepost.hosts.ptx.launch_sites import launched_blocks
 
     if file.cuda is not None:
-        return launched_blocks(file.cuda.text)
+        return launched_blocks(file.cuda_text)
     texts = []
     for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', file.ptx.text, re.MULTILINE):
         try:
@@ -175,25 +199,29 @@ def unread(error: PtxError, ptx: Source) -> FencepostError:
     )
 
 
-def _compiled(cuda: Source, asked: Asked) -> Source:
-    """The PTX of a CUDA file."""
+def _compiled(cuda: Source, asked: Asked) -> Compiled:
     begin_phase("compiling with NVRTC")
-    return Source(f"{cuda.name} (PTX)", compile_cuda(cuda, asked.compilation).ptx)
+    return compile_cuda(cuda, asked.compilation)
 
 
-def _wanted(source: Source, ptx: Source, wanted: str | None) -> list[str]:
+def _ptx_of(cuda: Source, compiled: Compiled) -> Source:
+    """The PTX of a CUDA file."""
+    return Source(f"{cuda.name} (PTX)", compiled.ptx)
+
+
+def _wanted(file: str, cuda: str, ptx: Source, wanted: str | None) -> list[str]:
     """The kernels to look at; those of a file, or the one that is named."""
     from fencepost.did_you_mean import close
     from fencepost.hosts.ptx.kernel_names import kernels_in, matches
 
     every = kernels_in(ptx.text)
     if not every:
-        template = re.search(r"template\s*<[^;{}]*__global__", source.text)
+        template = re.search(r"template\s*<[^;{}]*__global__", cuda)
         help_ = "name a kernel of a template with its arguments: --kernel 'reduce<256>'"
         raise FencepostError(
             "there is no kernel in this file",
             code="FP102",
-            source=Source(source.name, ""),
+            source=Source(file, ""),
             notes=[
                 ("help", help_ if template else "a kernel is a function that says __global__ (.entry in PTX)")
             ],
@@ -205,7 +233,7 @@ def _wanted(source: Source, ptx: Source, wanted: str | None) -> list[str]:
         names = [plain_name(each) for each in every]
         notes = [("help", f"did you mean `{each}`?") for each in close(wanted, names)]
         raise FencepostError(
-            f"there is no kernel {wanted} in {source.name}",
+            f"there is no kernel {wanted} in {file}",
             code="FP104",
             notes=notes or [("help", f"there is {', '.join(names)}")],
         )

@@ -6,7 +6,7 @@ The text keeps its lines and columns: what NVRTC says about the rest, and what l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _UNSEEN = re.compile(
@@ -15,11 +15,14 @@ _UNSEEN = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _SPACES = re.compile(r"[^\n]")
+_DIRECTIVE = re.compile(r"^[ \t]*\#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE)
+_OF_A_BODY = re.compile(r"[ \t]*\#[ \t]*(?:include|pragma)\b")
+"""Directives that mean nothing outside of the function that they stand in."""
+_SPECIALIZATION = re.compile(r"\s*template\s*<\s*>|[\s\S]*\b(?:struct|class|union)\s+\w+\s*<")
 _DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__|\bconstexpr\b")
 _TEMPLATE = re.compile(r"\s*template\s*<")
 _NO_FUNCTION = re.compile(r"\s*(?:struct|class|union|enum|using|typedef|static_assert|friend|concept|asm)\b")
 _SCOPE = re.compile(r"\s*(?:(?:inline\s+)?namespace\b[\w\s:]*|extern\s*)$")
-_LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
 _NAME = re.compile(r"([~\w:]+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*$")
 
 
@@ -34,24 +37,89 @@ class DeviceCode:
 
 def device_code(text: str) -> DeviceCode:
     """The file with the functions blanked out that only the host can call."""
-    seen = without_comments(text)
+    seen, kept = without_comments(text), _with_directives(text)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
-    for head, start, end in _declarations(seen, 0, len(seen)):
+    for head, start, end in declarations(seen, 0, len(seen)):
         if not _is_host_function(head):
             continue
-        name = _NAME.search(head.rstrip(" \n\t;"))
-        left_out.append(name[1] if name else head.split()[-1])
-        pieces += [text[at:start], _SPACES.sub(" ", text[start:end])]
+        left_out.append(_name_of(head))
+        body = start + len(head)
+        pieces += [
+            text[at:start],
+            _blank(kept[start:body], inside=False),
+            _blank(kept[body:end], inside=True),
+        ]
         at = end
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
 
 
-def launched_instances(text: str) -> tuple[str, ...]:
-    """The kernels of templates that a file launches, as `reduce<256>`: compilers make what is used of a template."""
-    found = (" ".join(match[1].split()) for match in _LAUNCH.finditer(without_comments(text)))
-    return tuple(dict.fromkeys(found))
+def without_host_declarations(text: str, lines: Iterable[int]) -> DeviceCode:
+    """The file without the declarations on some lines: those that say nothing of the device.
+
+    What the device uses of them, the compiler misses. Specializations of templates stay: without one, another would
+    be used, and nothing missed.
+    """
+    seen, kept = without_comments(text), _with_directives(text)
+    wanted = set(lines)
+    left_out: list[str] = []
+    pieces: list[str] = []
+    at = 0
+    for head, start, end in declarations(seen, 0, len(seen)):
+        begin = start + len(head) - len(head.lstrip())
+        first = text.count("\n", 0, begin) + 1
+        if wanted.isdisjoint(range(first, text.count("\n", 0, end) + 2)):
+            continue
+        if _DEVICE.search(seen, start, end) is not None or _SPECIALIZATION.match(head) is not None:
+            continue
+        if not seen[begin:end].strip(" \n\t;"):
+            continue
+        left_out.append(_name_of(head))
+        pieces += [text[at:begin], _blank(kept[begin:end], inside=True)]
+        at = end
+    return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
+
+
+def function_name(head: str) -> str | None:
+    """The name of the function that a declaration declares."""
+    name = _NAME.search(head.rstrip(" \n\t;"))
+    return name[1] if name else None
+
+
+def template_parameters(head: str) -> list[str]:
+    """The parameters of the template that a declaration is, as they are written; none if it is no template."""
+    match = _TEMPLATE.match(head)
+    if match is None:
+        return []
+    depth, at, found = 1, match.end(), [""]
+    while at < len(head):
+        depth += {"<": 1, ">": -1}.get(head[at], 0)
+        if not depth:
+            break
+        if head[at] == "," and depth == 1:
+            found.append("")
+        else:
+            found[-1] += head[at]
+        at += 1
+    return [each.strip() for each in found if each.strip()]
+
+
+def _name_of(head: str) -> str:
+    """What a declaration declares, as far as that is told from its text."""
+    words = re.findall(r"[\w:~]+", head.partition("=")[0])
+    return function_name(head) or (words[-1] if words else "a declaration")
+
+
+def _blank(text: str, *, inside: bool) -> str:
+    """Spaces for a text, in as many lines. Directives stay: macros are for what follows, too."""
+    pieces, at = [], 0
+    for match in _DIRECTIVE.finditer(text):
+        if inside and _OF_A_BODY.match(match[0]):
+            continue
+        pieces += [_SPACES.sub(" ", text[at : match.start()]), match[0]]
+        at = match.end()
+    return "".join([*pieces, _SPACES.sub(" ", text[at:])])
 
 
 def without_comments(text: str) -> str:
@@ -59,7 +127,14 @@ def without_comments(text: str) -> str:
     return _UNSEEN.sub(lambda match: _SPACES.sub(" ", match[0]), text)
 
 
-def _declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, int]]:
+def _with_directives(text: str) -> str:
+    """The text with comments and strings blanked out, but not directives."""
+    return _UNSEEN.sub(
+        lambda match: match[0] if match[0].lstrip().startswith("#") else _SPACES.sub(" ", match[0]), text
+    )
+
+
+def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, int]]:
     """The declarations of a file and of its namespaces: what is before the body, where each begins and ends."""
     at = start
     while at < stop:
@@ -69,7 +144,7 @@ def _declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, 
         head, end = seen[start : match.start()], match.end()
         if match[0] == "{" and _SCOPE.match(head):
             closing = _closing(seen, match.start(), stop)
-            yield from _declarations(seen, end, closing)
+            yield from declarations(seen, end, closing)
             start = at = closing + 1
             continue
         if match[0] == "{":
@@ -92,7 +167,7 @@ def _closing(seen: str, brace: int, stop: int) -> int:
     return stop
 
 
-def _without_template(head: str) -> str:
+def without_template(head: str) -> str:
     """A declaration without `template <…>` in front of it."""
     while match := _TEMPLATE.match(head):
         depth, at = 1, match.end()
@@ -105,7 +180,7 @@ def _without_template(head: str) -> str:
 
 def _is_function(head: str) -> bool:
     """Whether a declaration is that of a function: parentheses, and nothing that is assigned in front of them."""
-    bare = _without_template(head)
+    bare = without_template(head)
     before, parenthesis, _ = bare.partition("(")
     if not parenthesis or _NO_FUNCTION.match(bare):
         return False

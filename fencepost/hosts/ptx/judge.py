@@ -21,6 +21,7 @@ from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
+from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
 from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
@@ -374,35 +375,62 @@ def _thread(setup: Setup, number: int) -> Thread:
 
 
 def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int]) -> Finding:
-    order = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
-    places_, threads = [conflict.places[at] for at in order], [conflict.threads[at] for at in order]
-    sites = [case.site(place) for place in places_]
-    doing = [_doing(case, place) for place in places_]
+    at = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
+    in_one_warp = conflict.severity == "warning" and not conflict.atomic
+    first, second = conflict.places[at[0]], conflict.places[at[1]]
+    order = order_of(case.flow, (first, second), in_one_warp=in_one_warp)
+    if order.swapped:
+        first, second, at = second, first, at[::-1]
+    sites = case.site(first), case.site(second)
+    order = replace(order, later=order.later or _is_unrolled(*sites))
+    threads = _thread(setup, conflict.threads[at[0]]), _thread(setup, conflict.threads[at[1]])
     variable, offset = _variable(case, conflict.address)
-    first, second = (_thread(setup, each) for each in threads)
-    message = (
-        f"thread {first} {doing[0]} and thread {second} {doing[1]} the same bytes of {variable} "
-        "with no barrier between them"
-    )
+    doing = _doing(case, first), _doing(case, second)
+    if order.in_flight:
+        message = (
+            f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]} may not have "
+            "written yet: it was not waited for"
+        )
+    else:
+        message = (
+            f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {variable} "
+            f"{'in a later iteration, ' if order.later else ''}with no barrier between them"
+        )
     if conflict.severity == "warning":
-        why = "one of the two is atomic" if conflict.atomic else "both threads are in one warp"
-        message += f" ({why})"
-    sync = "__syncwarp()" if conflict.severity == "warning" and not conflict.atomic else "__syncthreads()"
-    same = places_[0] == places_[1]
-    fix = (
-        "let one thread store, or use an atomic" if same else f"put {sync} between {sites[0]} and {sites[1]}"
-    )
+        message += f" ({'one of the two is atomic' if conflict.atomic else 'both threads are in one warp'})"
     return Finding(
         "FP001",
         conflict.severity,
         message,
-        sites[0],
-        sites[1],
-        (first, second),
+        *sites,
+        threads,
         (offset, conflict.size),
         values,
-        fix,
+        "let one thread store, or use an atomic"
+        if first == second
+        else _order_fix(order, sites, in_one_warp),
+        wait=case.site(order.wait) if order.wait is not None else None,
     )
+
+
+def _is_unrolled(first: Site, second: Site) -> bool:
+    """Whether code of an earlier line comes later: two iterations of a loop that the compiler has written out."""
+    lines = [each.source_line for each in (first, second) if not each.inlined_at]
+    same = first.source_file == second.source_file
+    return same and len(lines) == 2 and (lines[0] or 0) > (lines[1] or 0)
+
+
+def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool) -> str:
+    """What puts two accesses in order."""
+    if order.in_flight:
+        what = "with a smaller count" if order.wait is not None else "(cp.async.wait_group 0)"
+        return f"wait for the copy of {sites[0]} {what} before the barrier ahead of {sites[1]}"
+    sync = "__syncwarp()" if in_one_warp else "__syncthreads()"
+    if order.later:
+        return (
+            f"put {sync} between {sites[0]} and {sites[1]} of the next iteration: at either end of the loop"
+        )
+    return f"put {sync} between {sites[0]} and {sites[1]}"
 
 
 def _doing(case: Case, place: Place) -> str:

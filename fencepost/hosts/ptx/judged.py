@@ -23,6 +23,8 @@ class JudgedPtx:
     """The CUDA file that the PTX was compiled from here."""
     parameters: tuple[str, ...] = ()
     """What CUDA calls the parameters."""
+    as_ptx: bool = False
+    """Whether PTX is quoted as it is, whatever its line tables name."""
 
     @property
     def name(self) -> str:
@@ -41,15 +43,25 @@ class JudgedPtx:
 
     @cached_property
     def quoted(self) -> Source:
-        """The text that messages quote: the CUDA file, if line tables name one that can be read, or else the PTX."""
-        if self.cuda is not None:
+        """The text that messages quote: the CUDA file, or the header that everything found is in.
+
+        If line tables name neither, or nothing that can be read, it is the PTX.
+        """
+        sites = [site for each in self.verdict.findings for site in (each.first, each.second)]
+        files = {site.source_file for site in sites}
+        name = files.pop() if len(files) == 1 else None
+        if self.cuda is not None and (
+            name is None
+            or Path(name).name == Path(self.cuda.name).name
+            or any(site.inlined_at for site in sites)
+        ):
             return self.cuda
-        files = {site.source_file for each in self.verdict.findings for site in (each.first, each.second)}
-        if len(files) == 1 and (name := files.pop()):
-            text = _read(name)
-            if text is not None:
-                return Source(name, text)
-        return self.ptx
+        if self.as_ptx:
+            return self.ptx
+        text = _read(name) if name else None
+        if name is not None and text is not None:
+            return Source(name, text)
+        return self.cuda or self.ptx
 
 
 def _read(name: str) -> str | None:

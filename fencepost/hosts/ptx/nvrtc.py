@@ -1,8 +1,8 @@
 """CUDA C++ compiled to PTX by NVRTC, the compiler library that NVIDIA publishes as a Python package.
 
 Neither a GPU nor the CUDA toolkit nor a host compiler is needed: `pip install "fencepost[cuda]"` brings the library
-and the headers. NVRTC compiles device code alone; functions of the host are left out (`host_code`), and standard
-headers are given as far as kernels use them (`standard_headers`).
+and the headers. NVRTC compiles device code alone: what only the host can use is left out (`cuda_sources`), and
+standard headers are given as far as kernels use them (`standard_headers`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fencepost.hosts.ptx.host_code import device_code, launched_instances
-from fencepost.hosts.ptx.standard_headers import standard_headers
+from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
+from fencepost.hosts.ptx.launched_instances import launched_instances
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 INSTALL = 'pip install "fencepost[cuda]"'
 MOST_ERRORS = 8
 """Errors of the compiler that a message repeats."""
 DEFAULT_ARCHITECTURE = "sm_80"
-_ERROR = re.compile(
-    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error: (?P<text>.*)$", re.MULTILINE
-)
+MOST_LISTED = 12
+"""Names that a message lists."""
+MOST_ATTEMPTS = 24
+"""How often a file is compiled at most, each time without more that only the host can use."""
+_UNKNOWN_INSTANCE = re.compile(r'Input name expression was: "(.*)"')
+_HIP = re.compile(r"#\s*include\s*[<\"]hip/")
 _ARCHITECTURE = re.compile(r"sm_(\d+[af]?)")
 
 
@@ -48,37 +51,61 @@ class Compiled:
     """What became of a CUDA file."""
 
     ptx: str
+    cuda_text: str
+    """The file and the headers of its own, one after the other."""
     left_out: tuple[str, ...] = ()
-    """Functions of the host that were not compiled."""
+    """Declarations of the host that were not compiled."""
+    missing: tuple[str, ...] = ()
+    """Headers that were not found, and count as empty."""
 
 
 def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
     """The PTX of a CUDA file, with line tables; FP431 if it does not compile, FP430 if there is no NVRTC."""
     how = how or Compilation()
-    device = device_code(source.text)
-    launched = launched_instances(source.text)
-    ptx, log = _run(device.text, source.name, how, (*how.instances, *launched))
-    if ptx is None and launched:
-        # The arguments of a launch can be names that only the host knows.
-        ptx, log = _run(device.text, source.name, how, how.instances)
-    if ptx is None and device.left_out:
+    sources = cuda_sources(source, how.includes)
+    ptx, log = _without_host(sources, how, launched_instances(sources.written))
+    if ptx is not None:
+        left_out, missing = tuple(sources.left_out), tuple(sources.missing)
+        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing)
+    if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
-        whole, _ = _run(source.text, source.name, how, how.instances)
-        if whole is not None:
-            return Compiled(whole)
-    if ptx is None:
-        raise _failure(source, log, device.left_out)
-    return Compiled(ptx, device.left_out)
+        whole = cuda_sources(source, how.includes)
+        whole.text = source.text
+        ptx, _ = _run(whole, how, how.instances)
+        if ptx is not None:
+            return Compiled(whole.with_paths(ptx), whole.written)
+    raise _failure(source, log, sources)
 
 
-def _run(text: str, name: str, how: Compilation, instances: Sequence[str]) -> tuple[str | None, str]:
+def _without_host(sources: CudaSources, how: Compilation, launched: Sequence[str]) -> tuple[str | None, str]:
+    """The PTX once everything is left out that only the host can use, or None; what the compiler said."""
+    launched = [each for each in launched if each not in how.instances]
+    log = ""
+    for _ in range(MOST_ATTEMPTS):
+        ptx, log = _run(sources, how, (*how.instances, *launched))
+        if ptx is not None:
+            return ptx, log
+        if sources.leave_out(log):
+            continue
+        # The arguments of a launch can be names that only the host knows.
+        unknown = {"".join(each.split()) for each in _UNKNOWN_INSTANCE.findall(log)}
+        known = [each for each in launched if "".join(each.split()) not in unknown]
+        if len(known) == len(launched):
+            if not launched:
+                break
+            known = []
+        launched = known
+    return None, log
+
+
+def _run(sources: CudaSources, how: Compilation, instances: Sequence[str]) -> tuple[str | None, str]:
     """The PTX, or None, and what the compiler said."""
     library, root = _library()
-    headers = _headers(name, how)
+    name, headers = sources.name, sources.headers
     program = ctypes.c_void_p()
     created = library.nvrtcCreateProgram(
         ctypes.byref(program),
-        text.encode(),
+        sources.text.encode(),
         name.encode(),
         len(headers),
         _strings(list(headers.values())),
@@ -96,16 +123,6 @@ def _run(text: str, name: str, how: Compilation, instances: Sequence[str]) -> tu
         return None, log or library.nvrtcGetErrorString(compiled).decode()
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
-
-
-def _headers(name: str, how: Compilation) -> dict[str, str]:
-    """The standard headers that are given; one of the user's own goes before."""
-    folders = [Path(each) for each in (str(Path(name).parent), *how.includes)]
-    return {
-        header: text
-        for header, text in standard_headers().items()
-        if not any((folder / header).is_file() for folder in folders)
-    }
 
 
 def _options(name: str, how: Compilation, root: Path) -> list[str]:
@@ -170,9 +187,9 @@ def _roots() -> list[Path]:
     return [Path(each) / "cu13" for each in nvidia.__path__]
 
 
-def _failure(source: Source, log: str, left_out: Sequence[str]) -> FencepostError:
+def _failure(source: Source, log: str, sources: CudaSources) -> FencepostError:
     """What the compiler said, with the lines of the file that it is about."""
-    found = list(_ERROR.finditer(log))
+    found = list(ERROR.finditer(log))
     if not found:
         return FencepostError(f"this does not compile: {log.strip()}", code="FP431", source=source)
     marks = [
@@ -184,11 +201,16 @@ def _failure(source: Source, log: str, left_out: Sequence[str]) -> FencepostErro
     notes = [("also", f"{each['file']}:{each['line']}: {each['text']}") for each in elsewhere]
     if len(found) > MOST_ERRORS:
         notes.append(("note", f"{len(found) - MOST_ERRORS} more errors"))
-    if left_out:
-        notes.append(("note", f"functions of the host are left out: {', '.join(left_out)}"))
-    if "cannot open source file" in log:
+    if sources.left_out:
+        notes.append(("note", f"left out, as only the host can use it: {_listed(sources.left_out)}"))
+    if sources.skipped:
+        notes.append(("note", f"headers that NVRTC cannot compile are left out: {_listed(sources.skipped)}"))
+    if sources.missing and not _HIP.search(source.text):
+        notes.append(("note", f"headers that were not found: {_listed(sources.missing)}"))
         notes.append(("help", "--include FOLDER says where headers are"))
     help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
+    if _HIP.search(source.text):
+        help_ = "this is HIP, which is not read: write down what it does to shared memory, in text form (.fp)"
     return FencepostError(
         f"this does not compile: {found[0]['text']}",
         marks,
@@ -196,6 +218,12 @@ def _failure(source: Source, log: str, left_out: Sequence[str]) -> FencepostErro
         source=source,
         notes=[*notes, ("help", help_)],
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    several = list(dict.fromkeys(names))
+    more = len(several) - MOST_LISTED
+    return ", ".join(several[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _whole_line(source: Source, line: int) -> Span:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,10 @@ _VERBS = (
     ("bar", "waits"),
     ("mbarrier", "uses"),
     ("mbarrier.init", "initializes"),
+    ("mbarrier.arrive", "arrives on the mbarrier at"),
+    ("mbarrier.expect_tx", "expects bytes on the mbarrier at"),
+    ("mbarrier.test_wait", "waits for the mbarrier at"),
+    ("mbarrier.try_wait", "waits for the mbarrier at"),
     ("wmma.store", "writes"),
     ("wgmma", "reads"),
     ("cp.async.bulk", "copies into"),
@@ -78,37 +84,74 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
     sites = (finding.first, finding.second)
     source = judged.quoted
     marks = [
-        Mark(_span(judged, site), _doing(finding, site, thread))
+        Mark(_span(judged, site), _doing(judged, finding, site, thread))
         for site, thread in zip(sites, finding.threads, strict=True)
     ]
+    if finding.wait is not None:
+        marks.append(Mark(_span(judged, finding.wait), _waiting(finding.wait)))
     notes = []
     if finding.values:
         notes.append(("seen with", _seen_with(judged, finding.values)))
     if source is not judged.ptx:
         both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
         notes.append(("ptx", " and ".join(both)))
+        if any(line_of(judged, site) is None for site in sites):
+            notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
     elif any(site.source_line for site in sites):
         notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
     if finding.build:
         notes.append(("build", finding.build))
     if finding.fix:
-        notes.append(("fix", _worded(judged, finding.fix)))
+        notes.append(("fix", _fix(judged, finding)))
     origins = tuple(_origin(judged, site) for site in sites)
     found = Diagnostic(
-        finding.code, _worded(judged, finding.message), tuple(marks), tuple(notes), source, origins=origins
+        finding.code,
+        _worded(judged, finding.message, sites),
+        tuple(marks),
+        tuple(notes),
+        source,
+        origins=origins,
     )
     return replace(found, severity=finding.severity, primary=1)
 
 
-def _worded(judged: JudgedPtx, text: str) -> str:
-    """A message with the names and lines of the file that is quoted."""
-    for site in _sites(judged.verdict):
-        line = line_of(judged, site) if judged.quoted is not judged.ptx else None
-        if line is not None:
-            text = re.sub(rf"{re.escape(str(site))}(?!\d)", f"line {line}", text)
+def _fix(judged: JudgedPtx, finding: Finding) -> str:
+    """What mends it; one line is not told to go before itself."""
+    text = _worded(judged, finding.fix, (finding.first, finding.second))
+    lines = {_span(judged, site).line for site in (finding.first, finding.second)}
+    if len(lines) == 1 and finding.first != finding.second:
+        (line,) = lines
+        between = f"between the two accesses of line {line} (in a loop: between its iterations)"
+        text = text.replace(f"between line {line} and line {line}", between)
+        text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
+    return text
+
+
+def _worded(judged: JudgedPtx, text: str, named: tuple[Site, ...] = ()) -> str:
+    """A message with the names and lines of the file that is quoted.
+
+    Code of a header that was inlined twice has two lines by one name; `named` places are in the order of the text.
+    """
+    if judged.quoted is not judged.ptx:
+        for name, lines in _lines_by_name(judged, named).items():
+            text = re.sub(rf"{re.escape(name)}(?!\d)", partial(_next_line, lines), text)
     for number, name in enumerate(judged.parameters):
         text = re.sub(rf"\b{re.escape(judged.verdict.kernel)}_param_{number}\b", name, text)
     return plain_text(text)
+
+
+def _next_line(lines: Iterator[int], _: re.Match[str]) -> str:
+    return f"line {next(lines)}"
+
+
+def _lines_by_name(judged: JudgedPtx, named: tuple[Site, ...]) -> dict[str, Iterator[int]]:
+    """The lines that each name of a place stands for, one mention after the other; the last one from there on."""
+    lines: dict[str, list[int]] = {}
+    for site in (*named, *_sites(judged.verdict)):
+        line = line_of(judged, site)
+        if line is not None and (site in named or str(site) not in lines):
+            lines.setdefault(str(site), []).append(line)
+    return {name: chain(known, repeat(known[-1])) for name, known in lines.items()}
 
 
 def _sites(verdict: KernelVerdict) -> list[Site]:
@@ -133,18 +176,33 @@ def _called(judged: JudgedPtx, name: str) -> str:
     return name
 
 
-def _doing(finding: Finding, site: Site, thread: Thread) -> str:
+def _doing(judged: JudgedPtx, finding: Finding, site: Site, thread: Thread) -> str:
     """What a thread does at a place."""
-    opcode = (
-        site.instruction.split(" ")[0]
-        if not site.instruction.startswith("@")
-        else site.instruction.split()[1]
-    )
-    verb = next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
-    if ".global.shared" in opcode:
-        verb = "reads"
+    verb = verb_of(site)
+    if finding.code in ("FP002", "FP006") and verb == "copies into":
+        verb = "copies, and arrives on the mbarrier at"
     what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
-    return f"thread ({', '.join(map(str, thread))}) {verb}{what}"
+    return f"thread ({', '.join(map(str, thread))}) {verb}{what}{_called_from(judged, site)}"
+
+
+def verb_of(site: Site) -> str:
+    """What an instruction does to shared memory, in a word or two."""
+    words = site.instruction.split()
+    opcode = words[1] if words[0].startswith("@") else words[0]
+    if ".global.shared" in opcode:
+        return "reads"
+    return next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")
+
+
+def _called_from(judged: JudgedPtx, site: Site) -> str:
+    """Where a function was called that was inlined, if its own line is quoted."""
+    if judged.quoted is judged.ptx or not site.inlined_at or line_of(judged, site) == site.inlined_at[-1]:
+        return ""
+    return f", called from line {site.inlined_at[-1]}"
+
+
+def _waiting(site: Site) -> str:
+    return f"`{site.instruction}` lets the copy stay in flight"
 
 
 def line_of(judged: JudgedPtx, site: Site) -> int | None:
@@ -222,7 +280,7 @@ def _located(judged: JudgedPtx, finding: Finding) -> Located:
     diagnostic = _diagnostic(judged, finding)
     second, first = (
         _place(judged, site, mark)
-        for site, mark in zip((finding.second, finding.first), reversed(diagnostic.marks), strict=True)
+        for site, mark in zip((finding.second, finding.first), reversed(diagnostic.marks[:2]), strict=True)
     )
     notes = [f"{word}: {text}" for word, text in diagnostic.notes]
     text = "\n".join([finding.code, judged.name, finding.first.instruction, finding.second.instruction])
@@ -235,7 +293,7 @@ def _located(judged: JudgedPtx, finding: Finding) -> Located:
         kernel=judged.name,
         fingerprint=sha256(text.encode()).hexdigest()[:32] + ":1",
         file=judged.file,
-        fix=_worded(judged, finding.fix),
+        fix=_fix(judged, finding),
         level=finding.severity,
     )
 
@@ -279,13 +337,14 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
         "severity": finding.severity,
-        "message": _worded(judged, finding.message),
+        "message": _worded(judged, finding.message, (finding.first, finding.second)),
         "first": site_json(finding.first) | {"thread": list(finding.threads[0])},
         "second": site_json(finding.second) | {"thread": list(finding.threads[1])},
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
-        "fix": _worded(judged, finding.fix) or None,
+        "fix": _fix(judged, finding) or None,
         "build": "unoptimized" if finding.build else "compiled",
+        "wait": site_json(finding.wait) if finding.wait is not None else None,
     }
 
 

@@ -6,6 +6,7 @@ what only host code can use is empty.
 
 from __future__ import annotations
 
+EMPTY = "#pragma once\n"
 _ASSERTIONS = """#pragma once
 #ifndef assert
 #define assert(condition) ((void)0)
@@ -18,7 +19,18 @@ _MATHEMATICS = """#pragma once
 """
 _FROM_CUDA = (
     *("algorithm", "array", "limits", "tuple", "type_traits", "utility"),
-    *("cfloat", "climits", "cstddef", "cstdint"),
+    *(
+        "cfloat",
+        "climits",
+        "cstddef",
+        "cstdint",
+        "bitset",
+        "complex",
+        "iterator",
+        "optional",
+        "span",
+        "variant",
+    ),
 )
 """Headers whose device half comes with CUDA, in `cuda::std`."""
 _NAMES_OF_C = {
@@ -28,22 +40,32 @@ _NAMES_OF_C = {
     "stddef.h": "cstddef",
     "stdint.h": "cstdint",
 }
-_OF_THE_HOST = (
-    *(
-        "chrono",
-        "cstdio",
-        "cstdlib",
-        "cstring",
-        "ctime",
-        "fstream",
-        "functional",
-        "iomanip",
-        "iostream",
-        "map",
-    ),
-    *("memory", "numeric", "random", "set", "sstream", "stdexcept", "string", "thread", "vector", "getopt.h"),
-    *("omp.h", "stdio.h", "stdlib.h", "string.h", "sys/time.h", "time.h", "unistd.h", "memory.h", "iosfwd"),
+_BLOCK = "adjacent_difference discontinuity exchange histogram load merge_sort radix_rank radix_sort reduce"
+_BLOCK += " run_length_decode scan shuffle store"
+_WARP = "exchange load merge_sort reduce scan store"
+_OF_THE_HOST = """
+cctype cerrno cfenv charconv chrono cinttypes clocale codecvt condition_variable csetjmp csignal
+cstdarg cstdio cstdlib cstring ctime cuchar cwchar cwctype deque execution filesystem format
+forward_list fstream functional future iomanip ios iosfwd iostream istream list locale map memory
+memory_resource mutex numeric ostream queue random regex scoped_allocator set shared_mutex sstream
+stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
+typeindex typeinfo unordered_map unordered_set valarray vector
+alloca.h arpa/inet.h complex.h ctype.h dirent.h dlfcn.h errno.h execinfo.h fcntl.h fenv.h getopt.h
+immintrin.h libgen.h locale.h malloc.h memory.h netdb.h netinet/in.h omp.h poll.h pthread.h sched.h
+semaphore.h setjmp.h signal.h stdarg.h stdbool.h stdio.h stdlib.h string.h strings.h sys/ioctl.h
+sys/mman.h sys/param.h sys/resource.h sys/socket.h sys/stat.h sys/sysinfo.h sys/time.h sys/timeb.h
+sys/types.h sys/utsname.h sys/wait.h termios.h time.h unistd.h values.h wchar.h wctype.h x86intrin.h
+xmmintrin.h emmintrin.h
+"""
+"""Headers of C++, C and POSIX that only host code can use."""
+_CUB = "\n".join(
+    [
+        EMPTY,
+        *(f"#include <cub/block/block_{name}.cuh>" for name in _BLOCK.split()),
+        *(f"#include <cub/warp/warp_{name}.cuh>" for name in _WARP.split()),
+    ]
 )
+"""CUB as a whole has algorithms for the host as well, at which NVRTC stops: the part for blocks and warps."""
 
 
 def standard_headers() -> dict[str, str]:
@@ -56,7 +78,7 @@ def standard_headers() -> dict[str, str]:
     }
     from_cuda = {name: _from_cuda(name) for name in _FROM_CUDA}
     of_c = {name: _from_cuda(same) for name, same in _NAMES_OF_C.items()}
-    return dict.fromkeys(_OF_THE_HOST, "#pragma once\n") | from_cuda | of_c | given
+    return dict.fromkeys(_OF_THE_HOST.split(), EMPTY) | {"cub/cub.cuh": _CUB} | from_cuda | of_c | given
 
 
 def _from_cuda(name: str) -> str:

@@ -47,6 +47,8 @@ class Finding:
     fix: str = ""
     build: str = ""
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
+    wait: Site | None = None
+    """The wait that lets a copy stay in flight, if that is what is wrong."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,11 @@ from fencepost.hosts.triton.translate import Translation, target_of, translation
 from fencepost.hosts.triton.write_back import removable
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.prune import prune_barriers
+from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import diagnostics
+from fencepost.report.python_lines import python_lines
 
 MARKS = {SYNCED: False, "warpGroupLocal": True}
 """All its marks, and whether each belongs to the kind of operation."""
@@ -35,14 +38,17 @@ class Audit(KernelAudit):
     """What is not judged, operations or clusters: then nothing is said about races."""
     cached: bool = False
     """Whether the kernel comes from Triton's cache: this is what was found when it was compiled."""
+    not_pruned: str = ""
+    """Why redundant barriers were not looked for, if so: waves that lose step, for instance."""
 
     def __str__(self) -> str:
         head = self.title + (", from Triton's cache" if self.cached else "")
         if self.beyond:
             return f"{head}: not judged, it uses {', '.join(self.beyond)}"
-        return "\n".join(
-            [f"{head}: {self.counts}", *self.lines([f"not a proof: {limit}" for limit in self.limits])]
-        )
+        notes = [f"not a proof: {limit}" for limit in self.limits]
+        if self.not_pruned:
+            notes.append(f"redundant barriers were not looked for: {self.not_pruned}")
+        return "\n".join([f"{head}: {self.counts}", *self.lines(notes)])
 
 
 def audit(after: Module) -> Audit:
@@ -68,6 +74,7 @@ def audit(after: Module) -> Audit:
             kernel.races + one.races,
             tuple(dict.fromkeys(kernel.limits + one.limits)),
             kernel.beyond + one.beyond,
+            not_pruned=kernel.not_pruned or one.not_pruned,
         )
     return kernel
 
@@ -92,11 +99,33 @@ def _audit(translation: Translation, every: list[Translation]) -> Audit:
     if beyond:
         return Audit(trace.name, translation.target, len(existing), executed, (), (), beyond=beyond)
     report = check(together) if translation.part is None else None
-    races = tuple(diagnostics(together, report)) if report is not None else ()
+    races: tuple[Diagnostic, ...] = ()
+    if report is not None and not report.ok:
+        # By the user's own lines, where they can be read; else by those of the translated kernel.
+        with python_lines(together):
+            races = tuple(diagnostics(together, report))
     limits = tuple(report.explored.limits) if report is not None else ()
-    pruned = prune_barriers(trace, keep=_is_kept)
-    redundant = tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation))
-    return Audit(trace.name, translation.target, len(existing), executed, redundant, races, limits, beyond)
+    redundant, not_pruned = _redundant(trace)
+    return Audit(
+        trace.name,
+        translation.target,
+        len(existing),
+        executed,
+        redundant,
+        races,
+        limits,
+        beyond,
+        not_pruned=not_pruned,
+    )
+
+
+def _redundant(trace: CapturedTrace) -> tuple[tuple[str, ...], str]:
+    """The barriers that nothing needs, or why these are not known: what is wrong is told all the same."""
+    try:
+        pruned = prune_barriers(trace, keep=_is_kept)
+    except FencepostError as error:
+        return (), str(error).partition("\n")[0]
+    return tuple(where(op.host) for op in pruned.removed if isinstance(op.host, Operation)), ""
 
 
 def _is_kept(op: ops.SyncOperation) -> bool:

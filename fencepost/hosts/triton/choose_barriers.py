@@ -93,7 +93,8 @@ def fencepost_candidate(before: Module) -> Candidate:
     stopped = stopped_at(before)
     with stopped.borrowed() as kernels:
         for kernel in kernels:
-            done, stronger = synchronized(kernel)
+            refuse_beyond(kernel)
+            done, stronger = synchronized(kernel, stopped.flow(kernel))
             edits += done
             repairs |= stronger
         executed = sum(stopped.barriers().values())

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from fencepost.flow import build_flow
+from fencepost.flow import Flow, build_flow, read_again
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_difference import ChangedModule, put_in
@@ -62,13 +62,18 @@ class Stopped:
         return found
 
     @cached_property
+    def shapes(self) -> dict[CapturedTrace, Flow]:
+        """The flow of each kernel: what of it does not depend on barriers is found once."""
+        return {kernel.trace: build_flow(kernel.trace) for kernel in self.kernels}
+
+    def flow(self, kernel: Translation) -> Flow:
+        """The flow of a kernel as it stands now."""
+        return read_again(self.shapes[kernel.trace])
+
+    @cached_property
     def runs(self) -> dict[Graph, float]:
         """How often each block of the kernels runs, estimated."""
-        return {
-            block.graph: block.frequency
-            for kernel in self.kernels
-            for block in build_flow(kernel.trace).blocks
-        }
+        return {block.graph: block.frequency for flow in self.shapes.values() for block in flow.blocks}
 
     def barriers(self) -> dict[Operation | None, float]:
         """How often barriers run that stand in the kernels now; those that were put in have no operation."""

@@ -45,8 +45,14 @@ def lost(before: Module, edits: Sequence[Edit], after: Module, put_in: Inserted 
 
 def stores_what_it_loads(module: Module) -> bool:
     """Whether there are loads and stores at all that a barrier could stand between."""
-    blocks = {op.block: None for op in module.walk() if op.name in LOADS and op.block is not None}
-    return any(_stores_loaded(block) for block in blocks)
+    return any(map(_stores_loaded, _loading(module)))
+
+
+def _loading(module: Module) -> list[Block]:
+    """The blocks with loads."""
+    if module.kinds.isdisjoint(LOADS):
+        return []
+    return list({op.block: None for op in module.walk() if op.name in LOADS and op.block is not None})
 
 
 def _stores_loaded(block: Block) -> bool:
@@ -63,12 +69,11 @@ def _stores_loaded(block: Block) -> bool:
 
 def _separated(module: Module, inserted: Inserted = NOTHING, removed: Collection[Operation] = ()) -> Stores:
     """The stores that have a barrier between them and the loads that they wait for."""
-    found: Stores = {}
-    number = {op: index for index, op in enumerate(op for op in module.walk() if op.name not in BARRIERS)}
-    for block in {op.block: None for op in number if op.block is not None}:
-        for op, barrier in _separated_in(block, inserted, removed):
-            found[number[op]] = barrier
-    return found
+    found = dict(each for block in _loading(module) for each in _separated_in(block, inserted, removed))
+    if not found:
+        return {}
+    every = (op for op in module.walk() if op.name not in BARRIERS)
+    return {number: found[op] for number, op in enumerate(every) if op in found}
 
 
 def _separated_in(
@@ -85,7 +90,9 @@ def _separated_in(
             if op not in removed:
                 barrier, barrier_at = op, place
             continue
-        latest = max((loaded.get(value.owner, -1) for value in op.operands), default=-1)
+        latest = -1
+        if loaded:
+            latest = max((loaded.get(value.owner, -1) for value in op.operands), default=-1)
         if latest >= 0 and barrier_at > latest and _stores(op):
             found.append((op, barrier))
         if op.name in LOADS:

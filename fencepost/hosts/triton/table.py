@@ -321,5 +321,8 @@ OLDER: dict[str, Row] = {
 def row_of(name: str) -> Row:
     """What the table says of an operation; one that it has no word about is not judged."""
     if name.partition(".")[0] in PURE:
-        return Row(Does.NOTHING)
-    return TABLE.get(name) or OLDER.get(name) or Row(Does.NOT_JUDGED)
+        return _PLAIN
+    return TABLE.get(name) or OLDER.get(name) or _NOT_KNOWN
+
+
+_PLAIN, _NOT_KNOWN = Row(Does.NOTHING), Row(Does.NOT_JUDGED)

@@ -24,6 +24,8 @@ FOREIGN = ("tt.elementwise_inline_asm", "ttg.inline_asm", "tt.extern_elementwise
 """Assembly and foreign functions: they may ask which thread runs them,"""
 MATHEMATICS = ("__nv_", "__ocml_")
 """but for the libraries of mathematics, by how the names of their functions begin."""
+ASKED = THREADS.union(FOREIGN)
+"""Without any of these, no number differs from thread to thread."""
 
 
 def divergent_branches(module: Module, function: Operation) -> Iterator[Operation]:
@@ -47,7 +49,7 @@ def _asks_for_the_thread(op: Operation) -> bool:
 def differing(module: Module, function: Operation) -> set[Value]:
     """The numbers that may differ from thread to thread. Tensors do anyway, and are not asked about."""
     found: set[Value] = set()
-    changed = any(module.mentions(name) for name in (*THREADS, *FOREIGN))
+    changed = not module.kinds.isdisjoint(ASKED)
     while changed:
         before = len(found)
         for op in function.walk():

@@ -13,10 +13,11 @@ from functools import lru_cache
 
 from fencepost.check import check
 from fencepost.check.trusted_mbarriers import TRUSTED
+from fencepost.flow import Flow, build_flow
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.kernel_variants import Kernels, variant_of
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.write_back import refuse_beyond
 from fencepost.ir.source import FencepostError
 from fencepost.report.diagnostics import Diagnostic, render
@@ -63,7 +64,7 @@ def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic]
     variant = None if thorough else variant_of(module)
     if variant is not None:
         with variant.kernels() as kernels:
-            found, limits = _verdict(kernels)
+            found, limits = _verdict(kernels, variant.stopped.flow)
         if not found:
             return found, limits
     # What is reported shows the text.
@@ -75,14 +76,16 @@ def verdict(module: Module, *, thorough: bool = False) -> tuple[list[Diagnostic]
     return found, limits
 
 
-def _verdict(kernels: Kernels) -> tuple[list[Diagnostic], set[str]]:
+def _verdict(
+    kernels: Kernels, flow_of: Callable[[Translation], Flow] = lambda kernel: build_flow(kernel.trace)
+) -> tuple[list[Diagnostic], set[str]]:
     """What is reported about each kernel by itself."""
     found: list[Diagnostic] = []
     limits: set[str] = set()
     for each in kernels:
         refuse_beyond(each)
         # Where waves are skewed, all paths are followed at once: that is the proof, without simulating any.
-        report = check(each.trace, budget=BUDGET, simulated=False, trusting=True)
+        report = check(flow_of(each), budget=BUDGET, simulated=False, trusting=True)
         found += diagnostics(each.trace, report)
         limits |= set(report.explored.limits)
     return found, limits

@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 
 from fencepost.emit.write import Inserted
+from fencepost.flow import Flow
 from fencepost.hosts.triton.idle_waits import idle_waits
 from fencepost.hosts.triton.mbarriers import FOR_ALL
 from fencepost.hosts.triton.mlir.tree import Operation
@@ -31,12 +32,12 @@ BARE = frozenset({"rocdl.s.barrier"})
 """Barriers without a fence; `translate` makes workgroup barriers of them."""
 
 
-def synchronized(translation: Translation) -> tuple[list[Edit], bool]:
+def synchronized(translation: Translation, flow: Flow | None = None) -> tuple[list[Edit], bool]:
     """Put barriers into a kernel, and make waits stronger where those are not enough: what that is in the module.
 
-    And whether a wait had to be made stronger.
+    And whether a wait had to be made stronger. The `flow` of the kernel as it stands is built if it is not given.
     """
-    inserted = place_barriers(translation, Insert(exact=False, stronger_waits=True))
+    inserted = place_barriers(translation, Insert(exact=False, stronger_waits=True), flow)
     stronger = stronger_waits(inserted)
     idle = idle_waits(stronger)
     if inserted.stronger:
@@ -52,7 +53,9 @@ def synchronized(translation: Translation) -> tuple[list[Edit], bool]:
     return edits, bool(inserted.stronger)
 
 
-def place_barriers(translation: Translation, insert: Insert | None = None) -> Inserted:
+def place_barriers(
+    translation: Translation, insert: Insert | None = None, flow: Flow | None = None
+) -> Inserted:
     """Put the barriers into a translated kernel that it lacks, each between two operations of the module."""
     refuse_beyond(translation)
     asked = insert or Insert()
@@ -65,7 +68,7 @@ def place_barriers(translation: Translation, insert: Insert | None = None) -> In
         near=NEAR if asked.strategy == AUTO.name else 0.0,
         comments=False,
     )
-    result = insert.apply(translation.trace)
+    result = insert.apply(translation.trace, flow)
     _refuse_inside(translation)
     return result
 

@@ -91,7 +91,7 @@
     const now = kernel();
     element("kernel").value = number;
     element("kernel-facts").textContent =
-      `${many(now.waves, "wave")}${now.target ? ", " + now.target : ""}, ${many(now.barriers.length, "barrier or wait", "barriers and waits")}, ` +
+      `${now.launch || many(now.waves, "wave")}${now.target ? ", " + now.target : ""}, ${many(now.barriers.length, "barrier or wait", "barriers and waits")}, ` +
       many(now.windows.length, "hazard window");
     const verdict = element("verdict");
     verdict.textContent = `${now.proven ? "✓" : now.ok ? "○" : "✗"} ${now.verdict}`;
@@ -112,7 +112,8 @@
     const shows = now.findings.filter((finding) => finding.scenario !== null && !finding.allowed);
     const isRead = (finding) => now.scenarios[finding.scenario].recording.races.slice(0, 1).some((race) => race.kind === "RAW");
     const firstRace = shows.find(isRead) || shows[0];
-    const first = firstRace ? firstRace.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
+    const marked = firstRace || now.findings.find((finding) => finding.marks.length);
+    const first = marked ? marked.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
     if (firstRace) showRace(firstRace.scenario);
     else setScenario(0, 0);
     selectLine(now.added.length ? now.added[0] : first, true);
@@ -494,7 +495,17 @@
     const now = kernel();
     element("switches-hint").hidden = !now.switches.length;
     const none = make("li", { class: "hint" }, "There is no barrier or wait in this kernel.");
-    element("switches").replaceChildren(...(now.switches.length ? now.switches.map(switchItem) : [none]));
+    const items = now.switches.length ? now.switches.map(switchItem) : now.barriers.map(barrierItem);
+    element("switches").replaceChildren(...(items.length ? items : [none]));
+  }
+
+  function barrierItem(barrier) {
+    // A kernel that is not run step by step: its barriers cannot be switched off.
+    const sign = barrier.wrong ? "✗" : barrier.needed === false ? "○" : "●";
+    const words = barrier.wrong ? "wrong" : { true: "needed", false: "redundant", null: "" }[String(barrier.needed)];
+    const item = make("li", { class: barrier.wrong ? "is-wrong" : "" }, `${sign} `, lineButton(barrier.line), ` ${words} `);
+    item.append(make("span", { class: "code" }, barrier.text));
+    return item;
   }
 
   function switchItem(change, number) {

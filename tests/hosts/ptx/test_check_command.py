@@ -208,8 +208,29 @@ def test_a_template_is_judged_with_the_arguments_that_are_named(fencepost: Comma
     assert "<stdin>: k<64>: " in ran.out
 
 
-@pytest.mark.parametrize("command", ["view", "schedule"])
-def test_other_commands_say_which_ones_take_cuda(command: str, reverse: str, fencepost: CommandLine) -> None:
-    ran = fencepost(command, reverse)
+def test_schedule_says_which_commands_take_cuda(reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost("schedule", reverse)
     assert ran.code == 2 and "this command does not take CUDA or PTX" in ran.err
-    assert "check, explain, prune, insert, fix and audit take CUDA and PTX" in ran.err
+    assert "check, explain, prune, insert, fix, view and audit take CUDA and PTX" in ran.err
+
+
+def test_options_for_cuda_are_refused_for_another_file_alone(fencepost: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "k.fp"
+    file.write_text("kernel @k waves=4 {\n}\n", encoding="utf-8")
+    ran = fencepost("check", str(file), "--block", "256")
+    assert ran.code == 2 and "--block: for CUDA and PTX alone, which this file is not" in ran.err
+    assert fencepost("check", str(tmp_path), "--block", "256").code == 0
+
+
+def test_hip_is_called_hip(fencepost: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "k.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void k(int *a) { a[0] = 1; }\n", encoding="utf-8"
+    )
+    ran = fencepost("check", str(file))
+    assert ran.code == 2 and "this is HIP, which is not read" in ran.err and "nvcc" not in ran.err
+
+
+def test_a_number_that_is_too_large_is_an_option_that_is_wrong(fencepost: CommandLine, reverse: str) -> None:
+    ran = fencepost("check", reverse, "--budget", "9" * 30)
+    assert ran.code == 2 and "argument --budget: " in ran.err and "is too large" in ran.err

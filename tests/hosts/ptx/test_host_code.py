@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.host_code import device_code, launched_instances
+from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
 
 
 def test_a_main_function_is_left_out_and_lines_stay() -> None:
@@ -65,14 +65,44 @@ def test_a_brace_that_nothing_closes_takes_the_rest() -> None:
     assert device_code("int main() {\n  k();\n").left_out == ("main",)
 
 
-def test_the_instances_of_templates_that_are_launched() -> None:
-    text = """
-    void run() {
-        reduce<256><<<1, 256>>>(x);
-        sort<128, float> <<<n, 128>>>(y);  // scan<1><<<1, 1>>>
-        reduce<256><<<2, 256>>>(x);
-        plain<<<1, 1>>>();
-        if (a < b) plain<<<1, 1>>>();
-    }
-    """
-    assert launched_instances(text) == ("reduce<256>", "sort<128, float>")
+def test_macros_before_and_inside_a_host_function_stay() -> None:
+    inside = "#ifdef A\n#define M 3\n#endif\n#pragma omp parallel\n  return N;"
+    text = f"#define N 64\nint helper() {{\n{inside} }}\nint a[N];\n"
+    kept = [line for line in device_code(text).text.splitlines() if line.strip()]
+    assert kept == ["#define N 64", "#ifdef A", "#define M 3", "#endif", "int a[N];"]
+
+
+def test_a_comment_in_a_host_function_is_no_directive() -> None:
+    text = "int f() {\n/* as many as\n# of threads */\n}\nint a;\n"
+    assert device_code(text).text.split() == ["int", "a;"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "left"),
+    [
+        ("std::vector<int> v;\nint a;\n", 1, "int a;"),
+        ("int a;\nstruct Options {\n  std::string name;\n  int n;\n};\n", 3, "int a;"),
+        ("int a;\nusing namespace thrust;\n", 2, "int a;"),
+        ("#define N 3\nstd::string s = {N};\nint a;\n", 2, "#define N 3 int a;"),
+        ("namespace b {\nstd::string s;\nint a;\n}\n", 2, "namespace b { int a; }"),
+    ],
+)
+def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: str) -> None:
+    found = without_host_declarations(text, [line])
+    assert " ".join(found.text.split()) == left
+    assert len(found.left_out) == 1
+    assert found.text.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ std::string s;",
+        "struct Pair { __device__ int get(); std::string name; };",
+        "template <> struct Traits<float> { std::string name; };",
+        "template <typename T> struct Traits<T *> { std::string name; };",
+    ],
+)
+def test_what_the_device_may_use_stays(text: str) -> None:
+    """Without a specialization, another would be used, and nobody would notice."""
+    assert without_host_declarations(text, [1]).text == text

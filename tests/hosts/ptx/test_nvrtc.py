@@ -95,13 +95,73 @@ def test_errors_are_the_compilers_with_their_lines() -> None:
     found = error.value
     assert found.code == "FP431" and found.message == 'this does not compile: identifier "wrong" is undefined'
     assert [(mark.span.line, mark.span.column) for mark in found.marks if mark.span] == [(3, 5)]
-    assert ("note", "functions of the host are left out: host") in found.notes
+    assert ("note", "left out, as only the host can use it: host") in found.notes
 
 
-def test_a_missing_header_says_how_to_name_its_folder() -> None:
-    with pytest.raises(FencepostError, match="cannot open source file") as error:
-        ptx("#include <cutlass/cutlass.h>\n")
+def test_a_missing_header_that_a_kernel_needs_says_how_to_name_its_folder() -> None:
+    with pytest.raises(FencepostError, match='identifier "SIZE" is undefined') as error:
+        ptx("#include <cutlass/cutlass.h>\n__global__ void k(int *a) { a[0] = SIZE; }\n")
+    assert ("note", "headers that were not found: cutlass/cutlass.h") in error.value.notes
     assert ("help", "--include FOLDER says where headers are") in error.value.notes
+
+
+def test_a_missing_header_that_no_kernel_needs_is_told() -> None:
+    found = compile_cuda(Source("kernel.cu", '#include "timer.h"\n#include <mpi.h>\n#define N 8\n' + REVERSE))
+    assert found.missing == ("timer.h", "mpi.h")
+    assert kernels_in(found.ptx) == ("reverse",)
+
+
+HOST = """
+#include <map>
+#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+using namespace thrust;
+struct Options { std::string name; std::vector<int> sizes; };
+std::map<int, Options> known;
+class Timer { public: Timer() : start(std::chrono::steady_clock::now()) {} std::chrono::nanoseconds start; };
+"""
+
+
+def test_types_and_variables_of_the_host_are_left_out() -> None:
+    found = compile_cuda(Source("kernel.cu", HOST + "#define N 8\n" + REVERSE))
+    assert kernels_in(found.ptx) == ("reverse",)
+    assert {"Options", "known", "Timer"} <= {each.rpartition(" ")[2] for each in found.left_out}
+    assert ".loc\t1 13 5" in found.ptx  # lines are where they were
+
+
+def test_a_type_of_the_host_that_a_kernel_uses_is_an_error() -> None:
+    with pytest.raises(FencepostError, match="does not compile") as error:
+        ptx(HOST + "__global__ void k(Options *a) { a->sizes[0] = 1; }\n")
+    assert next(mark.span.line for mark in error.value.marks if mark.span) == 9
+
+
+def test_host_code_in_headers_is_left_out_and_kernels_there_have_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "reverse.h").write_text('#include "size.h"\n' + HOST + REVERSE, encoding="utf-8")
+    size = "#define N 8\ninline std::string words() { return {}; }\n"
+    (tmp_path / "parts" / "size.h").write_text(size, encoding="utf-8")
+    text = '#include "parts/reverse.h"\nint main() { reverse<<<1, N>>>(0); }\n'
+    found = compile_cuda(Source(str(tmp_path / "kernel.cu"), text))
+    assert kernels_in(found.ptx) == ("reverse",)
+    assert f'"{tmp_path / "parts" / "reverse.h"}"' in found.ptx
+
+
+def test_cub_as_a_whole_is_its_part_for_blocks_and_warps() -> None:
+    text = """
+    #include <cub/cub.cuh>
+    __global__ void k(int *a) {
+        __shared__ cub::BlockReduce<int, 64>::TempStorage shared;
+        a[0] = cub::BlockReduce<int, 64>(shared).Sum(a[threadIdx.x]);
+    }
+    void all(int *a, int n) { size_t size; cub::DeviceReduce::Sum(nullptr, size, a, a, n); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_launches_that_cannot_be_instantiated_do_not_take_others_along() -> None:
+    text = "template <int B> __global__ void k(int *a) { a[0] = B; }\n"
+    host = "int main() { int n = 3; k<n><<<1, 1>>>(nullptr); k<4><<<1, 1>>>(nullptr); }\n"
+    assert kernels_in(ptx(text + host)) == ("_Z1kILi4EEvPi",)
 
 
 def test_an_unknown_gpu_is_refused() -> None:

@@ -78,12 +78,12 @@ def line_of(text: str, statement: str) -> int:
 
 def translated(text: str, *, local: bool = False, name: str = "kernel.ttgir") -> Translation:
     """What the first function of a module becomes."""
-    tree = _tree(text, name)
+    tree = tree_of(text, name)
     return translate(tree, tree.functions()[0], local=local)
 
 
 @cache
-def _tree(text: str, name: str) -> Module:
+def tree_of(text: str, name: str = "kernel.ttgir") -> Module:
     """A module as a tree, which nothing changes: every text is read once."""
     (tree,) = read_sources([Source(name, text)])
     return tree

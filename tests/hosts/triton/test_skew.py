@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fencepost.check import check
+from fencepost.hosts.triton.audit import audit
 from fencepost.ir.source import FencepostError
-from tests.hosts.triton.modules import inserted, module, translated
+from tests.hosts.triton.modules import inserted, line_of, module, translated, tree_of
 
 
 def ping_pong(*stages: str) -> str:
@@ -86,3 +87,18 @@ def test_a_layout_conversion_in_the_loop_is_refused() -> None:
     with pytest.raises(FencepostError, match="no barrier can order the parts of this operation") as error:
         inserted(text)
     assert error.value.code == "FP205"
+
+
+def test_an_audit_of_waves_that_lose_step_reports_the_hang() -> None:
+    """As Triton 3.7 compiles a warp pipeline: the early waves do not wait for the late ones in the end."""
+    text = ping_pong(READ, FENCED, BARE, WRITE, FENCED, BARE).replace("amdg.cond_barrier %early", "")
+    found = audit(tree_of(text))
+    assert {each.code for each in found.races} == {"FP002"}
+    told = str(found)
+    assert "redundant barriers were not looked for: " in told
+    assert "waves 4 to 7 meet 1 barrier more than waves 0 to 3" in told
+    line = line_of(text, "amdg.cond_barrier")
+    assert (
+        f"the workgroup barrier on line {line} belongs outside its conditional, where all waves run it"
+        in told
+    )

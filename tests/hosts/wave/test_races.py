@@ -32,5 +32,5 @@ def test_gfx1201(kind: str) -> None:
 def test_the_report_names_the_users_lines() -> None:
     audit = judged(kernels.write_then_write(), "audit")
     text = str(audit)
-    assert text.startswith("fencepost: @four (gfx942): 2 barriers, 0 redundant, 1 races")
+    assert text.startswith("fencepost: @four (gfx942): 2 barriers, 0 redundant, 1 race")
     assert "kernels.py:" in text

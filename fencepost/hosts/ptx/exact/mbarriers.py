@@ -42,12 +42,16 @@ class Mbarrier:
     last: Place
     """The last operation."""
     completed: int = 0
+    start: int = 0
+    """The phases that were complete when it was made."""
     released: dict[int, Known] = field(default_factory=dict)
     """What a wait for so many completed phases gives."""
     waited: dict[int, list[tuple[int, int, Place]]] = field(default_factory=dict)
     """Who has waited for so many completed phases: threads with their clocks."""
     waiting: list[tuple[int, Threads, Place]] = field(default_factory=list)
     """Threads that wait, and for how many completed phases."""
+    again: set[Place] = field(default_factory=set)
+    """Waits that a thread came to when it knew their phase to be complete."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Mbarriers:
             Phase(operation.amount),
             operation.place,
         )
-        made.completed = completed
+        made.completed = made.start = completed
         made.released[completed] = self.clocks.nothing()
         self.objects[address] = made
 
@@ -229,10 +233,13 @@ class Mbarriers:
         """Who has waited for the last phase must have done so before this one completes."""
         for thread, clock, place in found.waited.get(found.completed, ()):
             if self._known_before(found, thread) < clock:
-                self._missed(found, thread, place)
+                self._missed(found, thread, place, found.completed)
                 return
 
-    def _missed(self, found: Mbarrier, thread: int, place: Place) -> None:
+    def _missed(self, found: Mbarrier, thread: int, place: Place, target: int) -> None:
+        if place in found.again:
+            self._waited_again(found, thread, place, target)
+            return
         operation = Operation(place, np.array([thread]))
         text = (
             "can miss the phase that it waits for: the next phase may complete first, and the parity repeats"
@@ -243,6 +250,26 @@ class Mbarriers:
             text,
             "let the thread arrive (or be waited for) before the next phase can complete",
         )
+
+    def _waited_again(self, found: Mbarrier, thread: int, place: Place, target: int) -> None:
+        """The wait has the parity of the phase before the one that it is meant for."""
+        parity = (target - 1) % 2
+        text = (
+            f"waits for parity {parity}, that of a phase which it knows to be complete: the wait returns at once. "
+            f"The phase to wait for has parity {1 - parity}"
+        )
+        fix = "turn the parity of this wait round after every phase of its mbarrier"
+        problem = Problem(
+            "FP006",
+            f"thread {{1}} {text}",
+            (place, place),
+            (thread, thread),
+            fix,
+            address=found.address,
+            size=8,
+        )
+        # Whatever else is found about this mbarrier follows from it.
+        self.problems.insert(0, problem)
 
     def _announced_in_time(self, found: Mbarrier) -> None:
         for thread, clock, place in found.phase.announced:
@@ -266,8 +293,11 @@ class Mbarriers:
 
     def wait(self, found: Mbarrier, who: Threads, target: int, place: Place) -> bool:
         """Threads wait for so many completed phases; whether they can go on."""
+        # The parity of the phase before the first is that of a slot which is free to begin with.
+        if target > found.start and (self.clocks.seen[who, found.column] >= target).all():
+            found.again.add(place)
         if found.completed > target:
-            self._missed(found, int(who[0]), place)
+            self._missed(found, int(who[0]), place, target)
             self._pass(found, who, target, place)
             return True
         if found.completed == target:

@@ -34,6 +34,7 @@ OTHER_BLOCK = 3
 SECONDS = 30.0
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
+MOST_FINDINGS = 20
 WARP = 32
 
 
@@ -109,9 +110,7 @@ class Judge:
                 doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
                 break
             self.ran.append(setup)
-        shown = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))[
-            :20
-        ]
+        shown = sorted(findings.values(), key=_rank)[:MOST_FINDINGS]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
         open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
@@ -404,6 +403,12 @@ class Judge:
 def _names(needed: Needed) -> set[str]:
     """The parameters that something depends on."""
     return {each.partition("+")[0] for each in needed.parameters}
+
+
+def _rank(finding: Finding) -> tuple[bool, bool, int]:
+    """Errors first, and what is out of step before races, which often follow from it; those by their lines."""
+    race = finding.code in ("FP001", "FP008")
+    return finding.severity != "error", race, finding.first.ptx_line if race else 0
 
 
 def _values(numbers: set[int]) -> str:

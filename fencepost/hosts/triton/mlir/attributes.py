@@ -68,6 +68,8 @@ _FLAT = r'[^,"<>()\[\]{}]*'
 _ANGLE = r'<(?!=)[^"<>()\[\]{}]*(?<!-)>(?!=)'
 _PLAIN_ENTRY = rf"[\w$.-]+(?: = {_FLAT}(?:{_ANGLE}{_FLAT})*)?"
 _PLAIN = re.compile(rf"(?:{_PLAIN_ENTRY}(?:, {_PLAIN_ENTRY})*)?\Z")
+_NESTING = re.compile(r'["<>()\[\]{}]')
+_NAME = re.compile(r"[\w$.-]+")
 _ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
 _WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}
 
@@ -105,6 +107,20 @@ def parse_dictionary(text: str) -> Mapping[str, Attribute]:
 
 def _spelled(text: str) -> dict[str, str | None]:
     """The names between the braces of a dictionary, and how the value of each is spelled, if it has one."""
+    found: dict[str, str | None] = {}
+    if not _NESTING.search(text):
+        # By far the most frequent case: names and values without anything that a comma could stand in.
+        for item in text.split(", ") if text else ():
+            name, is_given, value = item.partition(" = ")
+            if not _NAME.fullmatch(name) or "," in value:
+                return _spelled_in_full(text)
+            found[name] = value if is_given else None
+        return found
+    return _spelled_in_full(text)
+
+
+def _spelled_in_full(text: str) -> dict[str, str | None]:
+    """The same, however it is written."""
     found: dict[str, str | None] = {}
     for item in split_list(text):
         match = _ENTRY.match(item)

@@ -202,6 +202,8 @@ class Module:
     """Whether all waves surely meet in a function, for those that were asked about: see `calls`."""
     scratch: dict[Operation, int] = field(default_factory=dict)
     """The bytes of scratch memory, where the text does not say: see `scratch_sizes`."""
+    _every: tuple[Operation, ...] = ()
+    _kinds: frozenset[str] = frozenset()
 
     @property
     def body(self) -> Block:
@@ -210,11 +212,21 @@ class Module:
 
     def walk(self) -> Iterator[Operation]:
         """Every operation, the module itself first, in the order of the text."""
-        return self.operation.walk()
+        if not self._every:
+            # The tree does not change, and is asked for again and again.
+            self._every = tuple(self.operation.walk())
+        return iter(self._every)
 
     def mentions(self, name: str) -> bool:
-        """Whether operations of this name may be in it: much cheaper to ask than to look for them."""
-        return f'"{name}"' in self.text
+        """Whether operations of this name are in it: much cheaper to ask than to look for them."""
+        return name in self.kinds
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The names of all operations in it."""
+        if not self._kinds:
+            self._kinds = frozenset(op.name for op in self.walk())
+        return self._kinds
 
     def functions(self) -> list[Operation]:
         """The functions with a body, in order."""

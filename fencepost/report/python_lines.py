@@ -30,12 +30,20 @@ def python_lines(trace: CapturedTrace) -> Iterator[Source | None]:
     try:
         trace.source = source
         for op, line in zip(operations, _lines_of(operations, source.name), strict=True):
-            op.span = Span(line, 1, line, len(source.line(line)) + 1)
+            op.span = _statement(source, line)
         yield source
     finally:
         trace.source = module
         for op, span in zip(operations, spans, strict=True):
             op.span = span
+
+
+def _statement(source: Source, line: int) -> Span:
+    """A line without its indent and the comment behind it."""
+    text = source.line(line)
+    code = text.partition("  #")[0].rstrip() or text.rstrip()
+    indent = len(text) - len(text.lstrip())
+    return Span(line, indent + 1, line, max(len(code), indent + 1) + 1)
 
 
 def _source_of(operations: list[ops.Operation]) -> Source | None:

@@ -1,0 +1,101 @@
+"""Which instances of kernel templates a CUDA file launches: a compiler makes what is used of a template.
+
+A launch inside of a template of the host (`sort<T><<<…>>>` in `run<T>`) stands for those that its callers name; where
+no caller names a type, for that of `float`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fencepost.hosts.ptx.host_code import declarations, function_name, template_parameters, without_comments
+
+_LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
+_OF_A_TYPE = re.compile(r"(?:typename|class)\b")
+_LAST_NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
+USUAL_TYPE = "float"
+DEEPEST = 3
+"""Templates of the host that call one another, that are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _HostTemplate:
+    """A function template of the host, by where its body is."""
+
+    name: str
+    parameters: tuple[str, ...]
+    types: frozenset[str]
+    start: int
+    end: int
+
+
+def launched_instances(text: str) -> tuple[str, ...]:
+    """The kernels of templates that a file launches, as `reduce<256>`."""
+    seen = without_comments(text)
+    templates = list(_host_templates(seen))
+    found: list[str] = []
+    for match in _LAUNCH.finditer(seen):
+        found += _instances(" ".join(match[1].split()), match.start(), seen, templates, DEEPEST)
+    return tuple(dict.fromkeys(found))
+
+
+def _instances(
+    instance: str, at: int, seen: str, templates: list[_HostTemplate], depth: int
+) -> Iterator[str]:
+    """An instance with the values of the parameters of the template around it, once for each of its callers."""
+    around = next((each for each in templates if each.start <= at < each.end), None)
+    used = [each for each in around.parameters if re.search(rf"\b{each}\b", instance)] if around else []
+    if around is None or not used or not depth:
+        yield instance
+        return
+    called = False
+    for call in re.finditer(rf"\b{re.escape(around.name)}\s*<(?!<)([^;{{}}()]*?)>\s*\(", seen):
+        called = True
+        given = dict(zip(around.parameters, split_arguments(call[1]), strict=False))
+        named = _replaced(instance, _completed(given, used, around))
+        if named is not None:
+            yield from _instances(named, call.start(), seen, templates, depth - 1)
+    if not called:
+        named = _replaced(instance, _completed({}, used, around))
+        if named is not None:
+            yield named
+
+
+def _completed(given: dict[str, str], used: list[str], around: _HostTemplate) -> dict[str, str] | None:
+    """The parameters that are used, those that nobody names as the usual type; None if one is no type."""
+    missing = [each for each in used if each not in given]
+    if any(each not in around.types for each in missing):
+        return None
+    return given | dict.fromkeys(missing, USUAL_TYPE)
+
+
+def _replaced(instance: str, values: dict[str, str] | None) -> str | None:
+    if values is None:
+        return None
+    return re.sub(r"\w+", lambda word: values.get(word[0], word[0]), instance)
+
+
+def _host_templates(seen: str) -> Iterator[_HostTemplate]:
+    for head, start, end in declarations(seen, 0, len(seen)):
+        parameters = template_parameters(head)
+        name = function_name(head)
+        if not parameters or name is None or "__global__" in head:
+            continue
+        named = [(_LAST_NAME.search(each), _OF_A_TYPE.match(each) is not None) for each in parameters]
+        names = tuple(match[1] for match, _ in named if match is not None)
+        types = frozenset(match[1] for match, is_type in named if match is not None and is_type)
+        yield _HostTemplate(name.rpartition("::")[2], names, types, start, end)
+
+
+def split_arguments(text: str) -> list[str]:
+    """The arguments of a template, as they are separated by commas."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += {"<": 1, ">": -1, "(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [each.strip() for each in found if each.strip()]

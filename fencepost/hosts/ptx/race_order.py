@@ -1,0 +1,91 @@
+"""Which of two accesses that race comes first, and why no barrier puts them in order.
+
+A barrier between two lines of a loop body orders them within an iteration, and not the second one before the first
+one of the next. Nor does any barrier help against a copy that its thread has not waited for. A report has to say
+which it is: "no barrier between them" is read from the first line down to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fencepost.hosts.ptx.effects import effect, waits_for_copies
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import Instruction
+
+
+@dataclass(frozen=True)
+class RaceOrder:
+    """How two accesses can come about with nothing that orders them."""
+
+    swapped: bool = False
+    """Whether the one that was named second comes first."""
+    later: bool = False
+    """Whether the one that comes second is in a later iteration."""
+    in_flight: bool = False
+    """Whether barriers lie between them, but the first one is a copy that was not waited for."""
+    wait: Place | None = None
+    """The wait before the second access that lets the copy stay in flight, if there is one."""
+
+
+def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = False) -> RaceOrder:
+    """How two accesses come about, given in the order of the text; threads in one warp meet at its barriers, too."""
+
+    def stops(instruction: Instruction) -> bool:
+        barrier = effect(instruction).barrier
+        return barrier == "block" or (in_one_warp and barrier == "warp")
+
+    first, second = places
+    for later in (False, True):
+        if _reaches(flow, first, second, stops, round_loops=later):
+            return RaceOrder(later=later)
+        if _reaches(flow, second, first, stops, round_loops=later):
+            return RaceOrder(swapped=True, later=later)
+    copies = [_is_copy(flow, each) for each in places]
+    if not any(copies):
+        return RaceOrder()
+    swapped = not copies[0]
+    return RaceOrder(swapped, False, True, _wait_before(flow, places[0 if swapped else 1]))
+
+
+def _is_copy(flow: Flow, place: Place) -> bool:
+    instruction = flow.blocks[place.block].instructions[place.index]
+    return any(each.kind == "copy" for each in effect(instruction).accesses)
+
+
+def _reaches(
+    flow: Flow, start: Place, end: Place, stops: Callable[[Instruction], bool], *, round_loops: bool
+) -> bool:
+    """Whether control can get from one place to another past no barrier; round loops only if that is allowed."""
+    todo, seen = [(start.block, start.index + 1)], set[int]()
+    while todo:
+        block, index = todo.pop()
+        instructions = flow.blocks[block].instructions
+        stop = next((at for at in range(index, len(instructions)) if stops(instructions[at])), None)
+        if block == end.block and index <= end.index and (stop is None or end.index < stop):
+            return True
+        if stop is not None:
+            continue
+        for following in flow.successors[block]:
+            if following not in seen and (round_loops or not flow.is_back_edge(block, following)):
+                seen.add(following)
+                todo.append((following, 0))
+    return False
+
+
+def _wait_before(flow: Flow, place: Place) -> Place | None:
+    """The last wait for copies on a way to a place."""
+    todo, seen = [(place.block, place.index)], set[int]()
+    while todo:
+        block, end = todo.pop(0)
+        instructions = flow.blocks[block].instructions
+        for index in reversed(range(min(end, len(instructions)))):
+            if waits_for_copies(instructions[index]) is not None:
+                return Place(block, index)
+        for before in flow.predecessors[block]:
+            if before not in seen:
+                seen.add(before)
+                todo.append((before, len(flow.blocks[before].instructions)))
+    return None

@@ -1,0 +1,47 @@
+"""Which instances of kernel templates a CUDA file launches."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.hosts.ptx.launched_instances import launched_instances
+
+
+def test_the_instances_of_templates_that_are_launched() -> None:
+    text = """
+    void run() {
+        reduce<256><<<1, 256>>>(x);
+        sort<128, float> <<<n, 128>>>(y);  // scan<1><<<1, 1>>>
+        reduce<256><<<2, 256>>>(x);
+        plain<<<1, 1>>>();
+        if (a < b) plain<<<1, 1>>>();
+    }
+    """
+    assert launched_instances(text) == ("reduce<256>", "sort<128, float>")
+
+
+@pytest.mark.parametrize(
+    ("callers", "instances"),
+    [
+        ("run<double, 4>(x);", ("sort<double, 4>",)),
+        ("run<double, 4>(x); run<int, 8>(y);", ("sort<double, 4>", "sort<int, 8>")),
+        ("again<short>(x);", ("sort<short, 2>",)),
+        # No caller says how many, and no number is more likely than another.
+        ("run(x);", ()),
+    ],
+)
+def test_a_template_of_the_host_around_a_launch(callers: str, instances: tuple[str, ...]) -> None:
+    text = f"""
+    template <typename T, int N> void run(T *data) {{ sort<T, N><<<1, N>>>(data); }}
+    template <class U> void again(U *data) {{ run<U, 2>(data); }}
+    int main() {{ {callers} }}
+    """
+    assert (
+        tuple(each for each in launched_instances(text) if "U" not in each and "float" not in each)
+        == instances
+    )
+
+
+def test_a_type_that_no_caller_names_is_the_usual_one() -> None:
+    text = "template <typename T> void run(T *data) { sort<T, 4><<<1, 4>>>(data); }\nint main() { run(x); }"
+    assert launched_instances(text) == ("sort<float, 4>",)

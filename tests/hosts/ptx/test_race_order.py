@@ -1,0 +1,151 @@
+"""A race is told in the order in which it happens: down the text, round a loop, or past a wait that is too weak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_schemas import entries
+from tests.conftest import CommandLine
+
+TILES = """\
+__global__ void tiles(const float *in, float *out, int n) {
+    __shared__ float tile[128];
+    float sum = 0.0f;
+    #pragma unroll TIMES
+    for (int k = 0; k < n; k += 128) {
+        tile[threadIdx.x] = in[k + threadIdx.x];
+        __syncthreads();
+        sum += tile[127 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+TREE = """\
+__global__ void tree(const float *in, float *out) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    __syncthreads();
+    for (int k = 128; k > 0; k >>= 1) {
+        if (t < k) s[t] += s[t + k];
+    }
+    if (t == 0) out[0] = s[0];
+}
+"""
+PIPELINE = """\
+#include <cuda_pipeline.h>
+__global__ void pipeline(const float4 *in, float *out, int n) {
+    __shared__ float4 tile[3][128];
+    int t = threadIdx.x;
+    for (int s = 0; s < 2; ++s) {
+        __pipeline_memcpy_async(&tile[s][t], &in[s * 128 + t], 16);
+        __pipeline_commit();
+    }
+    float sum = 0;
+    for (int i = 0; i < n; ++i) {
+        __pipeline_wait_prior(LEFT);
+        __syncthreads();
+        sum += tile[i % 3][127 - t].x;
+        __pipeline_memcpy_async(&tile[(i + 2) % 3][t], &in[(i + 2) * 128 + t], 16);
+        __pipeline_commit();
+    }
+    out[t] = sum;
+}
+"""
+PHASES = """\
+__device__ void wait(unsigned bar, int parity) {
+    asm volatile("{ .reg .pred p; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra L; }"
+                 :: "r"(bar), "r"(parity) : "memory");
+}
+__global__ void phases(const float *in, float *out) {
+    __shared__ alignas(128) float tile[256];
+    __shared__ alignas(8) unsigned long long full;
+    int t = threadIdx.x;
+    unsigned bar = (unsigned)__cvta_generic_to_shared(&full), to = (unsigned)__cvta_generic_to_shared(tile);
+    if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(bar));
+    __syncthreads();
+    float sum = 0;
+    for (int i = 0; i < 8; ++i) {
+        if (t == 0) {
+            asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" :: "r"(bar) : "memory");
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 1024, [%2];"
+                         :: "r"(to), "l"(in + 256 * i), "r"(bar) : "memory");
+        }
+        wait(bar, PARITY);
+        sum += tile[255 - t];
+        __syncthreads();
+    }
+    out[t] = sum;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"tiles": TILES, "tree": TREE, "pipeline": PIPELINE, "phases": PHASES}.items():
+        Path(f"{name}.cu").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("unrolled", ["1", "4"])
+def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(unrolled: str, fencepost: CommandLine) -> None:
+    """It stands between line 6 and line 8; what is missing is one between line 8 and line 6 of the next iteration."""
+    out = fencepost("check", "tiles.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
+    assert "reads and thread (" in out.splitlines()[0] and "in a later iteration" in out.splitlines()[0]
+    assert "--> tiles.cu:8:9 and tiles.cu:6:9" in out
+    assert "fix: put __syncthreads() between line 8 and line 6 of the next iteration" in out
+
+
+def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
+    out = fencepost("check", "tree.cu", "--block", "256").out
+    assert "between the two accesses of line 7 (in a loop: between its iterations)" in out
+    assert "line 7 and line 7" not in out
+
+
+def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine) -> None:
+    out = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2").out
+    assert "may not have written yet: it was not waited for" in out.splitlines()[0]
+    assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
+    assert "`cp.async.wait_group 2` lets the copy stay in flight" in out
+    assert "fix: wait for the copy of line 6 with a smaller count before the barrier ahead of line 13" in out
+    assert "fix: wait for the copy of line 14 with a smaller count before the barrier ahead of line 13" in out
+    assert "__syncthreads() between" not in out
+
+
+def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
+    ran = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2", "--json")
+    (kernel,) = entries("check", ran.out)
+    waits = {finding["wait"]["instruction"] for finding in kernel["findings"]}
+    assert waits == {"cp.async.wait_group 2"}
+
+
+def test_nothing_is_found_where_the_wait_is_strong_enough(fencepost: CommandLine) -> None:
+    ran = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=1")
+    assert (ran.code, "FP001" in ran.out) == (0, False)
+
+
+def test_a_parity_that_never_turns_comes_first(fencepost: CommandLine) -> None:
+    call = ["check", "phases.cu", "--block", "256", "--target", "sm_90"]
+    out = fencepost(*call, "--define", "PARITY=0").out
+    first = out.splitlines()[0]
+    assert first.startswith(
+        "error[FP006]: thread (0, 0, 0) waits for parity 0, that of a phase which it knows"
+    )
+    assert first.endswith("The phase to wait for has parity 1")
+    assert "called from line 19" in out
+    right = fencepost(*call, "--define", "PARITY=(i%2)")
+    assert (right.code, "FP006" in right.out) == (0, False)
+
+
+def test_findings_of_mbarriers_follow_the_schema(fencepost: CommandLine) -> None:
+    ran = fencepost("check", "phases.cu", "--block", "256", "--target", "sm_90", "-D", "PARITY=0", "--json")
+    (kernel,) = entries("check", ran.out)
+    assert kernel["findings"][0]["code"] == "FP006"
+
+
+def test_fix_counts_what_check_shows(fencepost: CommandLine) -> None:
+    checked = fencepost("check", "tree.cu", "--block", "256")
+    assert ": 1 race (" in checked.out
+    assert "tree: 1 finding would be mended" in fencepost("fix", "tree.cu", "--block", "256").err

@@ -1,0 +1,110 @@
+"""`fencepost view` on CUDA and PTX: the file's own lines, findings, barriers, hazard windows, and the file mended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.ir.source import Source
+from tests.commands.test_schemas import entries
+from tests.conftest import CommandLine
+from tests.hosts.ptx.test_race_order import PIPELINE
+from tests.view.browser import browser, installed
+
+TILES = """\
+__global__ void tiles(const float *in, float *out, int n) {
+    __shared__ float tile[128];
+    float sum = 0.0f;
+    for (int k = 0; k < n; k += 128) {
+        tile[threadIdx.x] = in[k + threadIdx.x];
+        __syncthreads();
+        for (int i = 0; i < 128; i += 4) sum += tile[i] * tile[127 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+TWO = """\
+__global__ void left(int *x) { x[threadIdx.x] = 1; }
+__global__ void right(int *x) { x[threadIdx.x] = 2; }
+"""
+BLOCK = ("--block", "128")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"tiles": TILES, "pipeline": PIPELINE, "two": TWO}.items():
+        Path(f"{name}.cu").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_page_of_a_race_has_its_lines_and_the_file_mended(fencepost: CommandLine) -> None:
+    (page,) = entries("view", fencepost("view", "tiles.cu", *BLOCK, "--json").out)
+    racy, mended = page["kernels"]
+    assert (racy["title"], racy["ok"], racy["launch"]) == ("tiles", False, "blocks of 128x1x1 threads")
+    (finding,) = racy["findings"]
+    assert sorted(mark["line"] for mark in finding["marks"]) == [5, 7]
+    windows = {
+        (each["kind"], each["producer"], each["consumer"], each["covered"]) for each in racy["windows"]
+    }
+    assert windows == {("WAR", 7, 5, ""), ("RAW", 5, 7, "the barrier on line 6")}
+    assert {each["buffer"] for each in racy["windows"]} == {"tile"}
+    assert next(each["loop"] for each in racy["windows"] if each["kind"] == "WAR") == [4, 8]
+    (barrier,) = racy["barriers"]
+    assert (barrier["line"], barrier["text"], barrier["needed"]) == (6, "__syncthreads();", True)
+    assert (mended["title"], mended["ok"], mended["added"]) == ("tiles, mended", True, [5])
+    assert (racy["other"], mended["other"]) == (1, 0)
+    assert page["texts"][1]["lines"][4] == "        __syncthreads();"
+
+
+def test_the_wait_that_is_too_weak_is_marked_as_wrong(fencepost: CommandLine) -> None:
+    (page,) = entries("view", fencepost("view", "pipeline.cu", *BLOCK, "-D", "LEFT=2", "--json").out)
+    (kernel,) = page["kernels"]
+    assert [(each["line"], bool(each["wrong"])) for each in kernel["barriers"]] == [(11, True), (12, False)]
+
+
+def test_ptx_is_shown_by_its_own_lines(fencepost: CommandLine) -> None:
+    ptx = compile_cuda(Source("tiles.cu", TILES)).ptx
+    Path("tiles.ptx").write_text(ptx, encoding="utf-8")
+    (page,) = entries("view", fencepost("view", "tiles.ptx", *BLOCK, "--json").out)
+    lines = page["texts"][0]["lines"]
+    assert lines == ptx.rstrip("\n").split("\n")
+    marked = {lines[mark["line"] - 1].split()[0] for mark in page["kernels"][0]["findings"][0]["marks"]}
+    assert marked == {"ld.shared.f32", "st.shared.f32"}
+
+
+def test_a_picture_shows_one_kernel(fencepost: CommandLine) -> None:
+    assert fencepost("view", "tiles.cu", *BLOCK, "-o", "tiles.svg").out == "tiles.svg\n"
+    text = "".join(ElementTree.parse("tiles.svg").getroot().itertext())
+    assert "blocks of 128x1x1 threads" in text and "__syncthreads();" in text
+    ran = fencepost("view", "two.cu", *BLOCK, "-o", "two.svg")
+    assert ran.code == 2 and "left, right" in ran.err
+    assert fencepost("view", "two.cu", *BLOCK, "--kernel", "left", "-o", "two.svg").code == 0
+
+
+def test_what_there_is_not_is_refused(fencepost: CommandLine) -> None:
+    ran = fencepost("view", "tiles.cu", "-o", "trace.json")
+    assert ran.code == 2 and "no trace of kernels in CUDA and PTX" in ran.err
+    Path("k.fp").write_text("kernel @k waves=2 {\n}\n", encoding="utf-8")
+    ran = fencepost("view", "k.fp", *BLOCK)
+    assert ran.code == 2 and "--block: for CUDA and PTX alone" in ran.err
+    assert fencepost("view", "k.fp", "--kernel", "k").code == 0
+
+
+@pytest.mark.skipif(installed() is None, reason="no browser")
+def test_the_page_opens_and_shows_it_mended(folder: Path, fencepost: CommandLine) -> None:
+    assert fencepost("view", "tiles.cu", *BLOCK).out == "tiles.html\n"
+    with browser(folder) as window:
+        window.open(folder / "tiles.html")
+        assert "blocks of 128x1x1 threads" in window.text("#kernel-facts")
+        assert "in a later iteration" in window.text("#findings")
+        assert window.text("#switches") == "● line 6 needed __syncthreads();"
+        assert not window.find("#run-panel").is_displayed()
+        window.find("#other").click()
+        assert "no race" in window.text("#verdict")
+        assert "line 5" in window.text("#switches") and "line 7" in window.text("#switches")
+        window.press("b", " ", "ARROW_RIGHT")
+        assert window.messages() == []
