@@ -21,7 +21,9 @@ PACKAGES = (
     "numba-cuda==0.30.4",
     "numba==0.68.1",
     "cuda-python==13.2.0",
+    # cuda-python looks for all of CUDA in one folder: with NVVM here, it does not see the NVRTC of `.venv`.
     "nvidia-nvvm==13.4.92",
+    "nvidia-cuda-nvrtc==13.4.92",
     "cupy-cuda13x==14.2.0",
     "nvidia-cutlass-dsl==4.8.1",
 )

@@ -3,10 +3,10 @@
     python bench/ptx/triton_builds.py --out FILE [--built DIR] [--target T] [--only NAME ...] [--ours] [--ttgir]
 
 FILE gets a line of JSON for each build; what is in it already is not judged again. With --built, the PTX is read
-from what `bench/triton/build.py --out DIR` has written instead of being compiled. With --ours, the barriers are
-fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module stands beside
-(`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided), and a row for
-each target.
+from DIR where it is there (`bench/triton/build.py --out DIR` writes it), and kept there where it is not. With
+--ours, the barriers are fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module
+stands beside (`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided),
+and a row for each target.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,12 @@ from build import compile_plain
 from corpus import CORPUS, Array, Entry, Scalar, TensorMap
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.parse import parse
 
@@ -70,8 +73,10 @@ def judge(text: str, entry: Entry) -> KernelVerdict:
 
 
 def _run(module: Module, routine: Routine, params: dict[str, int]) -> KernelVerdict:
-    known = launch_of(routine, None, params)
     try:
+        routine = inlined(module, routine)
+        known = launch_of(routine, None, params)
+        routine = followed(module, routine, known)
         found = Judge(module, routine, Flow(routine), known).decide()
     except NotJudged as refusal:
         return KernelVerdict(routine.name, "undecided", (), (), refusal.message, 0, 0)
@@ -102,18 +107,34 @@ def row(entry: Entry, target: str, options: argparse.Namespace) -> dict[str, Any
         "seconds": round(time.process_time() - begin, 2),
     }
     if options.ttgir:
-        from verdicts import judge as judge_module
-
-        module = judge_module(entry, target)
-        found["ttgir"] = module.ours if options.ours else module.stock
+        stock, ours = module_verdicts(entry, target)
+        found["ttgir"] = ours if options.ours else stock
     return found
+
+
+def module_verdicts(entry: Entry, target: str) -> tuple[str, str]:
+    """What `check` says of the module with Triton's barriers and with fencepost's, mistakes or not."""
+    from verdicts import judge as judge_module
+
+    found = judge_module(replace(entry, mistake=None), target)
+    return found.stock, found.ours
 
 
 def ptx(entry: Entry, target: str, options: argparse.Namespace) -> str:
     """The PTX of a build."""
-    if options.built and not options.ours:
-        return (Path(options.built) / f"{entry.name}.{target}.ptx").read_text(encoding="utf-8")
-    if not options.ours:
+    kind = "ours.ptx" if options.ours else "ptx"
+    kept = Path(options.built) / f"{entry.name}.{target}.{kind}" if options.built else None
+    if kept is not None and kept.exists():
+        return kept.read_text(encoding="utf-8")
+    text = compiled(entry, target, options.ours)
+    if kept is not None:
+        kept.write_text(text, encoding="utf-8")
+    return text
+
+
+def compiled(entry: Entry, target: str, ours: bool) -> str:
+    """The PTX of a build, made now."""
+    if not ours:
         return str(compile_plain(entry, target).asm["ptx"])
     from fencepost.hosts.triton import installed
 

@@ -63,7 +63,7 @@ HARMLESS = frozenset(
             "stackrestore",
         ),
         *("tex", "tld4", "suld", "sust", "sured", "suq", "txq", "addc", "subc", "madc"),
-        *("movmatrix", "clusterlaunchcontrol.query_cancel", "tensormap.cp_fenceproxy"),
+        *("movmatrix", "clusterlaunchcontrol.query_cancel"),
         *(f"v{name}" for name in ("add", "sub", "absdiff", "min", "max", "shl", "shr", "mad", "set")),
         *(
             f"v{name}{lanes}"
@@ -90,12 +90,16 @@ NO_RESULT = frozenset(
             "nanosleep",
         ),
         *("cp", "stmatrix", "brkpt", "pmevent", "setmaxnreg", "discard", "griddepcontrol", "applypriority"),
-        *("sust", "sured", "wgmma", "tcgen05"),
+        *("sust", "sured", "wgmma", "tcgen05", "tensormap"),
     }
 )
 """Instructions whose first operand is no destination."""
 OTHER_SPACES = frozenset({"global", "local", "const", "param"})
 SHARED = ("shared", "shared::cta")
+
+
+TENSOR_MAP = 128
+"""Bytes."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,8 @@ class Access:
     """What a write stores, for comparing two writes."""
     generic: bool = False
     rows: bool = False
-    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes."""
+    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes, and what lies there is handed
+    out among the lanes."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +193,7 @@ def _matrix(instruction: Instruction) -> Effect:
     address = _address(instruction)
     assert address is not None
     if instruction.name == "stmatrix":
-        # Which lane's bytes a row gets is not followed, so that two rows are never taken as equal.
-        return Effect((Access("write", address, 16, rows=True),))
+        return Effect((Access("write", address, 16, _flatten(instruction.operands[-1]), rows=True),))
     return Effect((Access("read", address, 16, rows=True),))
 
 
@@ -231,6 +235,19 @@ def _wide_matrix(instruction: Instruction) -> Effect:
     return Effect(refused="a wmma fragment in shared memory")
 
 
+def _tensor_map(instruction: Instruction) -> Effect:
+    """`tensormap.replace` changes a tensor map, `tensormap.cp_fenceproxy` copies one to global memory."""
+    addresses = [each for each in instruction.operands if isinstance(each, Address)]
+    if not {"replace", "cp_fenceproxy"} & set(instruction.parts) or not addresses:
+        return Effect(refused="a form of `tensormap` that is not known")
+    if "shared::cta" in instruction.parts:
+        kind: Kind = "write" if "replace" in instruction.parts else "read"
+        return Effect((Access(kind, addresses[-1], TENSOR_MAP),))
+    if "global" in instruction.parts:
+        return NOTHING
+    return Effect(refused="a tensor map at a generic address")
+
+
 def _call(instruction: Instruction) -> Effect:
     """A call of a function that the text does not have; others are written out."""
     function = called(instruction)[1]
@@ -247,7 +264,6 @@ REFUSED = {
     "tcgen05": "a tcgen05 instruction",
     "multimem": "a multimem instruction",
     "clusterlaunchcontrol": "an asynchronous request that writes to shared memory",
-    "tensormap": "a tensormap instruction",
     "st.async": "an asynchronous store",
     "red.async": "an asynchronous reduction",
 }
@@ -268,6 +284,8 @@ def effect(instruction: Instruction) -> Effect:
         return _copy(instruction)
     if name == "wmma":
         return _wide_matrix(instruction)
+    if name == "tensormap":
+        return _tensor_map(instruction)
     if name == "call":
         return _call(instruction)
     why = REFUSED.get(name, REFUSED.get(".".join(instruction.parts[:2]), f"`{name}`, which is not known"))

@@ -126,7 +126,8 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if runs.show_a_race:
         return runs.race(counts)
     reasons = [*runs.reasons(), *_reasons(case, proof)]
-    if not runs.reasons() and (not proof.candidates or _all_numbers_given(case)):
+    exact = Judge(case.module, case.routine, case.flow, case.launch)
+    if not runs.reasons() and (not proof.candidates or exact.is_for_every_launch or _all_numbers_given(case)):
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
         exactly = _exactly(case, counts)
         if exactly.verdict != "undecided":

@@ -402,7 +402,9 @@ class Races:
         stored = write.reached.access.values
         if not stored or len(stored) != len(other.reached.access.values):
             return None
-        if write.footprint.size != other.footprint.size or write.reached.access.rows:
+        if write.reached.access.rows or other.reached.access.rows:
+            return z3.BoolVal(False) if self._one_constant(write, other) else None
+        if write.footprint.size != other.footprint.size:
             return None
         width = 8 * write.footprint.size // len(stored)
         found = []
@@ -416,6 +418,18 @@ class Races:
                 values.append(value)
             found.append(first.formula(values[0]) != second.formula(values[1]))
         return z3.Or(*found)
+
+    def _one_constant(self, *touches: Touch) -> bool:
+        """Whether all lanes of some `stmatrix` store one constant. Otherwise a row has values of other lanes."""
+        found = set()
+        for touch in touches:
+            place = touch.reached.place
+            for operand in touch.reached.access.values:
+                value = self.forms.closed(self.evaluator.operand(operand, place.block, place.index, 32))
+                found.add(value.known if touch.reached.access.rows else None)
+        (constant, *others) = found
+        # Transposed, the two halves change places.
+        return not others and constant is not None and constant >> 16 == constant & 0xFFFF
 
     def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
         """Whether no thread at a block can be under all the conditions."""

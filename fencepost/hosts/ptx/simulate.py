@@ -650,7 +650,7 @@ class Simulation:
         self._note_first_use(access, addresses)
         self.seen.places.add(here)
         values: tuple[Bits, ...] = ()
-        if access.kind == "write" and access.values:
+        if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
@@ -756,9 +756,16 @@ class Simulation:
             self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
 
     def _shuffle(self, instruction: Instruction, who: Threads, targets: Sequence[Operand]) -> None:
-        value, step, clamp = (
-            self.read(each, who, 32).bits.astype(np.int64) for each in instruction.operands[1:4]
-        )
+        source, fine = self.shuffled_from(instruction, who)
+        whole = np.zeros(self.count + 32, dtype=np.uint64)
+        whole[who] = self.read(instruction.operands[1], who, 32).bits
+        self.write(targets[0], who, whole[source])
+        if len(targets) > 1:
+            self.write(targets[1], who, fine.astype(np.uint64))
+
+    def shuffled_from(self, instruction: Instruction, who: Threads) -> tuple[Threads, NDArray[np.bool_]]:
+        """The threads whose values a `shfl` hands over, and whether they are in range."""
+        step, clamp = (self.read(each, who, 32).bits.astype(np.int64) for each in instruction.operands[2:4])
         lane = who % 32
         segment = clamp >> 8 & 31
         last = (lane & segment) | (clamp & 31 & ~segment)
@@ -775,12 +782,8 @@ class Simulation:
             source = (lane & segment) | (step & 31 & ~segment)
             fine = source <= last
         source = np.where(fine, source, lane)
-        whole = np.zeros(self.count + 32, dtype=np.int64)
-        whole[who] = value
-        taken = whole[np.minimum(who // 32 * 32 + source, self.count + 31)]
-        self.write(targets[0], who, taken.astype(np.uint64))
-        if len(targets) > 1:
-            self.write(targets[1], who, fine.astype(np.uint64))
+        found: Threads = np.minimum(who // 32 * 32 + source, self.count + 31)
+        return found, fine
 
 
 def _matrices(instruction: Instruction) -> int:

@@ -138,8 +138,14 @@ def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
     assert {(each.code, each.severity) for each in found.findings} == {("FP008", "warning")}
 
 
-def test_a_branch_on_data_that_decides_over_a_barrier_is_not_decided() -> None:
-    body = "ld.global.u32 %r11, [%rd1];\n setp.eq.u32 %p5, %r11, 0;\n @%p5 bra $e;\n bar.sync 1, 64;\n$e:"
+def test_a_branch_on_a_thread_s_own_data_that_decides_over_a_barrier_is_not_decided() -> None:
+    body = """
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    ld.global.u32 %r11, [%rd2];
+    setp.eq.u32 %p5, %r11, 0;
+    @%p5 bra $e;
+    bar.sync 1, 64;
+$e:"""
     found = verdict(body, 64)
     assert found.verdict == "undecided" and "depends on data" in str(found.reasons[0])
 

@@ -58,7 +58,7 @@ HARMLESS = """
     vset4.s32.u32.lt %r6, %r1, %r2, %r3; ld.global.u32 %r6, [%rd1]; ld.const.u32 %r6, [%rd1];
     ld.local.u32 %r6, [%rd1]; ldu.global.u32 %r6, [%rd1]; st.global.u32 [%rd1], %r6;
     atom.global.add.u32 %r6, [%rd1], 1; red.global.add.u32 [%rd1], 1; cp.async.commit_group;
-    cp.async.wait_group 0; cp.async.wait_all;
+    cp.async.wait_group 0; cp.async.wait_all; tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 2;
     wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1};
 """
 TOUCHES_SHARED_MEMORY = """
@@ -66,6 +66,8 @@ TOUCHES_SHARED_MEMORY = """
     ld.u32 %r6, [%rd1]; st.u32 [%rd1], %r6; atom.shared.add.u32 %r6, [%r5], 1; red.shared.add.u32 [%r5], 1;
     ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r5];
     stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r6}; cp.async.ca.shared.global [%r5], [%rd1], 4, 4;
+    tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 2;
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;
 """
 WAITS = (
     "bar.sync 0; barrier.sync.aligned 0; barrier.cta.sync 0; bar.red.popc.u32 %r6, 0, %p1; bar.warp.sync -1;"
@@ -75,7 +77,7 @@ REFUSED = """
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r5], %r6, [%r7];
     st.bulk.weak.shared::cta [%r5], 16, 0; red.async.relaxed.cluster.global.add.u32 [%r5], %r6, [%r7];
     multimem.ld_reduce.add.u32 %r6, [%rd1]; multimem.red.add.u32 [%rd1], %r6; multimem.st.u32 [%rd1], %r6;
-    tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r5], 2;
+    tensormap.replace.tile.rank.b1024.b32 [%rd1], 2;
     tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r5], 32;
     clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r5], [%r7];
     call (r), unknown, (p);

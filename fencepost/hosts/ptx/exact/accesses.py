@@ -9,10 +9,13 @@ import numpy as np
 from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.descriptors import units_of
-from fencepost.hosts.ptx.exact.machine import Machine
+from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
+from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
-from fencepost.hosts.ptx.exact.shadow import Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
+from fencepost.hosts.ptx.exact.values import known, mix
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import types_of
 from fencepost.hosts.ptx.intervals import Place
@@ -35,6 +38,8 @@ class Found:
     """An access outside of every shared variable."""
     unwritten: int | None = None
     """A matrix instruction or copy that reads bytes which nothing has written."""
+    relied: bool = False
+    """Whether it matters that threads load the same value: to store it, or to go the same way."""
     boxes: dict[object, int] = field(default_factory=dict)
     """Bytes of the boxes of tensor maps that were taken for granted."""
 
@@ -45,11 +50,21 @@ class Accesses(Machine):
     def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: Needed) -> None:
         super().__init__(module, routine, flow, setup, needed)
         self.found = Found()
+        self.tensor_maps = TensorMaps(self)
+        self.made_boxes: dict[object, int] = {}
+        """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
 
     def touch(self, touch: Touch) -> None:
         """Notes an access and what it clashes with."""
         self.found.clashes += self.shadow.touch(touch)
+
+    def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """As others, and products of matrices."""
+        if instruction.name == "mma":
+            product(self, instruction, who)
+        else:
+            super().unguarded(instruction, place, who)
 
     def inside(self, place: Place, who: Threads, where: Bits, size: int) -> tuple[Threads, Bits]:
         """Accesses that lie inside a shared variable."""
@@ -69,13 +84,19 @@ class Accesses(Machine):
             if access.rows:
                 count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
                 some = who % WARP < 8 * count
-                self._touch(access, place, who[some], where[some], None)
-                for target in destinations(instruction):
-                    self.make_up(target, who)
+                stores = access.kind == "write"
+                values = stored(self, instruction, who, some) if stores else None
+                self._touch(access, place, who[some], where[some], values)
+                if stores:
+                    self.spoil(where[some], access.size)
+                else:
+                    loaded(self, instruction, who, where)
                 continue
             values = self._values(access, who) if self.needed.values and access.kind == "write" else None
             self._touch(access, place, who, where, values)
             self._move(instruction, access, who, where)
+            if instruction.name == "tensormap":
+                self.made_boxes |= self.tensor_maps.touch(instruction, who, where)
 
     def _elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
         if who.size:
@@ -103,7 +124,7 @@ class Accesses(Machine):
                 columns,
                 clocks,
                 values=values,
-                made_up=bool(self.made_up.any_of(access.values, kept).any()),
+                made_up=any(bool((each & MADE_UP).any()) for each in values or ()),
             )
         )
 
@@ -112,13 +133,28 @@ class Accesses(Machine):
         return self.clocks.column(("cp.async", thread), thread, True)
 
     def _values(self, access: Access, who: Threads) -> tuple[Bits, ...] | None:
-        return self._chunks(access.values, access.size, who) if access.values else None
+        """What is stored, four bytes at a time: the bits, or the identities of what is made up."""
+        if not access.values:
+            return None
+        chunks = self._chunks(access.values, access.size, who)
+        each = access.size // len(access.values)
+        found = []
+        for number, bits in enumerate(chunks):
+            together = max(4 // each, 1)
+            first = number * 4 // each if each >= 4 else number * together
+            stored = access.values[first : first + together]
+            total = np.full(who.shape, np.uint64(number * 4 % max(each, 4)), dtype=np.uint64)
+            for item in stored:
+                total = mix(total + self.identity(item, who))
+            found.append(np.where(self.made_up.any_of(stored, who), total | MADE_UP, bits))
+        return tuple(found)
 
     def _move(self, instruction: Instruction, access: Access, who: Threads, where: Bits) -> None:
         """What the access does to registers and to memory."""
         if access.kind == "read":
-            self._load_shared(instruction, who, where)
-        elif access.kind == "write" and self.needed.values:
+            if destinations(instruction):
+                self._load_shared(instruction, who, where)
+        elif access.kind == "write" and access.values and self.needed.values:
             self._store_shared(instruction, who, where)
         else:
             self.spoil(where, access.size)
@@ -131,7 +167,7 @@ class Accesses(Machine):
             cells = (where.astype(np.int64)[:, None] + np.arange(size)).reshape(-1)
             cells = cells[cells < self.memory.shared.size]
             self.shared_made_up[cells] = True
-            self.memory.shared[cells] = (self.made_up.fresh(cells) & np.uint64(0xFF)).astype(np.uint8)
+            self.shared_identities[cells] = self.made_up.fresh(cells)
 
     def _load_shared(self, instruction: Instruction, who: Threads, where: Bits) -> None:
         kind = types_of(instruction)[-1]
@@ -144,10 +180,16 @@ class Accesses(Machine):
             at = np.minimum(where.astype(np.int64) + number * size, limit)
             bits = self.memory.load_shared(at.astype(np.uint64), min(size, 8))
             flags = np.zeros(who.shape, dtype=bool)
+            identities = np.full(who.shape, np.uint64(size), dtype=np.uint64)
             for byte in range(size):
-                flags |= self.shared_made_up[at + byte]
+                made_up = self.shared_made_up[at + byte]
+                stored = known(self.memory.shared[at + byte].astype(np.uint64))
+                named = self.shared_identities[at + byte]
+                named = np.where(named == NEVER_WRITTEN, self.made_up.fresh(who), named)
+                flags |= made_up
+                identities = mix(identities + np.where(made_up, named, stored))
             self.write(target, who, bits)
-            self.made_up.set(target, who, flags)
+            self.made_up.set(target, who, flags, identities)
 
     def _store_shared(self, instruction: Instruction, who: Threads, where: Bits) -> None:
         last = instruction.operands[-1]
@@ -158,9 +200,10 @@ class Accesses(Machine):
             self.memory.store_shared(
                 at.astype(np.uint64), min(size, 8), self.read(item, who, min(8 * size, 64)).bits
             )
-            flags = self.made_up.of(item, who)
+            flags, identities = self.made_up.of(item, who), self.identity(item, who)
             for byte in range(size):
                 self.shared_made_up[at + byte] = flags
+                self.shared_identities[at + byte] = mix(identities + np.uint64(byte))
 
     def copy_groups(self, form: forms.Grouping, who: Threads) -> None:
         """`cp.async.commit_group` and its waits."""
@@ -239,7 +282,7 @@ class Accesses(Machine):
         if form.stores:
             # All lanes write the fragment together: one value, that nobody else writes.
             values = tuple(
-                np.full(threads.shape, self.made_up.fresh(lanes[:1])[0])
+                np.full(threads.shape, self.made_up.fresh(lanes[:1])[0] | MADE_UP)
                 for _ in range(max(form.length // 4, 1))
             )
             self.spoil(where, form.length)

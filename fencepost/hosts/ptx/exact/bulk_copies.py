@@ -43,13 +43,21 @@ class BulkCopies:
         for number, thread in enumerate(map(int, who)):
             start = int(where[number])
             key = self._tensor_map(form, place, thread)
-            size = int(sizes[number]) if sizes is not None else self.boxes.get(key, 0)
+            size = int(sizes[number]) if sizes is not None else self._box(key, place)
             if form.mbarrier is None:
                 self._out(place, thread, start, size or self._staged(key, start))
             else:
                 barrier = int(run.addresses(form.mbarrier, who[number : number + 1], place)[0])
                 woken += self._in(place, thread, (start, size, barrier), key)
         return woken
+
+    def _box(self, key: object, place: Place) -> int:
+        """The bytes of a tensor map's box; 0 if they are not known yet."""
+        if key in self.run.made_boxes:
+            self.boxes[key] = self.run.made_boxes[key]
+            if not self.boxes[key]:
+                raise NotExact("a copy by a tensor map that the kernel makes, whose box is not known", place)
+        return self.boxes.get(key, 0)
 
     def _tensor_map(self, form: forms.BulkCopy, place: Place, thread: int) -> object:
         if form.tensor_map is None:

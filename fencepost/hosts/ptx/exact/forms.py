@@ -152,7 +152,7 @@ def form_of(instruction: Instruction) -> Form | None:
         return Elect(instruction.operands[1], first.items if isinstance(first, Group) else (first,))
     if name in CLUSTER or parts[:2] in (("st", "async"), ("red", "async")):
         return Refused("shared memory of a cluster")
-    if name in ("tcgen05", "multimem", "tensormap"):
+    if name in ("tcgen05", "multimem"):
         return Refused(f"`{name}`")
     why = effect(instruction).refused
     return None if why is None else Refused(why)

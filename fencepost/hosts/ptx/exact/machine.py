@@ -9,10 +9,23 @@ import numpy as np
 
 from fencepost.hosts.ptx.effects import destinations, space_of
 from fencepost.hosts.ptx.exact.clocks import Clocks
-from fencepost.hosts.ptx.exact.needed import Needed, sources
-from fencepost.hosts.ptx.exact.problems import NotExact
+from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.problems import ByData, NotExact
 from fencepost.hosts.ptx.exact.shadow import Shadow
-from fencepost.hosts.ptx.exact.values import Flags, MadeUp, is_exact, items, mix, mixed, results, seed_of
+from fencepost.hosts.ptx.exact.values import (
+    Flags,
+    MadeUp,
+    is_exact,
+    items,
+    known,
+    mix,
+    mixed,
+    named,
+    registers_read,
+    results,
+    seed_of,
+)
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes, types_of
 from fencepost.hosts.ptx.intervals import Place
@@ -22,9 +35,11 @@ from fencepost.hosts.ptx.module import (
     Group,
     Instruction,
     Module,
+    Negated,
     Operand,
     Register,
     Routine,
+    Special,
     Symbol,
     width_of,
 )
@@ -34,6 +49,10 @@ FIRST = 1_000_000
 """More than the instructions of a block."""
 PARAMETERS, PARAMETER_ROOM = 1 << 28, 1 << 16
 """Where parameters lie in memory; the addresses have 32 bits."""
+NEVER_WRITTEN = np.uint64(0)
+"""The identity of bytes of shared memory that nothing was stored in."""
+CHANGING = {"volatile", "relaxed", "acquire", "mmio"}
+"""Loads of what other threads may write meanwhile."""
 ALONE = {"cluster_nctarank": 1, "cluster_nctaid": 1, "nclusterid": 1}
 """Special registers of a block that is a cluster by itself; the others are zero."""
 
@@ -44,11 +63,13 @@ class Machine(Simulation):
     def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: Needed) -> None:
         super().__init__(module, routine, flow, setup)
         self.needed = needed
-        self.made_up = MadeUp(self.count)
+        self.decisions = Decisions()
+        self.made_up = MadeUp(self.count, needed.unknown_specials)
         self.clocks = Clocks(self.count)
         self.shadow = Shadow(self.clocks, int(self.memory.shared.size))
         self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)
         """Bytes that depend on data, or that nothing was stored in."""
+        self.shared_identities = np.full(self.memory.shared.size, NEVER_WRITTEN, dtype=np.uint64)
         self.local_known: set[tuple[int, int]] = set()
         self.passed = np.zeros(self.count, dtype=np.int64)
         """How many barriers and waits each thread has passed."""
@@ -126,15 +147,22 @@ class Machine(Simulation):
             return
         operand = block.index if block.index is not None else block.guard
         if decides and operand is not None and self.made_up.of(operand, who).any():
-            if self._region(number) & self.needed.relevant:
-                raise NotExact(
-                    "a branch that decides over shared memory or a barrier depends on data",
-                    self._last(number),
-                )
-            self._forget(number, who)
-            self._skip(number, who)
-            return
+            if not self._region(number) & self.needed.relevant:
+                self._forget(number, who)
+                self._skip(number, who)
+                return
+            why = "a branch that decides over shared memory or a barrier depends on data"
+            if block.index is not None:
+                raise NotExact(why, self._last(number))
+            self._settle(operand, who, self._last(number), why)
         super()._leave(number, who)
+
+    def _settle(self, predicate: Register, who: Threads, place: Place, why: str) -> None:
+        """Gives predicates that depend on data the value that they have in this run."""
+        some = who[self.made_up.of(predicate, who)]
+        bits = self.decisions.of(self.identity(predicate, some), place, why)
+        self.write(predicate, some, bits.astype(np.uint64))
+        self.made_up.set(predicate, some, np.zeros(some.shape, dtype=bool))
 
     def _last(self, number: int) -> Place:
         return Place(number, max(len(self.flow.blocks[number].instructions) - 1, 0))
@@ -166,7 +194,9 @@ class Machine(Simulation):
         return found
 
     def _forget(self, number: int, who: Threads) -> None:
-        """What is assigned between a branch and where its ways meet depends on what is read there, in some way."""
+        """What is assigned between a branch and where its ways meet depends on what is read there, in some way.
+
+        And on what it was before: not every way assigns it."""
         inside = [
             self.flow.blocks[place.block].instructions[place.index]
             for place in sorted(self.needed.places, key=lambda each: (each.block, each.index))
@@ -177,15 +207,15 @@ class Machine(Simulation):
             for target in targets:
                 self.make_up(target, who)
             return
-        read = sorted({name for each in inside for name in sources(each)})
-        guard = self.flow.blocks[number].guard
+        read = {name: each for one in inside for name, each in registers_read(one).items()}
+        decides = [self.flow.blocks[number].guard, self.flow.blocks[number].index]
         total = np.full(who.shape, np.uint64(number), dtype=np.uint64)
-        for name in [*read, *([] if guard is None else [guard.name])]:
-            whole = self.registers.get(name)
-            total = mix(total + (np.zeros(who.shape, dtype=np.uint64) if whole is None else whole[who]))
-        for target in targets:
-            self.write(target, who, mix(total + seed_of(str(target))))
-            self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
+        for register in [*(read[name] for name in sorted(read)), *(each for each in decides if each)]:
+            total = mix(total + self.identity(register, who))
+        # All of the old values first: the new ones depend on them, not on each other.
+        found = {each: mix(total + seed_of(str(each)) + mix(self.identity(each, who))) for each in targets}
+        for target, identities in found.items():
+            self.made_up.set(target, who, np.ones(who.shape, dtype=bool), identities)
 
     # ---- values
 
@@ -219,13 +249,32 @@ class Machine(Simulation):
     def make_up(self, target: Operand, who: Threads) -> None:
         """Gives a register a value of its own in every thread."""
         for item in items(target):
-            self.write(item, who, self.made_up.fresh(who))
-            self.made_up.set(item, who, np.ones(who.shape, dtype=bool))
+            self.made_up.set(item, who, np.ones(who.shape, dtype=bool), self.made_up.fresh(who))
+
+    def identity(self, operand: Operand, who: Threads) -> Bits:
+        """A number for the value of an operand: threads that have the same number have the same value."""
+        if isinstance(operand, Group):
+            total = np.full(who.shape, np.uint64(len(operand.items)), dtype=np.uint64)
+            for item in operand.items:
+                total = mix(total + self.identity(item, who))
+            return total
+        flags = self.made_up.of(operand, who)
+        found = known(self.read(operand, who, 64).bits)
+        if not flags.any():
+            return found
+        if isinstance(operand, Register | Special):
+            inner = self.made_up.identity(operand, who)
+        elif isinstance(operand, Negated):
+            inner = mix(self.identity(operand.register, who) + seed_of("not"))
+        else:
+            assert isinstance(operand, Address)
+            inner = mix(self.identity(operand.base, who) + np.uint64(operand.offset % (1 << 64)))
+        return np.where(flags, inner, found)
 
     def certain(self, operand: Operand, who: Threads, width: int, place: Place) -> Bits:
         """The value of an operand that must not depend on data."""
         if self.made_up.of(operand, who).any():
-            raise NotExact("an address, a predicate or a barrier's operand depends on data", place)
+            raise ByData("an address or a barrier's operand depends on data", place)
         return self.read(operand, who, width).bits
 
     def addresses(self, address: Address, who: Threads, place: Place) -> Bits:
@@ -237,7 +286,8 @@ class Machine(Simulation):
         """The threads whose predicate holds."""
         if instruction.guard is None:
             return who
-        bits = self.certain(instruction.guard, who, 1, place) != 0
+        self._settle(instruction.guard, who, place, "the predicate of an access or a barrier depends on data")
+        bits = self.read(instruction.guard, who, 1).bits != 0
         found: Threads = who[bits != instruction.guard_negated]
         return found
 
@@ -245,13 +295,32 @@ class Machine(Simulation):
         """An instruction that touches neither shared memory nor other threads."""
         if instruction.guard is not None:
             unsure = self.made_up.of(instruction.guard, who)
-            for target in results(instruction):
-                self.make_up(target, who[unsure])
+            if unsure.any():
+                self._perhaps(instruction, place, who[unsure])
             who = who[~unsure]
             held = self.read(instruction.guard, who, 1).bits != 0
             who = who[held != instruction.guard_negated]
-        if not who.size:
+        if who.size:
+            self.unguarded(instruction, place, who)
+
+    def _perhaps(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """An instruction whose predicate is made up: the results are new or old ones, depending on it."""
+        guard = instruction.guard
+        targets = [item for target in results(instruction) for item in items(target)]
+        if not computes(instruction) and not self._loads_data(instruction):
+            for target in targets:
+                self.make_up(target, who)
             return
+        assert guard is not None
+        before = [self.identity(each, who) for each in targets]
+        decides = mix(self.identity(guard, who) + np.uint64(instruction.guard_negated))
+        self.unguarded(instruction, place, who)
+        for target, old in zip(targets, before, strict=True):
+            either = mix(decides + mix(old) + mix(mix(self.identity(target, who))))
+            self.made_up.set(target, who, np.ones(who.shape, dtype=bool), either)
+
+    def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """An instruction that these threads carry out."""
         if computes(instruction):
             self._computed(instruction, who)
         elif instruction.name in ("ld", "ldu"):
@@ -264,25 +333,37 @@ class Machine(Simulation):
 
     def _computed(self, instruction: Instruction, who: Threads) -> None:
         operands = instruction.operands[1:]
-        unsure = self.made_up.any_of(operands, who)
-        if instruction.name == "selp":
-            unsure = self._chosen(instruction, who)
-        exact = is_exact(instruction)
-        targets = [
-            item
-            for each in results(instruction)
-            for item in (each.items if isinstance(each, Group) else (each,))
-        ]
-        if exact:
+        target, source = instruction.operands[0], operands[0]
+        if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):
+            found = [(self.made_up.of(each, who), self.identity(each, who)) for each in source.items]
             self._compute(instruction, who)
-        if instruction.name not in ("mov", "selp") and (not exact or unsure.any()):
-            if not exact:
-                unsure = np.ones(who.shape, dtype=bool)
-            bits = mixed(instruction, [self.read(each, who, 64).bits for each in operands])[unsure]
-            for number, target in enumerate(targets):
-                self.write(target, who[unsure], bits + np.uint64(number))
-        for target in targets:
-            self.made_up.set(target, who, unsure)
+            for item, (flags, identities) in zip(target.items, found, strict=False):
+                self.made_up.set(item, who, flags, identities)
+            return
+        unsure = np.ones(who.shape, dtype=bool)
+        if is_exact(instruction):
+            unsure = self.made_up.any_of(operands, who)
+            if instruction.name == "selp":
+                unsure = self._chosen(instruction, who)
+        made = self._identities(instruction, who) if unsure.any() else None
+        if is_exact(instruction):
+            self._compute(instruction, who)
+        for number, each in enumerate(item for one in results(instruction) for item in items(one)):
+            own = None if made is None else made + np.uint64(number)
+            self.made_up.set(each, who, unsure, own)
+
+    def _identities(self, instruction: Instruction, who: Threads) -> Bits:
+        """The identities of what an instruction computes; its first result has these, the others the next ones."""
+        operands = instruction.operands[1:]
+        found = [self.identity(each, who) for each in operands]
+        if instruction.name == "mov" and not isinstance(instruction.operands[0], Group):
+            return found[0]
+        made = mixed(instruction, found)
+        if instruction.name == "selp":
+            condition = self.read(operands[2], who, 1).bits != 0
+            chosen = np.where(condition, found[0], found[1])
+            made = np.where(self.made_up.of(operands[2], who), made, chosen)
+        return made
 
     def _chosen(self, instruction: Instruction, who: Threads) -> Flags:
         """Whether what a `selp` chooses is made up, or the choice itself."""
@@ -292,32 +373,55 @@ class Machine(Simulation):
         found: Flags = chosen | self.made_up.of(condition, who)
         return found
 
+    def _loads_data(self, instruction: Instruction) -> bool:
+        """Whether something is loaded that is neither a parameter nor a thread's own."""
+        return instruction.name in ("ld", "ldu") and space_of(instruction) not in ("param", "local")
+
     def _load_elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """From parameters, registers that were spilled, or global memory: the last is made up."""
         space = space_of(instruction)
+        if space == "param":
+            self._load_parameter(instruction, place, who)
+        elif space == "local":
+            self._load_local(instruction, place, who)
+        else:
+            self._load_data(instruction, place, who)
+
+    def _load_parameter(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """A number, where the way of the threads depends on it; else any value, the same for all threads."""
+        self._load(instruction, place, who)
         address = next(each for each in instruction.operands if isinstance(each, Address))
-        targets = destinations(instruction)
-        if space in ("param", "local"):
-            self._load(instruction, place, who)
-            kind = types_of(instruction)[-1]
-            for number, target in enumerate(targets):
-                unsure = np.zeros(who.shape, dtype=bool)
-                if space == "local":
-                    size = width_of(kind) // 8
-                    where = self.addresses(address, who, place) + np.uint64(number * size)
-                    unsure = np.array(
-                        [self._is_made_up(int(t), int(a), size) for t, a in zip(who, where, strict=True)]
-                    )
-                self.made_up.set(target, who, unsure)
-            return
-        if not self.needed.values:
-            for target in targets:
+        assert isinstance(address.base, Symbol)
+        key = address.base.name + (f"+{address.offset}" if address.offset else "")
+        unsure = np.full(who.shape, self.needed.is_unknown(key))
+        for number, target in enumerate(destinations(instruction)):
+            self.made_up.set(target, who, unsure, named(f"{key} {number}", who))
+
+    def _load_local(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        self._load(instruction, place, who)
+        address = next(each for each in instruction.operands if isinstance(each, Address))
+        size = width_of(types_of(instruction)[-1]) // 8
+        where = self.addresses(address, who, place)
+        for number, target in enumerate(destinations(instruction)):
+            unsure = np.array(
+                [
+                    self._is_made_up(int(thread), int(at) + number * size, size)
+                    for thread, at in zip(who, where, strict=True)
+                ]
+            )
+            self.made_up.set(target, who, unsure, self.made_up.fresh(who))
+
+    def _load_data(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """Threads that load from one address between the same barriers get one value, unless it may change."""
+        address = next(each for each in instruction.operands if isinstance(each, Address))
+        if not self.needed.values or CHANGING & set(instruction.parts):
+            for target in destinations(instruction):
                 self.make_up(target, who)
             return
-        bits = self.read(address, who, 64).bits + mix(self.passed[who].astype(np.uint64))
-        for number, target in enumerate(targets):
-            self.write(target, who, mix(bits + seed_of(f"{place} {number}")))
-            self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
+        where = self.identity(address, who) + mix(self.passed[who].astype(np.uint64))
+        for number, target in enumerate(destinations(instruction)):
+            loaded = mix(where + seed_of(f"{place} {number}"))
+            self.made_up.set(target, who, np.ones(who.shape, dtype=bool), loaded)
 
     def _is_made_up(self, thread: int, address: int, size: int) -> bool:
         """Whether some byte of local memory holds something that is not known."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
 from fencepost.hosts.ptx.exact.forms import Form, Harmless, Refused, form_of, operands_of
+from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import (
@@ -27,6 +28,13 @@ def sources(instruction: Instruction) -> set[str]:
     return found | ({instruction.guard.name} if instruction.guard is not None else set())
 
 
+def decides_over_boxes(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operands of a `tensormap` instruction that the size of boxes depends on."""
+    if {"box_dim", "elemtype", "rank"} & set(instruction.parts):
+        return instruction.operands[1:]
+    return instruction.operands if "cp_fenceproxy" in instruction.parts else ()
+
+
 @dataclass
 class Needed:
     """What a run carries out, and the branches that it has to take as the kernel does."""
@@ -34,6 +42,10 @@ class Needed:
     flow: Flow
     values: bool
     """Whether what is stored in shared memory is needed too."""
+    control: Needed | None = None
+    """What decides where threads go and what they touch. Other parameters are not numbers then, but any values."""
+    addresses: bool = True
+    """With values: whether it is needed where in global memory these are loaded from."""
     forms: dict[Place, Form] = field(default_factory=dict)
     accesses: dict[Place, tuple[Access, ...]] = field(default_factory=dict)
     places: set[Place] = field(default_factory=set)
@@ -70,6 +82,17 @@ class Needed:
         """Forms that are not judged."""
         return {place: each.why for place, each in self.forms.items() if isinstance(each, Refused)}
 
+    def is_unknown(self, parameter: str) -> bool:
+        """Whether a parameter is any value, not a number."""
+        return self.control is not None and parameter not in self.control.parameters
+
+    @property
+    def unknown_specials(self) -> frozenset[str]:
+        """Special registers of the block that are any value."""
+        if self.control is None:
+            return frozenset()
+        return frozenset(each for each in self.specials - self.control.specials if each.startswith(BLOCKS))
+
     def _root(self, place: Place, instruction: Instruction) -> None:
         form = form_of(instruction)
         if isinstance(form, Harmless):
@@ -83,8 +106,10 @@ class Needed:
             roots += operands_of(form)
         else:
             self.accesses[place] = touched
-            if self.values and instruction.name in ("st", "atom", "red"):
+            if self.values and instruction.name in ("st", "stmatrix", "atom", "red"):
                 roots += instruction.operands
+            if instruction.name == "tensormap":
+                roots += decides_over_boxes(instruction)
         self.places.add(place)
         self.relevant.add(place.block)
         for operand in roots:
@@ -148,5 +173,5 @@ class Needed:
             self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
         elif space == "shared" or (space is None and self.shared_pointers):
             self.loads_shared = True
-        if space == "local" or self.values:
+        if space == "local" or (self.values and self.addresses):
             self._want(registers_in(address))

@@ -19,6 +19,10 @@ class NotExact(Exception):
         self.place = place
 
 
+class ByData(NotExact):
+    """The run depends on data."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A finding about two places and two threads."""

@@ -66,6 +66,7 @@ class Run(Accesses):
         self.found.problems += self.hardware.problems + self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
         self.found.unwritten = self.shadow.unwritten
+        self.found.relied = self.shadow.relied or bool(self.decisions)
         return self.found
 
     def _go_on(self) -> bool:
@@ -245,8 +246,7 @@ class Run(Accesses):
         values = instruction.operands[1 : 4 if instruction.name == "shfl" else 2]
         unsure = self.made_up.any_of(values, held)
         if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
-            self._collective(instruction, held)
-            self._shuffle_flags(instruction, held, targets)
+            self._shuffled(instruction, held, targets)
         elif instruction.name == "vote" and "ballot" in instruction.parts and not unsure.any():
             self._collective(instruction, held)
             self.made_up.set(targets[0], held, unsure)
@@ -260,15 +260,23 @@ class Run(Accesses):
     def _one_result(self, instruction: Instruction, who: Threads, target: Operand) -> None:
         """A vote or reduction: made up, and the same for all lanes."""
         total = np.zeros(self.count // WARP + 1, dtype=np.uint64)
-        np.add.at(total, who // WARP, mixed(instruction, [self.read(instruction.operands[1], who, 64).bits]))
-        self.write(target, who, mix(total[who // WARP]))
-        self.made_up.set(target, who, np.ones(who.shape, dtype=bool))
+        given = self.identity(instruction.operands[1], who)
+        if "ballot" in instruction.parts:
+            given = given + mix((who % WARP).astype(np.uint64))
+        np.add.at(total, who // WARP, mixed(instruction, [given]))
+        self.made_up.set(target, who, np.ones(who.shape, dtype=bool), mix(total[who // WARP]))
 
-    def _shuffle_flags(self, instruction: Instruction, who: Threads, targets: tuple[Operand, ...]) -> None:
-        """Which of the shuffled values are made up; to be safe, all of a warp if one is."""
-        flags = self.made_up.of(instruction.operands[1], who)
-        spread = np.bincount(who[flags] // WARP, minlength=self.count // WARP + 1)[who // WARP] > 0
-        self.made_up.set(targets[0], who, spread)
+    def _shuffled(self, instruction: Instruction, who: Threads, targets: tuple[Operand, ...]) -> None:
+        """What lanes get from others; from lanes that take no part, it is not defined."""
+        source, _ = self.shuffled_from(instruction, who)
+        flags = np.ones(self.count + WARP, dtype=bool)
+        identities = self.made_up.fresh(np.arange(self.count + WARP))
+        flags[who] = self.made_up.of(instruction.operands[1], who)
+        identities[who] = self.identity(instruction.operands[1], who)
+        self._collective(instruction, who)
+        self.made_up.set(targets[0], who, flags[source], identities[source])
+        for target in targets[1:]:
+            self.made_up.set(target, who, np.zeros(who.shape, dtype=bool))
 
     # ---- mbarriers
 

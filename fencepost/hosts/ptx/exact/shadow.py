@@ -23,6 +23,8 @@ Kind = Literal["read", "write", "atomic"]
 LARGEST_CELL = 16
 NOBODY = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MADE_UP = np.uint64(1 << 63)
+"""Is set in what stands for four bytes that depend on data; other four bytes are themselves."""
 TABLES = ("reads", "atomics", "writes")
 """Clocks by cell and column; `writes` has those besides the last write."""
 
@@ -41,7 +43,7 @@ class Touch:
     engine: bool = False
     """Made through the async proxy."""
     values: tuple[Bits, ...] | None = None
-    """What is written, four bytes at a time; None if that was not computed."""
+    """What is written, four bytes at a time, or a number for it; None if that was not computed."""
     made_up: bool = False
     """Whether some of these values depend on data: different ones may then be equal after all."""
 
@@ -95,6 +97,8 @@ class Shadow:
         """Where each column last touched a cell, other than by the last write."""
         self.several: Flags = np.zeros(0, dtype=bool)
         """Cells that have writes besides the last one."""
+        self.relied = False
+        """Whether writes of made-up values were taken as equal."""
         self.unwritten: int | None = None
         """Where an engine read a cell that nothing had written."""
         self._marks: Numbers = np.zeros(0, dtype=np.int64)
@@ -176,8 +180,10 @@ class Shadow:
         if self.unit < 4:
             per = 4 // self.unit
             shift = (part % per * self.unit * 8).astype(np.uint64)
-            cut: Bits = (chunks[who, part // per] >> shift) & np.uint64((1 << 8 * self.unit) - 1)
-            return cut
+            whole = chunks[who, part // per]
+            cut = (whole >> shift) & np.uint64((1 << 8 * self.unit) - 1)
+            named: Bits = np.where(whole & MADE_UP != 0, (whole + shift * GOLDEN) | MADE_UP, cut)
+            return named
         each = self.unit // 4
         found = np.zeros(who.shape, dtype=np.uint64)
         for number in range(each):
@@ -203,6 +209,7 @@ class Shadow:
         equal = np.zeros(late.shape, dtype=bool)
         if here.values is not None:
             equal = late & self.valued[rows] & (self.values[rows] == here.values[some])
+            self.relied |= touch.made_up and bool(equal.any())
         return some[late & ~equal], some[equal]
 
     def _after_writes(self, here: Cells, late: Numbers) -> Iterator[Clash]:
@@ -253,6 +260,7 @@ class Shadow:
         differ = np.ones(twice.size, dtype=bool)
         if here.values is not None:
             differ = here.values[first] != here.values[second]
+            self.relied |= here.touch.made_up and not bool(differ.all())
         for at in np.flatnonzero(differ)[:4]:
             one, other = int(first[at]), int(second[at])
             column = int(here.touch.columns[here.who[one]])

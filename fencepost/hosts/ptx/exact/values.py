@@ -1,7 +1,9 @@
 """Registers of all threads, and which of their values depend on loaded data.
 
-Such a value is *made up*: a number mixed from the opcode and the operands. Equal operations on equal operands
-give equal numbers, so that two threads which store the same loaded value are seen to.
+Such a value is *made up*: nothing is known of its bits, but it has an identity, a number of 64 bits mixed from the
+opcode and the identities of the operands. Equal operations on equal operands give equal identities, so that two
+threads which store the same loaded value are seen to. The bits of a register cannot stand for it: of a predicate,
+two different ones are equal half of the time.
 """
 
 from __future__ import annotations
@@ -51,8 +53,17 @@ def seed_of(text: str) -> np.uint64:
     return np.uint64(found)
 
 
+BLOCKS = ("ctaid", "nctaid", "cluster", "nclusterid")
+"""Those that all threads of a block share."""
+EITHER_WAY = frozenset({"fma", "mad"})
+"""Instructions whose first two operands may change places."""
+
+
 NOT_FOLLOWED = frozenset(
-    {"cc", "sat", "bfind", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep", "slct"}
+    {
+        *("cc", "sat", "bfind", "dp4a", "dp2a", "sad", "fns", "bmsk", "szext", "isspacep", "slct"),
+        *("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"),
+    }
 )
 """Parts of opcodes whose result is not computed."""
 
@@ -71,12 +82,20 @@ def is_exact(instruction: Instruction) -> bool:
     return True
 
 
-class MadeUp:
-    """Which registers hold made-up values, thread by thread."""
+def known(bits: Bits) -> Bits:
+    """The identities of values whose bits are known."""
+    return mix(bits ^ GOLDEN)
 
-    def __init__(self, threads: int) -> None:
+
+class MadeUp:
+    """Which registers hold made-up values, thread by thread, and their identities."""
+
+    def __init__(self, threads: int, unknown: frozenset[str] = frozenset()) -> None:
         self.threads = threads
+        self.unknown = unknown
+        """Special registers that are the same in all threads, and may have any value."""
         self._flags: dict[str, Flags] = {}
+        self._identities: dict[str, Bits] = {}
         self._fresh = 0
 
     def of(self, operand: Operand, who: Threads) -> Flags:
@@ -89,11 +108,11 @@ class MadeUp:
         if isinstance(operand, Address):
             return self.of(operand.base, who)
         if isinstance(operand, Group):
-            found = np.zeros(who.shape, dtype=bool)
-            for item in operand.items:
-                found |= self.of(item, who)
-            return found
-        return np.full(who.shape, isinstance(operand, Special) and not operand.name.startswith(KNOWN))
+            return self.any_of(operand.items, who)
+        return np.full(who.shape, isinstance(operand, Special) and self._is_unknown(operand.name))
+
+    def _is_unknown(self, special: str) -> bool:
+        return special in self.unknown or not special.startswith(KNOWN)
 
     def any_of(self, operands: Sequence[Operand], who: Threads) -> Flags:
         """Which threads have a made-up value in one of the operands."""
@@ -102,28 +121,46 @@ class MadeUp:
             found |= self.of(operand, who)
         return found
 
-    def set(self, operand: Operand, who: Threads, flags: Flags) -> None:
-        """Notes what was written to a register."""
-        if isinstance(operand, Register):
-            known = self._flags.get(operand.name)
-            if known is None:
-                if not flags.any():
-                    return
-                known = self._flags[operand.name] = np.zeros(self.threads, dtype=bool)
-            known[who] = flags
+    def identity(self, operand: Register | Special, who: Threads) -> Bits:
+        """The identities of what is made up in a register."""
+        if isinstance(operand, Special):
+            return self.fresh(who) if operand.name not in self.unknown else named(operand.name, who)
+        found: Bits = self._identities[operand.name][who]
+        return found
+
+    def set(self, operand: Operand, who: Threads, flags: Flags, identities: Bits | None = None) -> None:
+        """Notes what was written to a register: which of it is made up, and its identities there."""
+        if not isinstance(operand, Register):
+            return
+        before = self._flags.get(operand.name)
+        if before is None:
+            if not flags.any():
+                return
+            before = self._flags[operand.name] = np.zeros(self.threads, dtype=bool)
+            self._identities[operand.name] = np.zeros(self.threads, dtype=np.uint64)
+        before[who] = flags
+        if flags.any():
+            assert identities is not None
+            self._identities[operand.name][who] = identities
 
     def fresh(self, who: Threads) -> Bits:
-        """Numbers that no other thread or instruction gets."""
+        """Identities that no other thread or instruction gets."""
         self._fresh += 1
         return mix(who.astype(np.uint64) + np.uint64(self._fresh << 20))
 
 
+def named(name: str, who: Threads) -> Bits:
+    """The identity of something that is the same for all threads."""
+    return mix(np.full(who.shape, seed_of(name), dtype=np.uint64))
+
+
 def mixed(instruction: Instruction, operands: Sequence[Bits]) -> Bits:
-    """A made-up result of made-up operands."""
+    """The identities of a result, from those of the operands."""
     total = np.full(operands[0].shape, seed_of(instruction.opcode), dtype=np.uint64)
     for number, bits in enumerate(operands):
         # Where an operand stands matters, unless the two may change places.
-        place = 0 if instruction.name in COMMUTATIVE else number
+        either = instruction.name in COMMUTATIVE or (instruction.name in EITHER_WAY and number < 2)
+        place = 0 if either else number
         total = total + mix(bits + np.uint64(place * int(GOLDEN) & (1 << 64) - 1))
     return mix(total)
 
@@ -138,3 +175,21 @@ def results(instruction: Instruction) -> tuple[Operand, ...]:
     if instruction.name == "wgmma" and instruction.operands and isinstance(instruction.operands[0], Group):
         return instruction.operands[0].items
     return destinations(instruction)
+
+
+def registers_read(instruction: Instruction) -> dict[str, Register]:
+    """The registers that an instruction reads, its predicate included, by their names."""
+    skip = 1 if destinations(instruction) else 0
+    found: dict[str, Register] = {}
+    todo = [*instruction.operands[skip:], *([instruction.guard] if instruction.guard is not None else [])]
+    while todo:
+        operand = todo.pop()
+        if isinstance(operand, Register):
+            found[operand.name] = operand
+        elif isinstance(operand, Negated):
+            todo.append(operand.register)
+        elif isinstance(operand, Address):
+            todo.append(operand.base)
+        elif isinstance(operand, Group):
+            todo += operand.items
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,11 +10,13 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
+from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.problems import ByData, NotExact, Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import BOX, Launch
@@ -29,6 +32,8 @@ ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
+WAYS_SECONDS = 10.0
+"""For the runs of one launch, if data may lead several ways."""
 MOST_FINDINGS = 20
 WARP = 32
 
@@ -52,14 +57,32 @@ class Judge:
     flow: Flow
     launch: Launch
     needed: Needed = field(init=False)
+    """What the way of the threads depends on."""
+    valued: Needed = field(init=False)
+    """What is stored in shared memory besides."""
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
     reached: set[Place] = field(default_factory=set)
+    numbers: set[str] = field(default_factory=set)
+    """Parameters that what is stored depends on, in a run that shows a race."""
+    decisions: Decisions = field(default_factory=Decisions)
+    """Of the last run."""
+    by_data: bool = False
+    """Whether runs were made for the ways that data may lead."""
     rounds: int = 0
     """How often a thread of the last run went round a loop."""
 
     def __post_init__(self) -> None:
         self.needed = Needed(self.flow, False)
+        if self.needed.loads_shared:
+            # What threads hand over in shared memory decides as well.
+            self.needed = Needed(self.flow, True, addresses=False)
+        self.valued = Needed(self.flow, True, self.needed)
+
+    @property
+    def is_for_every_launch(self) -> bool:
+        """Whether a run depends on no parameter and not on the number of the block."""
+        return not self._open() and not any(each.startswith(BLOCKS) for each in self.needed.specials)
 
     def decide(self) -> Decision:
         """The verdict."""
@@ -76,12 +99,17 @@ class Judge:
             if any(each.severity == "error" for each in findings.values()):
                 break
             try:
-                found = self._run(setup)
+                for found, decisions in self._each_way(setup):
+                    self._findings(found, setup, findings, doubts)
+                    if decisions and findings:
+                        # Perhaps no data lead there.
+                        doubts.append(self._on_a_way(decisions, findings))
+                        findings.clear()
+                        break
             except NotExact as why:
                 doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
                 break
             self.ran.append(setup)
-            self._findings(found, setup, findings, doubts)
         shown = sorted(findings.values(), key=_rank)[:MOST_FINDINGS]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
@@ -132,17 +160,42 @@ class Judge:
 
     # ---- runs
 
-    def _run(self, setup: Setup) -> Found:
-        needed = Needed(self.flow, True) if self.needed.loads_shared else self.needed
-        found = self._run_with(setup, needed)
-        if any(clash.perhaps_equal for clash in found.clashes) and not needed.values:
-            found = self._run_with(setup, Needed(self.flow, True))
+    def _each_way(self, setup: Setup) -> Iterator[tuple[Found, Decisions]]:
+        """A run for each way that data may lead."""
+        given: tuple[bool, ...] | None = ()
+        end = time.thread_time() + WAYS_SECONDS
+        while given is not None:
+            found = self._run(setup, given)
+            yield found, self.decisions
+            given = self.decisions.following()
+            self.by_data |= bool(self.decisions)
+            if given is not None and time.thread_time() > end:
+                raise NotExact("runs for every way that data may lead take too long", self.decisions.place)
+
+    def _run(self, setup: Setup, given: tuple[bool, ...]) -> Found:
+        if not self.needed.values:
+            try:
+                found = self._run_with(setup, self.needed, given)
+            except ByData:
+                self.decisions = Decisions()
+            else:
+                if not self.decisions and not any(clash.perhaps_equal for clash in found.clashes):
+                    return found
+        found = self._run_with(setup, self.valued, given)
+        if any(clash.perhaps_equal for clash in found.clashes) and not self.decisions:
+            # For any values of the parameters, nothing says so; for some, two threads may store different ones.
+            numbers = Needed(self.flow, True)
+            again = self._run_with(setup, numbers, given)
+            if not all(clash.perhaps_equal for clash in again.clashes):
+                self.numbers = _names(numbers)
+                return again
         return found
 
-    def _run_with(self, setup: Setup, needed: Needed) -> Found:
+    def _run_with(self, setup: Setup, needed: Needed, given: tuple[bool, ...]) -> Found:
         boxes = self._given_boxes()
-        if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes)):
+        if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes, given)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
+            first.decisions = Decisions(given)
             first.bulk.boxes |= boxes
             first.execute_all()
             found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
@@ -153,6 +206,7 @@ class Judge:
                 )
             boxes = {**first.bulk.boxes, **found, **boxes}
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
+        run.decisions = self.decisions = Decisions(given)
         result = run.execute_all()
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
         self.rounds = max(self.rounds, run.most_rounds())
@@ -170,7 +224,9 @@ class Judge:
             if name.endswith(BOX)
         }
 
-    def _tensor_maps(self, setup: Setup, needed: Needed, boxes: Mapping[object, int]) -> set[object]:
+    def _tensor_maps(
+        self, setup: Setup, needed: Needed, boxes: Mapping[object, int], given: tuple[bool, ...]
+    ) -> set[object]:
         """The tensor maps that copies use; one that is not known, where not all of their boxes are given."""
         copies = [each for each in needed.forms.values() if isinstance(each, forms.BulkCopy)]
         if not any(each.tensor_map is not None for each in copies):
@@ -178,6 +234,7 @@ class Judge:
         if not boxes:
             return {None}
         first = Run(self.module, self.routine, self.flow, setup, needed)
+        first.decisions = Decisions(given)
         first.bulk.boxes |= boxes
         first.execute_all()
         return first.bulk.seen
@@ -186,7 +243,7 @@ class Judge:
 
     def _relevant(self) -> set[str]:
         """The parameters that the runs depend on."""
-        return {each.partition("+")[0] for each in self.needed.parameters} - self._maps()
+        return _names(self.needed) - self._maps()
 
     def _maps(self) -> set[str]:
         """Parameters whose box is given."""
@@ -217,6 +274,8 @@ class Judge:
             said.append(f"loops of up to {self.rounds} iterations")
         if self.routine.parameters:
             said.append("every value of the other parameters" if named else "every value of the parameters")
+        if self.by_data:
+            said.append("every way that loaded data may lead")
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)
@@ -240,7 +299,7 @@ class Judge:
             doubts.append(Reason(text, self._site(self._places(found.unwritten))))
         values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
         values |= dict(setup.parameters)
-        values |= dict.fromkeys(self._relevant() - setup.parameters.keys(), setup.number)
+        values |= dict.fromkeys((self._relevant() | self.numbers) - setup.parameters.keys(), setup.number)
         for problem in found.problems:
             finding = self._problem(problem, setup, values)
             findings.setdefault((finding.code, problem.places), finding)
@@ -253,6 +312,17 @@ class Judge:
                 continue
             finding = self._clash(clash, setup, values)
             findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
+
+        loaded = [clash for clash in found.clashes if not clash.proxy and not clash.perhaps_equal]
+        if found.relied and loaded:
+            text = "what threads load here may differ, and it matters whether it does"
+            doubts.append(Reason(text, self._site(self._places(loaded[0].places[1]))))
+
+    def _on_a_way(self, decisions: Decisions, findings: Mapping[object, Finding]) -> Reason:
+        """Why a finding on a way that data may lead is no verdict."""
+        shown = next(iter(findings.values()))
+        text = f"if data decide so, {shown.message}"
+        return Reason(text, self._site(decisions.place) if decisions.place is not None else shown.first)
 
     def _thread(self, setup: Setup, number: int) -> Thread:
         x, y, _ = setup.block
@@ -328,6 +398,11 @@ class Judge:
             return "initializes" if form.does == "init" else "uses"
         words = {"read": "reads", "write": "writes", "atomic": "updates"}
         return words[clash.kinds[at]]
+
+
+def _names(needed: Needed) -> set[str]:
+    """The parameters that something depends on."""
+    return {each.partition("+")[0] for each in needed.parameters}
 
 
 def _rank(finding: Finding) -> tuple[bool, bool, int]:
