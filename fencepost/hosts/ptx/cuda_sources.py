@@ -23,6 +23,17 @@ ERROR = re.compile(
 )
 _MISSING = re.compile(r'cannot open source file "([^"\n]+)"')
 _INCLUDE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"Including <([^>\n]+)> is not supported when compiling with NVRTC")
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined|namespace "std" has no member "(min|max)"')
+_USUAL = {
+    "stdint.h": re.compile(r"u?int(?:8|16|32|64|ptr|max)_t|ptrdiff_t"),
+    "sys/types.h": re.compile(r"uint|ushort|ulong"),
+    "limits.h": re.compile(r"U?(?:CHAR|SHRT|INT|LONG|LLONG)_(?:MAX|MIN)|CHAR_BIT"),
+    "float.h": re.compile(r"(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"),
+    "cmath": re.compile(r"M_PI|M_E|M_SQRT2"),
+    "algorithm": re.compile(r"min|max"),
+}
+"""Headers that CUDA's own include for nvcc, by the names that they define: files can do without including them."""
 _FOR_THE_HOST = re.compile(r"thrust/|cub/device/|cuda/experimental/")
 """Headers of CUDA whose algorithms the host calls: NVRTC compiles some of them, and stops at others."""
 
@@ -45,10 +56,18 @@ class CudaSources:
     """Headers that were not found."""
     skipped: list[str] = field(default_factory=list)
     """Headers of CUDA that NVRTC cannot compile."""
+    first: list[str] = field(default_factory=list)
+    """Headers that count as included in front of everything else."""
 
     def leave_out(self, log: str) -> bool:
         """Leave out what the compiler stumbles over, if it is of the host alone; False if there is no such thing."""
-        return self._missing(log) or self._declarations(log) or self._libraries(log)
+        return (
+            self._missing(log)
+            or self._unsupported(log)
+            or self._usual(log)
+            or self._declarations(log)
+            or self._libraries(log)
+        )
 
     def _missing(self, log: str) -> bool:
         names = dict.fromkeys(_MISSING.findall(log))
@@ -56,6 +75,23 @@ class CudaSources:
         found = [each for each in names if each not in self.headers and not each.startswith("hip/")]
         self.headers |= dict.fromkeys(found, EMPTY)
         self.missing += found
+        return bool(found)
+
+    def _unsupported(self, log: str) -> bool:
+        """Headers that refuse NVRTC themselves."""
+        found = [each for each in dict.fromkeys(_UNSUPPORTED.findall(log)) if each not in self.headers]
+        self.headers |= dict.fromkeys(found, EMPTY)
+        self.skipped += found
+        return bool(found)
+
+    def _usual(self, log: str) -> bool:
+        names = [one or other for one, other in _UNDEFINED.findall(log)]
+        found = [
+            header
+            for header, defined in _USUAL.items()
+            if header not in self.first and any(defined.fullmatch(name) for name in names)
+        ]
+        self.first += found
         return bool(found)
 
     def _declarations(self, log: str) -> bool:

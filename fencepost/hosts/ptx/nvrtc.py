@@ -115,7 +115,7 @@ def _run(sources: CudaSources, how: Compilation, instances: Sequence[str]) -> tu
     try:
         for each in instances:
             _expect(library, library.nvrtcAddNameExpression(program, each.encode()))
-        options = _options(name, how, root)
+        options = [*_options(name, how, root), *(f"--pre-include={each}" for each in sources.first)]
         compiled = library.nvrtcCompileProgram(program, len(options), _strings(options))
         log = _text(library, program, "ProgramLog")
         if compiled == 0:

@@ -12,6 +12,11 @@ _ASSERTIONS = """#pragma once
 #define assert(condition) ((void)0)
 #endif
 """
+_TYPES_OF_UNIX = """#pragma once
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+"""
 _MATHEMATICS = """#pragma once
 #define M_PI 3.14159265358979323846
 #define M_E 2.7182818284590452354
@@ -71,6 +76,7 @@ _CUB = "\n".join(
 def standard_headers() -> dict[str, str]:
     """The text of each header by the name that it is included by."""
     given = {
+        "sys/types.h": _TYPES_OF_UNIX,
         "assert.h": _ASSERTIONS,
         "cassert": _ASSERTIONS,
         "cmath": _MATHEMATICS,

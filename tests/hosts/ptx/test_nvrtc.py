@@ -181,3 +181,22 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         ptx(REVERSE)
     assert error.value.code == "FP430"
     assert error.value.notes == (("help", 'pip install "fencepost[cuda]"'),)
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [
+        "a[0] = (uint64_t)a;",
+        "a[0] = INT_MAX;",
+        "a[0] = FLT_MAX > M_PI;",
+        "a[0] = std::max(a[1], a[2]);",
+        "uint n = 3;",
+    ],
+)
+def test_what_nvcc_has_without_an_include(uses: str) -> None:
+    assert len(kernels_in(ptx(f"__global__ void k(int *a) {{ {uses} }}\n"))) == 1
+
+
+def test_headers_that_refuse_nvrtc_are_left_out() -> None:
+    text = "#include <cub/util_allocator.cuh>\n#include <cub/device/device_scan.cuh>\n#define N 8\n" + REVERSE
+    assert kernels_in(ptx(text)) == ("reverse",)
