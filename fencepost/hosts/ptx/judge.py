@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
+from fencepost.hosts.ptx.memory import MANY
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
@@ -30,6 +31,9 @@ QUICK_SECONDS = 0.7
 SLOW_SECONDS = 2.0
 MIXED_SECONDS = 5.0
 """For runs with small and large parameters."""
+LARGEST = 1 << 16
+"""Larger parameters of a solver's model are not run with."""
+MOST_MODELS = 3
 IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
@@ -258,15 +262,19 @@ class Runs:
         launch = self.case.launch
         block = launch.block
         assert block is not None
-        for values in _models(proof):
-            if not self.faithful or self.show_a_race:
-                return
-            parameters = {**_parameters(self.case.routine, values), **launch.parameters}
-            self._run(Setup(block, parameters), parameters == launch.parameters)
+        for values in _models(self.case.routine, proof):
+            # Sizes that shared memory is laid out by come from the caller; he may well keep to those that fit.
+            others = {name: value for name, value in values.items() if name not in self.layout}
+            self._again(Setup(block, {**others, **launch.parameters}, prod(block)))
+            parameters = {**values, **launch.parameters}
+            if not self.show_a_race and self.faithful and others != values:
+                self._run(Setup(block, parameters), parameters == launch.parameters)
         if not (proof.candidates or proof.doubts or proof.open):
             return
         for seed in range(2, 6):
-            self._again(Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS))
+            setup = Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS)
+            self._again(setup)
+            self._again(replace(setup, spread=MANY))
         end = time.thread_time() + MIXED_SECONDS
         for parameters in self._mixed():
             if time.thread_time() > end:
@@ -306,6 +314,8 @@ class Runs:
         seen.conflicts = [each for each in seen.conflicts if each not in doubted]
         findings = _findings(case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
+        if errors and seen.outside and setup.spread == MANY:
+            return  # Such numbers were not meant to be indices.
         if errors and (not usual or (seen.outside and self.layout)):
             self.unusual = self.unusual or setup
             return
@@ -336,10 +346,15 @@ def _last_block(block: tuple[int, int, int], number: int) -> dict[str, int]:
     return {"ctaid.x": number // block[0], "ctaid.y": number // max(block) if block[1] > 1 else 0}
 
 
-def _models(proof: Proof) -> list[dict[str, int]]:
-    found = [each.values for each in proof.candidates][:2]
-    found += [each.values for each in proof.doubts if each.values][:1]
-    return [values for values in found if all(value < 1 << 16 for value in values.values())]
+def _models(routine: Routine, proof: Proof) -> list[dict[str, int]]:
+    """Parameters for which a solver has found what may happen, those that differ."""
+    found: list[dict[str, int]] = []
+    models = [each.values for each in proof.candidates] + [each.values for each in proof.doubts]
+    for model in models:
+        values = _parameters(routine, model)
+        if values not in found and all(value < LARGEST for value in values.values()):
+            found.append(values)
+    return found[:MOST_MODELS]
 
 
 def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:

@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.instructions import (
 )
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import POINTERS, LocalMemory, Memory, place
+from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, place
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -78,6 +78,8 @@ class Setup:
     seconds: float = 2.0
     layout: int | None = None
     """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
+    spread: int = FEW
+    """How many different numbers global memory holds."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,8 @@ class Simulation:
             if each.space == "shared":
                 self.names[each.name] = DYNAMIC if each.size is None else each.name
                 sizes[self.names[each.name]] = each.size
-        self.memory = Memory(place(dict(sorted(sizes.items(), key=lambda item: item[1] is None))), setup.seed)
+        placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+        self.memory = Memory(placed, setup.seed, setup.spread)
         self.others = {each.name: at for at, each in enumerate(v for v in variables if v.space != "shared")}
         private = {each.name: each.size or 0 for each in variables if each.space == "local"}
         if sum(private.values()) * self.count > MOST_LOCAL_BYTES:

@@ -174,7 +174,56 @@ def test_a_number_of_64_bits_is_no_pointer() -> None:
     assert (set(roles.pointers), set(roles.layout)) == ({"p"}, {"stride"})
 
 
+def test_a_race_with_one_number_of_steps_alone_is_found_with_that_number() -> None:
+    # if (n == 7) s[tid] = …: no usual launch has that n, the solver names it.
+    body = """
+    setp.ne.u32 %p1, %r2, 7;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r1;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+    """
+    found = verdict(body)
+    assert found.verdict == "race"
+    assert found.findings[0].values["k_param_1"] == 7
+
+
+def test_a_size_of_shared_memory_is_not_taken_from_the_solver() -> None:
+    # s[tid] = …; … = s[tid + n / 4096]: another thread's word with a large n alone, which no caller may have.
+    body = """
+    st.shared.u32 [%r5], %r1;
+    shr.u32 %r10, %r2, 12;
+    shl.b32 %r11, %r10, 2;
+    add.s32 %r12, %r5, %r11;
+    ld.shared.u32 %r13, [%r12];
+    """
+    found = verdict(body)
+    assert found.verdict == "undecided"
+    assert "there is a race if k_param_1 = " in said(found)
+
+
 # ---- data
+
+
+def test_numbers_that_have_an_order_are_tried_as_data() -> None:
+    # if (x > 1000000) s[tid] = x, with x from global memory: an exchange of a sort, say.
+    body = """
+    ld.param.u64 %rd1, [k_param_0];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r10, [%rd3];
+    setp.lt.u32 %p1, %r10, 1000000;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r10;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+    """
+    assert verdict(body).verdict == "race"
+
 
 SCATTER = """
     ld.param.u64 %rd1, [k_param_0];
