@@ -364,6 +364,10 @@ class Simulation:
             if all("aligned" in each.parts or each.name == "bar" for each in instructions):
                 self.seen.missed.append(Missed((Place(*first), Place(*second)), (one, other)))
                 return
+        out_of_step = self.out_of_step(waiting)
+        if out_of_step is not None:
+            self.seen.missed.append(out_of_step)
+            return
         if self._parted(waiting):
             return
         for block, index in places:
@@ -373,6 +377,20 @@ class Simulation:
                 self._reduce(instruction, waiting, here)
         self.state[waiting] = RUNNING
         self.indices[waiting] += 1
+
+    def out_of_step(self, waiting: Threads) -> Missed | None:
+        """Two threads that wait at the same barrier, but not in the same iteration of a loop around it: they have
+        come by a branch that it depends on different numbers of times."""
+        one = int(waiting[0])
+        here = Place(int(self.blocks[one]), int(self.indices[one]))
+        with_it = waiting[(self.blocks[waiting] == here.block) & (self.indices[waiting] == here.index)]
+        for branch in sorted(deciding(self.flow.control_dependences, here.block) & self.ways.keys()):
+            _, times = self.ways[branch]
+            others = with_it[times[with_it] != times[one]]
+            instructions = self.flow.blocks[branch].instructions
+            if others.size and instructions:
+                return Missed((Place(branch, len(instructions) - 1), here), (int(others[0]), one), True)
+        return None
 
     def _parted(self, waiting: Threads) -> bool:
         """Whether a thread that has ended went another way than one that waits, where this barrier depends on it.

@@ -154,3 +154,30 @@ def test_a_shuffle_of_what_all_threads_have_changes_nothing() -> None:
 def test_a_shuffle_of_what_differs_is_not_followed() -> None:
     found = verdict("shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;" + NEIGHBOUR.format(barrier="bar.sync 0;"))
     assert found.verdict != "proven"
+
+
+OUT_OF_STEP = """
+    mov.u32 %r10, 0;
+$outer:
+    and.b32 %r11, %r1, {odd};
+    add.s32 %r11, %r11, %r10;
+$inner:
+    setp.eq.u32 %p1, %r11, 0;
+    @%p1 bra $next;
+    bar.sync 0;
+    sub.s32 %r11, %r11, 1;
+    bra $inner;
+$next:
+    add.s32 %r10, %r10, 1;
+    setp.lt.u32 %p2, %r10, %r2;
+    @%p2 bra $outer;
+    st.shared.u32 [%r5], %r1;
+"""
+"""for (i = 0; i < n; i++) for (j = i + (tid & odd); j > 0; j--) __syncthreads();"""
+
+
+def test_threads_in_different_iterations_do_not_meet_at_a_barrier() -> None:
+    # All wait at the same instruction, but odd threads in an earlier iteration of the outer loop.
+    found = verdict(OUT_OF_STEP.format(odd=1))
+    assert (found.verdict, {each.code for each in found.findings}) == ("race", {"FP002"})
+    assert verdict(OUT_OF_STEP.format(odd=0)).verdict == "proven"
