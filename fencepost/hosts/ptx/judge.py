@@ -11,6 +11,7 @@ from random import Random
 
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
@@ -31,6 +32,8 @@ QUICK_SECONDS = 0.7
 SLOW_SECONDS = 2.0
 MIXED_SECONDS = 5.0
 """For runs with small and large parameters."""
+SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.35, 0.4
+"""Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
 LARGEST = 1 << 16
 """Larger parameters of a solver's model are not run with."""
 MOST_MODELS = 3
@@ -109,7 +112,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     """The verdict for one block: quick runs, the proof, and if that fails runs that look closer."""
     routine, launch = case.routine, case.launch
     prover = Prover(case.module, routine, case.flow, launch, seconds)
-    runs = Runs(case, MadeUp(case.flow, prover.takes_alike))
+    runs = Runs(case, MadeUp(case.flow, prover.takes_alike), SHARE_OF_RUNS * seconds)
     runs.usual(QUICK_SECONDS)
     if runs.show_a_race:
         return runs.race(counts)
@@ -128,10 +131,10 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
         runs.suggested(proof)
     if runs.show_a_race:
         return runs.race(counts)
-    reasons = [*runs.reasons(), *_reasons(case, proof)]
+    reasons = [*runs.reasons(), *_reasons(case, proof, runs.late)]
     if not runs.reasons() and (not proof.candidates or _all_numbers_given(case)):
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
-        exactly = _exactly(case, counts)
+        exactly = _exactly(case, counts, SHARE_OF_EXACT_RUNS * seconds)
         if exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
@@ -216,9 +219,9 @@ def together(
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
 
 
-def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
+def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:
     """The verdict on a kernel with synchronization that only a run follows."""
-    found = Judge(case.module, case.routine, case.flow, case.launch).decide()
+    found = Judge(case.module, case.routine, case.flow, case.launch, seconds).decide()
     name = case.routine.name
     return KernelVerdict(name, found.verdict, found.findings, found.reasons, found.holds_for, *counts)
 
@@ -226,9 +229,13 @@ def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
 class Runs:
     """Simulated launches of one kernel and what they showed."""
 
-    def __init__(self, case: Case, made_up: MadeUp) -> None:
+    def __init__(self, case: Case, made_up: MadeUp, seconds: float) -> None:
         self.case = case
         self.made_up = made_up
+        self.left = seconds
+        """Processor time that runs may still take."""
+        self.late = False
+        """Whether a run was broken off, or none begun, because time was up."""
         self.layout = roles_of(case.flow).layout
         self.findings: list[Finding] = []
         """Of the first run that showed an error, or else of the first that showed anything."""
@@ -302,12 +309,20 @@ class Runs:
 
     def _run(self, setup: Setup, usual: bool) -> None:
         case = self.case
+        if self.left <= 0:
+            self.late = True
+            return
+        begin = time.thread_time()
         try:
-            seen = simulate(case.module, case.routine, case.flow, setup)
+            shorter = replace(setup, seconds=min(setup.seconds, self.left))
+            seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False
             return
+        finally:
+            self.left -= time.thread_time() - begin
         self.cut_short |= not seen.finished
+        self.late |= not seen.finished
         self.reached |= seen.places if usual else set()
         doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
@@ -455,14 +470,15 @@ def _reason(refusal: NotJudged) -> Reason:
     return Reason(refusal.message, refusal.instruction.site if refusal.instruction is not None else None)
 
 
-def _reasons(case: Case, proof: Proof) -> list[Reason]:
+def _reasons(case: Case, proof: Proof, late: bool) -> list[Reason]:
+    shown = "no run has shown it in time" if late else "no run shows it"
     found = [_reason(each) for each in proof.refused]
     for doubt in proof.doubts:
         branch = case.flow.blocks[doubt.branch].instructions
-        text = "threads may part before a barrier, but no run shows it"
+        text = f"threads may part before a barrier, but {shown}"
         found.append(Reason(text, branch[-1].site if branch else case.site(doubt.barrier)))
     for candidate in proof.candidates:
-        text = f"may meet the access at {case.site(candidate.second.reached.place)}, but no run shows it"
+        text = f"may meet the access at {case.site(candidate.second.reached.place)}, but {shown}"
         found.append(Reason(text, case.site(candidate.first.reached.place)))
     for first, second in proof.open:
         text = f"not decided in time against the access at {case.site(second.reached.place)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -50,7 +51,10 @@ class Judge:
     routine: Routine
     flow: Flow
     launch: Launch
+    seconds: float = SECONDS
+    """Processor time for all runs together."""
     needed: Needed = field(init=False)
+    end: float = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
     reached: set[Place] = field(default_factory=set)
@@ -59,6 +63,10 @@ class Judge:
 
     def __post_init__(self) -> None:
         self.needed = Needed(self.flow, False)
+        self.end = time.thread_time() + self.seconds
+
+    def _left(self) -> float:
+        return max(self.end - time.thread_time(), 0.0)
 
     def decide(self) -> Decision:
         """The verdict."""
@@ -108,10 +116,10 @@ class Judge:
             self.rounds = 0
             for number in numbers:
                 if self.rounds < ENOUGH_ROUNDS:
-                    yield Setup(self.launch.block, parameters, number, seconds=SECONDS)
+                    yield Setup(self.launch.block, parameters, number, seconds=self._left())
         for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
-                yield Setup(self.launch.block, self.launch.parameters, number, seconds=SECONDS)
+                yield Setup(self.launch.block, self.launch.parameters, number, seconds=self._left())
 
     def _open(self) -> set[str]:
         """Parameters that matter and are not given."""
