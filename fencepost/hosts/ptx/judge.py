@@ -385,7 +385,13 @@ def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
 def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
     found: dict[object, Finding] = {}
     values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
-    values |= dict(setup.parameters)
+    values |= {**seen.chosen, **setup.parameters}
+    chosen = tuple(
+        name
+        for name in values
+        if name.partition("+")[0] in {each.name for each in case.routine.parameters}
+        and name not in case.launch.parameters
+    )
     for missed in seen.missed:
         finding = _divergence(case, setup, missed, values)
         found.setdefault((finding.first.ptx_line, finding.second.ptx_line, "FP002"), finding)
@@ -394,7 +400,7 @@ def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
         if key not in found:
             found[key] = _race(case, setup, conflict, values)
     ordered = sorted(found.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
-    return ordered[:20]
+    return [replace(each, chosen=chosen) for each in ordered[:20]]
 
 
 def _thread(setup: Setup, number: int) -> Thread:

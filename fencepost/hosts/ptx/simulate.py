@@ -103,6 +103,8 @@ class Seen:
     """Some access was outside of every shared variable."""
     places: set[Place] = field(default_factory=set)
     """The accesses that some thread came to."""
+    chosen: dict[str, int] = field(default_factory=dict)
+    """Numbers that were made up for parameters which decide over branches or shared addresses."""
     unwritten: bool = False
     """Some load was of shared memory that nothing had been stored to."""
 
@@ -608,7 +610,10 @@ class Simulation:
         if kind in ("f32", "f64"):
             return 0x3F800000 if kind == "f32" else 0x3FF0000000000000
         fits = self.setup.layout is not None and key in self.roles.layout
-        return self.setup.layout if fits and self.setup.layout is not None else self.setup.number
+        number = self.setup.layout if fits and self.setup.layout is not None else self.setup.number
+        if key in self.roles.deciding:
+            self.seen.chosen[key] = number
+        return number
 
     def _store(self, instruction: Instruction, here: Place, who: Threads) -> None:
         """`st`, `red` and `atom`; an atomic adds one, which is as good as what it would do."""

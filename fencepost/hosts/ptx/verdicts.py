@@ -47,6 +47,8 @@ class Finding:
     fix: str = ""
     build: str = ""
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
+    chosen: tuple[str, ...] = ()
+    """Parameters among the values that nobody gave: the run made them up."""
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,32 @@ $read:
     assert found.findings[0].values["k_param_1"] == 7
 
 
+GUARDED = """
+    setp.ge.u32 %p1, %r1, %r2;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r1;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+"""
+
+
+def test_a_finding_names_the_numbers_that_a_run_made_up() -> None:
+    race = verdict(GUARDED).findings[0]
+    assert (race.values["k_param_1"], race.chosen) == (128, ("k_param_1",))
+
+
+def test_a_number_that_was_given_is_not_made_up() -> None:
+    (found,) = check(kernel(GUARDED), block=128, params={"k_param_1": 100})
+    assert (found.findings[0].values["k_param_1"], found.findings[0].chosen) == (100, ())
+
+
+def test_a_number_that_decides_nothing_is_not_named() -> None:
+    race = verdict(GUARDED.replace("%r2;", "64;")).findings[0]
+    assert (race.chosen, "k_param_1" in race.values) == ((), False)
+
+
 def test_a_size_of_shared_memory_is_not_taken_from_the_solver() -> None:
     # s[tid] = …; … = s[tid + n / 4096]: another thread's word with a large n alone, which no caller may have.
     body = """

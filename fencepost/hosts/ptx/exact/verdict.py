@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
@@ -89,9 +89,9 @@ class Judge:
                 break
             self.ran.append(setup)
             self._findings(found, setup, findings, doubts)
-        shown = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))[
-            :20
-        ]
+        chosen = tuple(sorted(self._open()))
+        ordered = sorted(findings.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
+        shown = [replace(each, chosen=chosen) for each in ordered[:20]]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
         open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
