@@ -207,7 +207,8 @@ class Simulation:
                 sizes[self.names[each.name]] = each.size
         placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
         self.memory = Memory(placed, setup.seed, setup.spread)
-        self.others = {each.name: at for at, each in enumerate(v for v in variables if v.space != "shared")}
+        elsewhere = [each.name for each in variables if each.space != "shared"]
+        self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}
         private = {each.name: each.size or 0 for each in variables if each.space == "local"}
         if sum(private.values()) * self.count > MOST_LOCAL_BYTES:
             raise Unfaithful("local memory is too large")
