@@ -276,6 +276,7 @@ class Runs:
             parameters = {**values, **launch.parameters}
             if not self.show_a_race and self.faithful and others != values:
                 self._run(Setup(block, parameters), parameters == launch.parameters)
+                self._with_any_layout(Setup(block, {**others, **launch.parameters}, prod(block)))
         if not (proof.candidates or proof.doubts or proof.open):
             return
         for seed in range(2, 6):
@@ -288,6 +289,17 @@ class Runs:
                 break
             given = {**parameters, **launch.parameters}
             self._again(Setup(block, given, prod(block), seconds=QUICK_SECONDS))
+
+    def _with_any_layout(self, setup: Setup) -> None:
+        """Whether a race is there with half of the threads, one less than all, and more than all, for every size
+        that shared memory is laid out by: then it is not that the caller keeps to powers of two, to odd numbers, or
+        to sizes that are large enough."""
+        count = prod(setup.block)
+        for layout in (count // 2, count - 1, 4 * count + 4):
+            seen = self._simulated(replace(setup, layout=layout))
+            if seen is None or not seen.finished or seen.outside or not (seen.errors or seen.missed):
+                return
+        self._run(replace(setup, layout=count // 2), True)
 
     def _again(self, setup: Setup) -> None:
         if self.faithful and not self.show_a_race:
@@ -307,36 +319,54 @@ class Runs:
         for bits in choices:
             yield {name: 1000 if bits >> at & 1 else 2 for at, name in enumerate(names)}
 
-    def _run(self, setup: Setup, usual: bool) -> None:
+    def _simulated(self, setup: Setup) -> Seen | None:
+        """What a run shows, without stores that meet because of made-up data; None if there is no such run."""
         case = self.case
         if self.left <= 0:
             self.late = True
-            return
+            return None
         begin = time.thread_time()
         try:
             shorter = replace(setup, seconds=min(setup.seconds, self.left))
             seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False
-            return
+            return None
         finally:
             self.left -= time.thread_time() - begin
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        self.reached |= seen.places if usual else set()
         doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [each for each in seen.conflicts if each not in doubted]
-        findings = _findings(case, setup, seen)
+        return seen
+
+    def _run(self, setup: Setup, usual: bool) -> None:
+        seen = self._simulated(setup)
+        if seen is None:
+            return
+        self.reached |= seen.places if usual else set()
+        findings = _findings(self.case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
         if errors and seen.outside and setup.spread == MANY:
             return  # Such numbers were not meant to be indices.
-        if errors and (not usual or (seen.outside and self.layout)):
-            self.unusual = self.unusual or setup
+        if errors and (not usual or (seen.outside and self.layout) or self._hangs_on_layout(setup, seen)):
+            self.unusual = self.unusual or replace(setup, parameters={**seen.chosen, **setup.parameters})
             return
         if findings and (not self.findings or (errors and not self.show_a_race)):
             self.findings = findings
         self.show_a_race |= errors
+
+    def _hangs_on_layout(self, setup: Setup, seen: Seen) -> bool:
+        """Whether a race is gone with one less for the sizes that the run made up: a mask or an odd stride is
+        meant then, and the number of threads is none. Sizes that nothing stays inside shared memory with say nothing.
+        """
+        if not seen.chosen.keys() & self.layout:
+            return False
+        other = self._simulated(replace(setup, layout=prod(setup.block) - 1))
+        if other is None or not other.finished or other.outside or other.errors or other.missed:
+            return False
+        return {place for each in seen.conflicts for place in each.places} <= other.places and not seen.missed
 
     def race(self, counts: tuple[int, int]) -> KernelVerdict:
         """The verdict after a race was seen."""
