@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.divergence import conditional_branches, deciding
+from fencepost.hosts.ptx.divergence import barrier_blocks, conditional_branches, deciding
 from fencepost.hosts.ptx.effects import (
     Access,
     commits_copies,
@@ -227,6 +227,9 @@ class Simulation:
             for branch in conditional_branches(flow)
         }
         """For branches that barriers depend on: which way each thread went each time, and how often."""
+        around = {loop.header for block in barrier_blocks(flow) for loop in flow.loops_around(block)}
+        self.iterations = {header: np.zeros(self.count, dtype=np.int64) for header in sorted(around)}
+        """By loop around a barrier, how often each thread has begun an iteration."""
         self.seen = Seen()
         self.end = time.thread_time() + setup.seconds
         self.roles = roles_of(flow)
@@ -315,6 +318,12 @@ class Simulation:
                 times[who] += 1
         else:
             self.blocks[who] = block.successors[0]
+        self.count_iterations(who)
+
+    def count_iterations(self, who: Threads) -> None:
+        """Notes the loops with barriers whose next iteration some threads begin."""
+        for header, times in self.iterations.items():
+            times[who] += self.blocks[who] == header
 
     # ---- meeting other threads
 
@@ -382,17 +391,20 @@ class Simulation:
         self.indices[waiting] += 1
 
     def out_of_step(self, waiting: Threads) -> Missed | None:
-        """Two threads that wait at the same barrier, but not in the same iteration of a loop around it: they have
-        come by a branch that it depends on different numbers of times."""
+        """Two threads that wait at the same barrier, but not in the same iteration of a loop around it.
+
+        A loop with several back edges may be two, one of them without the barrier; it is not looked at."""
         one = int(waiting[0])
         here = Place(int(self.blocks[one]), int(self.indices[one]))
         with_it = waiting[(self.blocks[waiting] == here.block) & (self.indices[waiting] == here.index)]
-        for branch in sorted(deciding(self.flow.control_dependences, here.block) & self.ways.keys()):
-            _, times = self.ways[branch]
+        for loop in self.flow.loops_around(here.block):
+            if len(loop.latches) != 1:
+                continue
+            times = self.iterations[loop.header]
             others = with_it[times[with_it] != times[one]]
-            instructions = self.flow.blocks[branch].instructions
+            instructions = self.flow.blocks[loop.header].instructions
             if others.size and instructions:
-                return Missed((Place(branch, len(instructions) - 1), here), (int(others[0]), one), True)
+                return Missed((Place(loop.header, 0), here), (int(others[0]), one), True)
         return None
 
     def _parted(self, waiting: Threads) -> bool:

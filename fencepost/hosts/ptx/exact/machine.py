@@ -149,6 +149,7 @@ class Machine(Simulation):
             self.state[who] = DONE
         else:
             self.blocks[who] = meet
+            self.count_iterations(who)
 
     def _region(self, number: int) -> set[int]:
         """The blocks between a branch and where its ways meet."""

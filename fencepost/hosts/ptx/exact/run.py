@@ -206,6 +206,8 @@ class Run(Accesses):
     def _check_iterations(self, form: forms.HardwareBarrier, place: Place, who: Threads) -> None:
         """Whether threads that meet at a barrier are in the same iteration of the loops around it: those of a warp,
         or all, if all are counted."""
+        if any(loop.header not in self.iterations for loop in self.flow.loops_around(place.block)):
+            return
         groups = [who[who // WARP == warp] for warp in np.unique(who // WARP)]
         if form.count is None and who.size:
             waiting = self._at(AT_BARRIER)
