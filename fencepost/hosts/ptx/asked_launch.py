@@ -18,9 +18,10 @@ class Launch:
     distinct_pointers: bool = False
     """Whether parameters point to memory of their own, as if all were `__restrict__`."""
 
-    def judge(self, text: str, kernel: str) -> KernelVerdict:
-        """The verdict on one kernel of a text."""
+    def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
+        """The verdict on one kernel of a text; its proof is given up after some seconds."""
         # The judge takes a while to load; the options of a command do not need it.
         from fencepost.hosts.ptx.checking import check_text
 
-        return check_text(text, self.block, self.params or {}, kernel, self.file)[0]
+        limit = {} if seconds is None else {"seconds": seconds}
+        return check_text(text, self.block, self.params or {}, kernel, self.file, **limit)[0]

@@ -8,7 +8,7 @@ the lines of the calls around it are told as those of inlined code are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fencepost.hosts.ptx.flow import NotJudged
@@ -71,6 +71,22 @@ def called(instruction: Instruction) -> tuple[tuple[Operand, ...], Operand | Non
     function = operands.pop(0) if operands else None
     arguments = operands[0].items if operands and isinstance(operands[0], Group) else ()
     return results, function, arguments
+
+
+def _fits(
+    routine: Routine,
+    results: Sequence[Operand],
+    arguments: Sequence[Operand],
+    sizes: Mapping[str, int | None],
+) -> bool:
+    """Whether a function can be called with such results and arguments: as many, of the same sizes if known."""
+    if len(routine.parameters) != len(arguments) or len(routine.results) != len(results):
+        return False
+    pairs = zip((*routine.parameters, *routine.results), (*arguments, *results), strict=True)
+    return all(
+        not isinstance(actual, Symbol) or sizes.get(actual.name) in (None, formal.size)
+        for formal, actual in pairs
+    )
 
 
 @dataclass(frozen=True)
@@ -197,6 +213,9 @@ class Inliner:
 
     def _call(self, call: Instruction, caller: Frame) -> None:
         results, function, _ = called(call)
+        if isinstance(function, Register):
+            self._indirect(call, function, caller)
+            return
         if not isinstance(function, Symbol):
             raise NotJudged("an indirect call", call)
         name = self.module.aliases.get(function.name, function.name)
@@ -227,6 +246,35 @@ class Inliner:
         self.items.append(Label(frame.end))
         self._results(frame, results, call)
         self.items.append(Label(f"call{suffix}:skipped"))
+
+    def _indirect(self, call: Instruction, pointer: Register, caller: Frame) -> None:
+        """A call through a pointer: of each function of the text that takes such arguments, if it points there."""
+        results, _, arguments = called(call)
+        sizes = {each.name: each.size for each in self.variables}
+        fitting = [
+            each
+            for each in self.module.routines.values()
+            if not each.is_kernel and _fits(each, results, arguments, sizes)
+        ]
+        outside = [each for each in fitting if not each.defined and not is_harmless_function(each.name)]
+        targets = [each for each in fitting if each.defined]
+        if outside or not targets:
+            raise NotJudged("an indirect call of a function that is not in the text", call)
+        self.count += 1
+        end, plain = f"call~{self.count}:done", replace(call, guard=None)
+        if call.guard is not None:
+            self.items.append(replace(self._jump(call, end), guard_negated=not call.guard_negated))
+        for number, each in enumerate(targets):
+            other, test = Label(f"{end}:{number}"), Register(f"%is{number}{end}", "pred")
+            compared = (test, pointer, Symbol(each.name))
+            self.items.append(replace(plain, parts=("setp", "ne", "s64"), operands=compared))
+            self.items.append(replace(self._jump(plain, other.name), guard=test, guard_negated=False))
+            groups = ((Group(results),) if results else ()), (Group(arguments),)
+            self._call(replace(plain, operands=(*groups[0], Symbol(each.name), *groups[1])), caller)
+            self.items.append(self._jump(plain, end))
+            self.items.append(other)
+        self.items.append(replace(plain, parts=("trap",), operands=()))
+        self.items.append(Label(end))
 
     def _own_names(self, callee: Routine) -> dict[str, str]:
         """Static variables of a function whose name another routine has for a variable of its own."""

@@ -47,6 +47,9 @@ UNIFORM_NAMES = frozenset(
     {"gridid", "smid", "nsmid", "nwarpid", "dynamic_smem_size", "total_smem_size", "cluster_ctarank"}
 )
 
+FUNCTIONS = 1 << 24
+"""Where functions are taken to begin."""
+
 
 class Evaluator:
     """Expressions for the registers of one kernel under one launch."""
@@ -66,6 +69,10 @@ class Evaluator:
         self.local_names = frozenset(each.name for each in routine.variables if each.space == "local")
         """Variables that every thread has its own of; their addresses are called `&name`."""
         self.parameters = {parameter.name for parameter in routine.parameters}
+        own = {each.name for each in (*module.variables, *routine.variables)} | self.parameters
+        names = [name for name in module.routines if name not in own]
+        self.functions = {name: FUNCTIONS + 16 * at for at, name in enumerate(names)}
+        """Made-up addresses of functions: what matters is that no two are alike."""
         self.loads: dict[Expression, Expression] = {}
         """For the result of a load that other threads see alike: its address."""
         self.unlike: set[tuple[int, int]] = set()
@@ -116,6 +123,8 @@ class Evaluator:
             return self.values.constant(32, width)
         if name in self.shared:
             return self.values.leaf(Leaf("base", self.shared[name]), width)
+        if name in self.functions:
+            return self.values.constant(self.functions[name], width)
         return self.values.leaf(Leaf("uniform", f"&{name}"), width)
 
     def special(self, name: str) -> Expression:

@@ -20,6 +20,8 @@ from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.prove import places
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
+SECONDS_FOR_A_BARRIER = 6.0
+"""For the verdict on the kernel without it; if that is not enough, the barrier counts as needed."""
 MOVES_DATA = ("cp", "mbarrier", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "wmma")
 """Instructions that have to do with shared memory besides plain accesses."""
 
@@ -89,7 +91,7 @@ def _kept_because(barrier: Instruction) -> str:
 def _explained(
     text: str, kernel: str, barrier: Instruction, launch: Launch, verdict: KernelVerdict
 ) -> ExplainedBarrier:
-    shorter = launch.judge(without(text, barrier), kernel)
+    shorter = launch.judge(without(text, barrier), kernel, SECONDS_FOR_A_BARRIER)
     known = {(each.code, each.first.instruction, each.second.instruction) for each in verdict.findings}
     new = tuple(
         each

@@ -11,12 +11,14 @@ from random import Random
 
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
+from fencepost.hosts.ptx.memory import MANY
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
@@ -31,6 +33,11 @@ QUICK_SECONDS = 0.7
 SLOW_SECONDS = 2.0
 MIXED_SECONDS = 5.0
 """For runs with small and large parameters."""
+SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.35, 0.4
+"""Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
+LARGEST = 1 << 16
+"""Larger parameters of a solver's model are not run with."""
+MOST_MODELS = 3
 IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
@@ -106,7 +113,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     """The verdict for one block: quick runs, the proof, and if that fails runs that look closer."""
     routine, launch = case.routine, case.launch
     prover = Prover(case.module, routine, case.flow, launch, seconds)
-    runs = Runs(case, MadeUp(case.flow, prover.takes_alike))
+    runs = Runs(case, MadeUp(case.flow, prover.takes_alike), SHARE_OF_RUNS * seconds)
     runs.usual(QUICK_SECONDS)
     if runs.show_a_race:
         return runs.race(counts)
@@ -125,11 +132,11 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
         runs.suggested(proof)
     if runs.show_a_race:
         return runs.race(counts)
-    reasons = [*runs.reasons(), *_reasons(case, proof)]
+    reasons = [*runs.reasons(), *_reasons(case, proof, runs.late)]
     exact = Judge(case.module, case.routine, case.flow, case.launch)
     if not runs.reasons() and (not proof.candidates or exact.is_for_every_launch or _all_numbers_given(case)):
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
-        exactly = _exactly(case, counts)
+        exactly = _exactly(case, counts, SHARE_OF_EXACT_RUNS * seconds)
         if exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
@@ -214,9 +221,9 @@ def together(
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
 
 
-def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
+def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:
     """The verdict on a kernel with synchronization that only a run follows."""
-    found = Judge(case.module, case.routine, case.flow, case.launch).decide()
+    found = Judge(case.module, case.routine, case.flow, case.launch, seconds).decide()
     name = case.routine.name
     return KernelVerdict(name, found.verdict, found.findings, found.reasons, found.holds_for, *counts)
 
@@ -224,9 +231,13 @@ def _exactly(case: Case, counts: tuple[int, int]) -> KernelVerdict:
 class Runs:
     """Simulated launches of one kernel and what they showed."""
 
-    def __init__(self, case: Case, made_up: MadeUp) -> None:
+    def __init__(self, case: Case, made_up: MadeUp, seconds: float) -> None:
         self.case = case
         self.made_up = made_up
+        self.left = seconds
+        """Processor time that runs may still take."""
+        self.late = False
+        """Whether a run was broken off, or none begun, because time was up."""
         self.layout = roles_of(case.flow).layout
         self.findings: list[Finding] = []
         """Of the first run that showed an error, or else of the first that showed anything."""
@@ -260,21 +271,37 @@ class Runs:
         launch = self.case.launch
         block = launch.block
         assert block is not None
-        for values in _models(proof):
-            if not self.faithful or self.show_a_race:
-                return
-            parameters = {**_parameters(self.case.routine, values), **launch.parameters}
-            self._run(Setup(block, parameters), parameters == launch.parameters)
+        for values in _models(self.case.routine, proof):
+            # Sizes that shared memory is laid out by come from the caller; he may well keep to those that fit.
+            others = {name: value for name, value in values.items() if name not in self.layout}
+            self._again(Setup(block, {**others, **launch.parameters}, prod(block)))
+            parameters = {**values, **launch.parameters}
+            if not self.show_a_race and self.faithful and others != values:
+                self._run(Setup(block, parameters), parameters == launch.parameters)
+                self._with_any_layout(Setup(block, {**others, **launch.parameters}, prod(block)))
         if not (proof.candidates or proof.doubts or proof.open):
             return
         for seed in range(2, 6):
-            self._again(Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS))
+            setup = Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS)
+            self._again(setup)
+            self._again(replace(setup, spread=MANY))
         end = time.thread_time() + MIXED_SECONDS
         for parameters in self._mixed():
             if time.thread_time() > end:
                 break
             given = {**parameters, **launch.parameters}
             self._again(Setup(block, given, prod(block), seconds=QUICK_SECONDS))
+
+    def _with_any_layout(self, setup: Setup) -> None:
+        """Whether a race is there with half of the threads, one less than all, and more than all, for every size
+        that shared memory is laid out by: then it is not that the caller keeps to powers of two, to odd numbers, or
+        to sizes that are large enough."""
+        count = prod(setup.block)
+        for layout in (count // 2, count - 1, 4 * count + 4):
+            seen = self._simulated(replace(setup, layout=layout))
+            if seen is None or not seen.finished or seen.outside or not (seen.errors or seen.missed):
+                return
+        self._run(replace(setup, layout=count // 2), True)
 
     def _again(self, setup: Setup) -> None:
         if self.faithful and not self.show_a_race:
@@ -294,26 +321,54 @@ class Runs:
         for bits in choices:
             yield {name: 1000 if bits >> at & 1 else 2 for at, name in enumerate(names)}
 
-    def _run(self, setup: Setup, usual: bool) -> None:
+    def _simulated(self, setup: Setup) -> Seen | None:
+        """What a run shows, without stores that meet because of made-up data; None if there is no such run."""
         case = self.case
+        if self.left <= 0:
+            self.late = True
+            return None
+        begin = time.thread_time()
         try:
-            seen = simulate(case.module, case.routine, case.flow, setup)
+            shorter = replace(setup, seconds=min(setup.seconds, self.left))
+            seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False
-            return
+            return None
+        finally:
+            self.left -= time.thread_time() - begin
         self.cut_short |= not seen.finished
-        self.reached |= seen.places if usual else set()
+        self.late |= not seen.finished
         doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [each for each in seen.conflicts if each not in doubted]
-        findings = _findings(case, setup, seen)
+        return seen
+
+    def _run(self, setup: Setup, usual: bool) -> None:
+        seen = self._simulated(setup)
+        if seen is None:
+            return
+        self.reached |= seen.places if usual else set()
+        findings = _findings(self.case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
-        if errors and (not usual or (seen.outside and self.layout)):
-            self.unusual = self.unusual or setup
+        if errors and seen.outside and setup.spread == MANY:
+            return  # Such numbers were not meant to be indices.
+        if errors and (not usual or (seen.outside and self.layout) or self._hangs_on_layout(setup, seen)):
+            self.unusual = self.unusual or replace(setup, parameters={**seen.chosen, **setup.parameters})
             return
         if findings and (not self.findings or (errors and not self.show_a_race)):
             self.findings = findings
         self.show_a_race |= errors
+
+    def _hangs_on_layout(self, setup: Setup, seen: Seen) -> bool:
+        """Whether a race is gone with one less for the sizes that the run made up: a mask or an odd stride is
+        meant then, and the number of threads is none. Sizes that nothing stays inside shared memory with say nothing.
+        """
+        if not seen.chosen.keys() & self.layout:
+            return False
+        other = self._simulated(replace(setup, layout=prod(setup.block) - 1))
+        if other is None or not other.finished or other.outside or other.errors or other.missed:
+            return False
+        return {place for each in seen.conflicts for place in each.places} <= other.places and not seen.missed
 
     def race(self, counts: tuple[int, int]) -> KernelVerdict:
         """The verdict after a race was seen."""
@@ -338,10 +393,15 @@ def _last_block(block: tuple[int, int, int], number: int) -> dict[str, int]:
     return {"ctaid.x": number // block[0], "ctaid.y": number // max(block) if block[1] > 1 else 0}
 
 
-def _models(proof: Proof) -> list[dict[str, int]]:
-    found = [each.values for each in proof.candidates][:2]
-    found += [each.values for each in proof.doubts if each.values][:1]
-    return [values for values in found if all(value < 1 << 16 for value in values.values())]
+def _models(routine: Routine, proof: Proof) -> list[dict[str, int]]:
+    """Parameters for which a solver has found what may happen, those that differ."""
+    found: list[dict[str, int]] = []
+    models = [each.values for each in proof.candidates] + [each.values for each in proof.doubts]
+    for model in models:
+        values = _parameters(routine, model)
+        if values not in found and all(value < LARGEST for value in values.values()):
+            found.append(values)
+    return found[:MOST_MODELS]
 
 
 def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
@@ -357,7 +417,13 @@ def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
 def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
     found: dict[object, Finding] = {}
     values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
-    values |= dict(setup.parameters)
+    values |= {**seen.chosen, **setup.parameters}
+    chosen = tuple(
+        name
+        for name in values
+        if name.partition("+")[0] in {each.name for each in case.routine.parameters}
+        and name not in case.launch.parameters
+    )
     for missed in seen.missed:
         finding = _divergence(case, setup, missed, values)
         found.setdefault((finding.first.ptx_line, finding.second.ptx_line, "FP002"), finding)
@@ -366,7 +432,7 @@ def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
         if key not in found:
             found[key] = _race(case, setup, conflict, values)
     ordered = sorted(found.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
-    return ordered[:20]
+    return [replace(each, chosen=chosen) for each in ordered[:20]]
 
 
 def _thread(setup: Setup, number: int) -> Thread:
@@ -469,14 +535,15 @@ def _reason(refusal: NotJudged) -> Reason:
     return Reason(refusal.message, refusal.instruction.site if refusal.instruction is not None else None)
 
 
-def _reasons(case: Case, proof: Proof) -> list[Reason]:
+def _reasons(case: Case, proof: Proof, late: bool) -> list[Reason]:
+    shown = "no run has shown it in time" if late else "no run shows it"
     found = [_reason(each) for each in proof.refused]
     for doubt in proof.doubts:
         branch = case.flow.blocks[doubt.branch].instructions
-        text = "threads may part before a barrier, but no run shows it"
+        text = f"threads may part before a barrier, but {shown}"
         found.append(Reason(text, branch[-1].site if branch else case.site(doubt.barrier)))
     for candidate in proof.candidates:
-        text = f"may meet the access at {case.site(candidate.second.reached.place)}, but no run shows it"
+        text = f"may meet the access at {case.site(candidate.second.reached.place)}, but {shown}"
         found.append(Reason(text, case.site(candidate.first.reached.place)))
     for first, second in proof.open:
         text = f"not decided in time against the access at {case.site(second.reached.place)}"

@@ -21,6 +21,8 @@ LOCAL_BITS = 36
 LOCAL_START = 1 << LOCAL_BITS
 LOCAL_GAP = 16
 """Room between local variables, and behind the last one."""
+FEW, MANY = 5, 1 << 24
+"""How many different numbers global memory holds: few are fit to be indices, many have an order to sort by."""
 POINTERS = 40
 """A pointer parameter with number n is (n + 1) shifted left by this."""
 
@@ -48,8 +50,9 @@ def place(sizes: dict[str, int | None]) -> list[Placed]:
 class Memory:
     """All memory of one simulated block."""
 
-    def __init__(self, placed: list[Placed], seed: int) -> None:
+    def __init__(self, placed: list[Placed], seed: int, spread: int = FEW) -> None:
         self.placed = placed
+        self.spread = spread
         end = placed[-1].start + placed[-1].size + GAP if placed else SHARED_START
         self.shared = np.zeros(end + 64, dtype=np.uint8)
         self.written = np.zeros(end + 64, dtype=bool)
@@ -92,7 +95,7 @@ class Memory:
         """Global memory."""
         words = addresses >> np.uint64(2)
         mixed = (words + np.uint64(self.seed * 0x51ED270B)) * np.uint64(0x9E3779B97F4A7C15)
-        found = (mixed >> np.uint64(40)) % np.uint64(5)
+        found = (mixed >> np.uint64(40)) % np.uint64(self.spread)
         found = np.where(addresses & np.uint64(3) == 0, found, np.uint64(0))
         if size == 8:
             # Two words; the upper one is zero so that numbers stay small.

@@ -31,6 +31,8 @@ class Roles:
     pointers: frozenset[str]
     layout: frozenset[str]
     """Numbers that addresses in shared memory depend on."""
+    deciding: frozenset[str]
+    """Numbers that these or a branch depend on."""
 
 
 @lru_cache(maxsize=8)
@@ -49,8 +51,14 @@ def roles_of(flow: Flow) -> Roles:
         if not access.generic
         for name in registers_in(access.address)
     ]
-    keys = {key for name in _slice(instructions, shared) for key in loaded.get(name, ())}
-    return Roles(frozenset(pointers), frozenset(keys - pointers))
+    guards = [each.guard.name for each in instructions if each.guard is not None]
+    guards += [each.guard.name for each in flow.blocks if each.guard is not None]
+    guards += [each.index.name for each in flow.blocks if each.index is not None]
+    layout, deciding = (
+        {key for name in _slice(instructions, wanted) for key in loaded.get(name, ())} - pointers
+        for wanted in (shared, shared + guards)
+    )
+    return Roles(frozenset(pointers), frozenset(layout), frozenset(deciding))
 
 
 def _loaded_parameters(instruction: Instruction) -> Iterator[tuple[str, str]]:

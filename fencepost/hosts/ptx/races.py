@@ -33,6 +33,8 @@ ENOUGH = 6
 """So many pairs that may meet are enough to look at."""
 SHARE_OF_A_BATCH = 0.3
 """A question about many accesses gets less time: if it is hard, it is split anyway."""
+SMALL = (16, 1024)
+SECONDS_FOR_SMALL_VALUES = 0.2
 ENOUGH_OPEN = 2
 """So many pairs that were not decided in time are enough to say so."""
 BATCH = 24
@@ -299,8 +301,26 @@ class Races:
                 paths = Paths(self.questions, touch.interval, name, same_warp)
                 solver.add(paths.leading_to(touch.reached), *paths.facts)
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
-        values = readable(solver.model()) if answer == "yes" else {}
+        values = self._values(solver, question.with_paths) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
+
+    def _values(self, solver: Any, small: bool) -> dict[str, int]:
+        """The values for which accesses meet: if there are such, small ones, as runs have to come that far, and
+        no sizes of nothing."""
+        z3, model = self.questions.z3, solver.model()
+        numbers = [each() for each in model.decls() if each.arity() == 0 and z3.is_bv_sort(each.range())]
+        parameters = [each for each in numbers if str(each).partition("+")[0] in self.evaluator.parameters]
+        for most in SMALL if small else ():
+            solver.push()
+            solver.add(*[z3.ULE(each, most) for each in numbers if each.size() >= most.bit_length()])
+            solver.add(*[each != 0 for each in parameters])
+            self.limit(solver, SECONDS_FOR_SMALL_VALUES)
+            found = solver.check() == z3.sat
+            model = solver.model() if found else model
+            solver.pop()
+            if found:
+                break
+        return readable(model)
 
     @staticmethod
     def limit(solver: Any, seconds: float) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -92,6 +92,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
     notes = []
     if finding.values:
         notes.append(("seen with", _seen_with(judged, finding.values)))
+    if finding.chosen:
+        notes.append(("chosen", _chosen(judged, finding.chosen)))
     if source is not judged.ptx:
         both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
         notes.append(("ptx", " and ".join(both)))
@@ -166,6 +168,13 @@ def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
     shown = [f"blocks of {'x'.join(block)} threads"] if block else []
     shown += [f"{_called(judged, name)} = {value}" for name, value in values.items() if name not in BLOCK]
     return ", ".join(shown)
+
+
+def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
+    """Which values nobody has given, and how to give one's own."""
+    called = [_called(judged, name) for name in names]
+    listed = called[0] if len(called) == 1 else f"{', '.join(called[:-1])} and {called[-1]}"
+    return f"the run made up {listed}; --param {called[0]}=NUMBER gives your own"
 
 
 def _called(judged: JudgedPtx, name: str) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.divergence import conditional_branches, deciding
+from fencepost.hosts.ptx.divergence import barrier_blocks, conditional_branches, deciding
 from fencepost.hosts.ptx.effects import (
     Access,
     commits_copies,
@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.instructions import (
 )
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import POINTERS, LocalMemory, Memory, place
+from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, place
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -78,6 +78,8 @@ class Setup:
     seconds: float = 2.0
     layout: int | None = None
     """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
+    spread: int = FEW
+    """How many different numbers global memory holds."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Seen:
     """Some access was outside of every shared variable."""
     places: set[Place] = field(default_factory=set)
     """The accesses that some thread came to."""
+    chosen: dict[str, int] = field(default_factory=dict)
+    """Numbers that were made up for parameters which decide over branches or shared addresses."""
     unwritten: bool = False
     """Some load was of shared memory that nothing had been stored to."""
 
@@ -201,8 +205,10 @@ class Simulation:
             if each.space == "shared":
                 self.names[each.name] = DYNAMIC if each.size is None else each.name
                 sizes[self.names[each.name]] = each.size
-        self.memory = Memory(place(dict(sorted(sizes.items(), key=lambda item: item[1] is None))), setup.seed)
-        self.others = {each.name: at for at, each in enumerate(v for v in variables if v.space != "shared")}
+        placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+        self.memory = Memory(placed, setup.seed, setup.spread)
+        elsewhere = [each.name for each in variables if each.space != "shared"]
+        self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}
         private = {each.name: each.size or 0 for each in variables if each.space == "local"}
         if sum(private.values()) * self.count > MOST_LOCAL_BYTES:
             raise Unfaithful("local memory is too large")
@@ -221,6 +227,9 @@ class Simulation:
             for branch in conditional_branches(flow)
         }
         """For branches that barriers depend on: which way each thread went each time, and how often."""
+        around = {loop.header for block in barrier_blocks(flow) for loop in flow.loops_around(block)}
+        self.iterations = {header: np.zeros(self.count, dtype=np.int64) for header in sorted(around)}
+        """By loop around a barrier, how often each thread has begun an iteration."""
         self.seen = Seen()
         self.end = time.thread_time() + setup.seconds
         self.roles = roles_of(flow)
@@ -309,6 +318,12 @@ class Simulation:
                 times[who] += 1
         else:
             self.blocks[who] = block.successors[0]
+        self.count_iterations(who)
+
+    def count_iterations(self, who: Threads) -> None:
+        """Notes the loops with barriers whose next iteration some threads begin."""
+        for header, times in self.iterations.items():
+            times[who] += self.blocks[who] == header
 
     # ---- meeting other threads
 
@@ -361,6 +376,10 @@ class Simulation:
             if all("aligned" in each.parts or each.name == "bar" for each in instructions):
                 self.seen.missed.append(Missed((Place(*first), Place(*second)), (one, other)))
                 return
+        out_of_step = self.out_of_step(waiting)
+        if out_of_step is not None:
+            self.seen.missed.append(out_of_step)
+            return
         if self._parted(waiting):
             return
         for block, index in places:
@@ -370,6 +389,23 @@ class Simulation:
                 self._reduce(instruction, waiting, here)
         self.state[waiting] = RUNNING
         self.indices[waiting] += 1
+
+    def out_of_step(self, waiting: Threads) -> Missed | None:
+        """Two threads that wait at the same barrier, but not in the same iteration of a loop around it.
+
+        A loop with several back edges may be two, one of them without the barrier; it is not looked at."""
+        one = int(waiting[0])
+        here = Place(int(self.blocks[one]), int(self.indices[one]))
+        with_it = waiting[(self.blocks[waiting] == here.block) & (self.indices[waiting] == here.index)]
+        for loop in self.flow.loops_around(here.block):
+            if len(loop.latches) != 1:
+                continue
+            times = self.iterations[loop.header]
+            others = with_it[times[with_it] != times[one]]
+            instructions = self.flow.blocks[loop.header].instructions
+            if others.size and instructions:
+                return Missed((Place(loop.header, 0), here), (int(others[0]), one), True)
+        return None
 
     def _parted(self, waiting: Threads) -> bool:
         """Whether a thread that has ended went another way than one that waits, where this barrier depends on it.
@@ -587,7 +623,10 @@ class Simulation:
         if kind in ("f32", "f64"):
             return 0x3F800000 if kind == "f32" else 0x3FF0000000000000
         fits = self.setup.layout is not None and key in self.roles.layout
-        return self.setup.layout if fits and self.setup.layout is not None else self.setup.number
+        number = self.setup.layout if fits and self.setup.layout is not None else self.setup.number
+        if key in self.roles.deciding:
+            self.seen.chosen[key] = number
+        return number
 
     def _store(self, instruction: Instruction, here: Place, who: Threads) -> None:
         """`st`, `red` and `atom`; an atomic adds one, which is as good as what it would do."""

@@ -49,6 +49,8 @@ class Finding:
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
     wait: Site | None = None
     """The wait that lets a copy stay in flight, if that is what is wrong."""
+    chosen: tuple[str, ...] = ()
+    """Parameters among the values that nobody gave: the run made them up."""
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,50 @@ def test_a_shared_variable_of_a_function_is_the_same_in_every_call() -> None:
     assert verdict.verdict == "race" and "`t`" in verdict.findings[0].message
 
 
+OWN = NEIGHBOUR.replace("neighbour", "own").replace("%r1, 64", "%r1, 0")
+CHOICE = """
+    mov.u64 %rd5, {first};
+    mov.u64 %rd6, {second};
+    setp.lt.u32 %p1, %r1, 128;
+    selp.b64 %rd7, %rd5, %rd6, %p1;
+"""
+THROUGH = """
+    {
+    .param .b64 param0;
+    st.param.b64 [param0], %rd2;
+    .param .b32 retval0;
+    proto: .callprototype (.param .b32 _) _ (.param .b64 _);
+    call (retval0), %rd7, (param0), proto;
+    ld.param.b32 %r9, [retval0];
+    }
+"""
+
+
+def chosen(first: str, second: str) -> str:
+    """A call of one function by half of the threads, and of another by the others."""
+    return CHOICE.format(first=first, second=second) + THROUGH
+
+
+def test_a_call_through_a_pointer_is_one_of_each_function_it_may_point_to() -> None:
+    both = NEIGHBOUR + OWN
+    assert judge(both, STORE + chosen("own", "neighbour")).verdict == "race"
+    assert judge(both, STORE + chosen("own", "own")).verdict == "proven"
+    ordered = STORE + "bar.sync 0;" + chosen("own", "neighbour")
+    assert judge(both, ordered).verdict == "proven"
+
+
+def test_threads_that_call_barriers_through_different_pointers_part() -> None:
+    waits = [OWN.replace("own", name).replace("    ret;", "    bar.sync 0;\n    ret;") for name in ("a", "b")]
+    found = judge("".join(waits), chosen("a", "b"))
+    assert (found.verdict, found.findings[0].code) == ("race", "FP002")
+
+
+def test_a_pointer_that_is_not_known_is_to_any_function_that_fits() -> None:
+    unknown = "ld.param.u64 %rd7, [k_param_0];" + THROUGH
+    assert judge(OWN, STORE + unknown).verdict == "proven"
+    assert judge(NEIGHBOUR + OWN, STORE + unknown).verdict != "proven"
+
+
 @pytest.mark.parametrize(
     ("functions", "body", "said"),
     [
@@ -218,7 +262,7 @@ def test_a_shared_variable_of_a_function_is_the_same_in_every_call() -> None:
         (".extern .func f();\n", "call.uni f, ();", "a call of `f`, which is not in this PTX, is not judged"),
         (NEIGHBOUR, "call.uni neighbour, ();", "another number of arguments"),
     ],
-    ids=["itself", "each other", "by a pointer", "outside", "arguments"],
+    ids=["itself", "each other", "by a pointer to nothing", "outside", "arguments"],
 )
 def test_calls_that_are_not_judged_say_why(functions: str, body: str, said: str) -> None:
     verdict = judge(functions, STORE + body)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.parameter_roles import roles_of
@@ -174,7 +176,127 @@ def test_a_number_of_64_bits_is_no_pointer() -> None:
     assert (set(roles.pointers), set(roles.layout)) == ({"p"}, {"stride"})
 
 
+def test_a_race_with_one_number_of_steps_alone_is_found_with_that_number() -> None:
+    # if (n == 7) s[tid] = …: no usual launch has that n, the solver names it.
+    body = """
+    setp.ne.u32 %p1, %r2, 7;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r1;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+    """
+    found = verdict(body)
+    assert found.verdict == "race"
+    assert found.findings[0].values["k_param_1"] == 7
+
+
+GUARDED = """
+    setp.ge.u32 %p1, %r1, %r2;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r1;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+"""
+
+
+def test_a_finding_names_the_numbers_that_a_run_made_up() -> None:
+    race = verdict(GUARDED).findings[0]
+    assert (race.values["k_param_1"], race.chosen) == (128, ("k_param_1",))
+
+
+def test_a_number_that_was_given_is_not_made_up() -> None:
+    (found,) = check(kernel(GUARDED), block=128, params={"k_param_1": 100})
+    assert (found.findings[0].values["k_param_1"], found.findings[0].chosen) == (100, ())
+
+
+def test_a_number_that_decides_nothing_is_not_named() -> None:
+    race = verdict(GUARDED.replace("%r2;", "64;")).findings[0]
+    assert (race.chosen, "k_param_1" in race.values) == ((), False)
+
+
+@pytest.mark.parametrize("operation", ["and.b32", "mul.lo.s32"], ids=["a mask", "an odd stride"])
+def test_a_number_that_should_be_one_less_makes_no_race(operation: str) -> None:
+    # s[tid & n] or s[tid * n % 128], each thread's own with n = 127; n = 128 would be a wrong guess.
+    body = f"""
+    {operation} %r10, %r1, %r2;
+    and.b32 %r11, %r10, 127;
+    shl.b32 %r12, %r11, 2;
+    add.s32 %r13, %r4, %r12;
+    st.shared.u32 [%r13], %r1;
+    """
+    found = verdict(body)
+    assert found.verdict == "undecided"
+    assert "there is a race if k_param_1 = 128: give the parameters" in said(found)
+    (given,) = check(kernel(body), block=128, params={"k_param_1": 128})
+    assert given.verdict == "race"
+
+
+def test_a_race_with_every_size_but_the_usual_one_is_one() -> None:
+    # … = s[(tid + n) % 128] with no barrier: each thread's own word with n = 128 alone.
+    body = """
+    st.shared.u32 [%r5], %r1;
+    add.s32 %r10, %r1, %r2;
+    and.b32 %r11, %r10, 127;
+    shl.b32 %r12, %r11, 2;
+    add.s32 %r13, %r4, %r12;
+    ld.shared.u32 %r14, [%r13];
+    """
+    assert verdict(body).verdict == "race"
+
+
+def test_a_race_with_either_number_is_one() -> None:
+    # s[tid & n] = …, and another thread's word is read with no barrier.
+    body = """
+    and.b32 %r10, %r1, %r2;
+    shl.b32 %r12, %r10, 2;
+    add.s32 %r13, %r4, %r12;
+    ld.shared.u32 %r14, [%r13];
+    st.shared.u32 [%r5], %r1;
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+    """
+    assert verdict(body).verdict == "race"
+
+
+def test_a_size_of_shared_memory_is_not_taken_from_the_solver() -> None:
+    # s[tid] = …; … = s[tid + n / 4096]: another thread's word with a large n alone, which no caller may have.
+    body = """
+    st.shared.u32 [%r5], %r1;
+    shr.u32 %r10, %r2, 12;
+    shl.b32 %r11, %r10, 2;
+    add.s32 %r12, %r5, %r11;
+    ld.shared.u32 %r13, [%r12];
+    """
+    found = verdict(body)
+    assert found.verdict == "undecided"
+    assert "there is a race if k_param_1 = " in said(found)
+
+
 # ---- data
+
+
+def test_numbers_that_have_an_order_are_tried_as_data() -> None:
+    # if (x > 1000000) s[tid] = x, with x from global memory: an exchange of a sort, say.
+    body = """
+    ld.param.u64 %rd1, [k_param_0];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r10, [%rd3];
+    setp.lt.u32 %p1, %r10, 1000000;
+    @%p1 bra $read;
+    st.shared.u32 [%r5], %r10;
+$read:
+    xor.b32 %r6, %r3, 256;
+    add.s32 %r7, %r4, %r6;
+    ld.shared.u32 %r8, [%r7];
+    """
+    assert verdict(body).verdict == "race"
+
 
 SCATTER = """
     ld.param.u64 %rd1, [k_param_0];

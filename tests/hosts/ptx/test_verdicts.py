@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, PtxError, check
+from fencepost.hosts.ptx.checking import check_text
 from tests.hosts.ptx.kernels import COPY, NEIGHBOUR, REDUCTION, kernel
 
 
@@ -154,3 +157,60 @@ def test_a_shuffle_of_what_all_threads_have_changes_nothing() -> None:
 def test_a_shuffle_of_what_differs_is_not_followed() -> None:
     found = verdict("shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;" + NEIGHBOUR.format(barrier="bar.sync 0;"))
     assert found.verdict != "proven"
+
+
+OUT_OF_STEP = """
+    mov.u32 %r10, 0;
+$outer:
+    and.b32 %r11, %r1, {odd};
+    add.s32 %r11, %r11, %r10;
+$inner:
+    setp.eq.u32 %p1, %r11, 0;
+    @%p1 bra $next;
+    bar.sync 0;
+    sub.s32 %r11, %r11, 1;
+    bra $inner;
+$next:
+    add.s32 %r10, %r10, 1;
+    setp.lt.u32 %p2, %r10, %r2;
+    @%p2 bra $outer;
+    st.shared.u32 [%r5], %r1;
+"""
+"""for (i = 0; i < n; i++) for (j = i + (tid & odd); j > 0; j--) __syncthreads();"""
+
+
+def test_threads_in_different_iterations_do_not_meet_at_a_barrier() -> None:
+    # All wait at the same instruction, but odd threads in an earlier iteration of the outer loop.
+    found = verdict(OUT_OF_STEP.format(odd=1))
+    assert (found.verdict, {each.code for each in found.findings}) == ("race", {"FP002"})
+    assert verdict(OUT_OF_STEP.format(odd=0)).verdict == "proven"
+
+
+LONG = """
+    st.shared.u32 [%r5], %r1;
+    bar.sync 0;
+    mov.u32 %r10, 0;
+$loop:
+    and.b32 %r11, %r10, 1020;
+    add.s32 %r12, %r4, %r11;
+    ld.shared.u32 %r13, [%r12];
+    add.s32 %r14, %r14, %r13;
+    add.s32 %r10, %r10, 4;
+    setp.lt.u32 %p1, %r10, 4194304;
+    @%p1 bra $loop;
+    {barrier}
+    st.shared.u32 [%r5], %r14;
+"""
+"""A million loads of shared memory before the next store: no run gets there in time."""
+
+
+def test_runs_that_take_too_long_leave_a_kernel_undecided_and_say_so() -> None:
+    begin = time.process_time()
+    (found,) = check_text(kernel(LONG.format(barrier="")), (256, 1, 1), {}, "k", "k.ptx", seconds=2.0)
+    assert found.verdict == "undecided"
+    assert "but no run has shown it in time" in str(found.reasons[0])
+    assert time.process_time() - begin < 6
+
+
+def test_a_proof_needs_no_run_to_come_to_an_end() -> None:
+    assert verdict(LONG.format(barrier="bar.sync 0;")).verdict == "proven"

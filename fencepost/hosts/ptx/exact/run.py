@@ -179,6 +179,7 @@ class Run(Accesses):
     ) -> Threads:
         if form.aligned:
             who = self._whole_warps(place, who)
+            self._check_iterations(form, place, who)
         on: list[Threads] = []
         numbers = self.certain(form.number, who, 32, place)
         counts = self.certain(form.count, who, 32, place) if form.count is not None else numbers
@@ -202,6 +203,23 @@ class Run(Accesses):
                 self._votes_of_barrier(instruction, here)
             self._wake(self.hardware.arrive(arrival, self.live()))
         return np.sort(np.concatenate(on)) if on else who[:0]
+
+    def _check_iterations(self, form: forms.HardwareBarrier, place: Place, who: Threads) -> None:
+        """Whether threads that meet at a barrier are in the same iteration of the loops around it: those of a warp,
+        or all, if all are counted."""
+        if any(loop.header not in self.iterations for loop in self.flow.loops_around(place.block)):
+            return
+        groups = [who[who // WARP == warp] for warp in np.unique(who // WARP)]
+        if form.count is None and who.size:
+            waiting = self._at(AT_BARRIER)
+            there = (self.blocks[waiting] == place.block) & (self.indices[waiting] == place.index)
+            groups = [np.union1d(who, waiting[there])]
+        for group in groups:
+            missed = self.out_of_step(group)
+            if missed is not None and not self.hardware.problems:
+                text = "thread {1} waits at a barrier that thread {0} does not reach with it"
+                fix = "move the barrier out of the condition, so that all threads of the block reach it"
+                self.hardware.problems.append(Problem("FP002", text, missed.places, missed.threads, fix))
 
     def _votes_of_barrier(self, instruction: Instruction, who: Threads) -> None:
         """The result of `bar.red`: made up."""

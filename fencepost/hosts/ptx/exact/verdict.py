@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
@@ -56,10 +56,13 @@ class Judge:
     routine: Routine
     flow: Flow
     launch: Launch
+    seconds: float = SECONDS
+    """Processor time for all runs together."""
     needed: Needed = field(init=False)
     """What the way of the threads depends on."""
     valued: Needed = field(init=False)
     """What is stored in shared memory besides."""
+    end: float = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
     reached: set[Place] = field(default_factory=set)
@@ -78,11 +81,15 @@ class Judge:
             # What threads hand over in shared memory decides as well.
             self.needed = Needed(self.flow, True, addresses=False)
         self.valued = Needed(self.flow, True, self.needed)
+        self.end = time.thread_time() + self.seconds
 
     @property
     def is_for_every_launch(self) -> bool:
         """Whether a run depends on no parameter and not on the number of the block."""
         return not self._open() and not any(each.startswith(BLOCKS) for each in self.needed.specials)
+
+    def _left(self) -> float:
+        return max(self.end - time.thread_time(), 0.0)
 
     def decide(self) -> Decision:
         """The verdict."""
@@ -110,7 +117,9 @@ class Judge:
                 doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
                 break
             self.ran.append(setup)
-        shown = sorted(findings.values(), key=_rank)[:MOST_FINDINGS]
+        chosen = tuple(sorted(self._open()))
+        ordered = sorted(findings.values(), key=_rank)
+        shown = [replace(each, chosen=chosen) for each in ordered[:MOST_FINDINGS]]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
         open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
@@ -135,10 +144,10 @@ class Judge:
             self.rounds = 0
             for number in numbers:
                 if self.rounds < ENOUGH_ROUNDS:
-                    yield Setup(self.launch.block, parameters, number, seconds=SECONDS)
+                    yield Setup(self.launch.block, parameters, number, seconds=self._left())
         for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
-                yield Setup(self.launch.block, self.launch.parameters, number, seconds=SECONDS)
+                yield Setup(self.launch.block, self.launch.parameters, number, seconds=self._left())
 
     def _open(self) -> set[str]:
         """Parameters that matter and are not given."""
@@ -163,7 +172,7 @@ class Judge:
     def _each_way(self, setup: Setup) -> Iterator[tuple[Found, Decisions]]:
         """A run for each way that data may lead."""
         given: tuple[bool, ...] | None = ()
-        end = time.thread_time() + WAYS_SECONDS
+        end = time.thread_time() + min(WAYS_SECONDS, self._left())
         while given is not None:
             found = self._run(setup, given)
             yield found, self.decisions
