@@ -93,13 +93,9 @@ class Judge:
 
     def decide(self) -> Decision:
         """The verdict."""
-        if self.needed.refused:
-            reasons = [
-                Reason(f"{why} is not judged", self._site(at)) for at, why in self.needed.refused.items()
-            ]
-            return self._undecided(reasons[:1])
-        if self.launch.block is None:
-            return self._undecided([Reason("the block is not known: give it (--block)")])
+        why_not = self._not_run()
+        if why_not is not None:
+            return self._undecided([why_not])
         findings: dict[object, Finding] = {}
         doubts: list[Reason] = []
         for setup in self._setups():
@@ -131,6 +127,12 @@ class Judge:
         if doubts:
             return self._undecided(doubts)
         return Decision("proven", self._holds(bool(shown)), tuple(shown))
+
+    def _not_run(self) -> Reason | None:
+        """Why there is nothing to run, if so."""
+        for at, why in self.needed.refused.items():
+            return Reason(f"{why} is not judged", self._site(at))
+        return Reason("the block is not known: give it (--block)") if self.launch.block is None else None
 
     def _setups(self) -> Iterator[Setup]:
         """Launches to run: with larger and larger numbers, if they matter, and for another block, if that matters."""
