@@ -218,6 +218,8 @@ def _wanted(file: str, cuda: str, ptx: Source, wanted: str | None) -> list[str]:
     if not every:
         template = re.search(r"template\s*<[^;{}]*__global__", cuda)
         help_ = "name a kernel of a template with its arguments: --kernel 'reduce<256>'"
+        if cuda.lstrip().startswith("#if"):
+            help_ += ", or define what the file asks for: --define USE_CUDA"
         raise FencepostError(
             "there is no kernel in this file",
             code="FP102",

@@ -143,12 +143,12 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
             return
         head, end = seen[start : match.start()], match.end()
         if match[0] == "{" and _SCOPE.match(head):
-            closing = _closing(seen, match.start(), stop)
+            closing = closing_brace(seen, match.start(), stop)
             yield from declarations(seen, end, closing)
             start = at = closing + 1
             continue
         if match[0] == "{":
-            end = _closing(seen, match.start(), stop) + 1
+            end = closing_brace(seen, match.start(), stop) + 1
             if not _is_function(head):
                 # A type or an initializer goes on up to its semicolon.
                 semicolon = seen.find(";", end, stop)
@@ -157,7 +157,7 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
         start = at = end
 
 
-def _closing(seen: str, brace: int, stop: int) -> int:
+def closing_brace(seen: str, brace: int, stop: int) -> int:
     """Where the brace at `brace` is closed; the end if nothing closes it."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(seen, brace, stop):

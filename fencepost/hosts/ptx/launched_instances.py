@@ -1,7 +1,7 @@
 """Which instances of kernel templates a CUDA file launches: a compiler makes what is used of a template.
 
-A launch inside of a template of the host (`sort<T><<<…>>>` in `run<T>`) stands for those that its callers name; where
-no caller names a type, for that of `float`.
+A launch inside of a template of the host (`sort<T><<<…>>>` in `run<T>`) stands for those that its callers name. Where
+nobody names a type, because it is deduced from arguments of the host, it stands for that of `float`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.host_code import declarations, function_name, template_parameters, without_comments
+from fencepost.hosts.ptx.host_code import (
+    closing_brace,
+    declarations,
+    function_name,
+    template_parameters,
+    without_comments,
+)
 
 _LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
+_BARE_LAUNCH = re.compile(r"\b([A-Za-z_][\w:]*)\s*<<<")
+_NAMESPACE = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
 _OF_A_TYPE = re.compile(r"(?:typename|class)\b")
 _LAST_NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
 USUAL_TYPE = "float"
@@ -21,29 +29,48 @@ DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _HostTemplate:
-    """A function template of the host, by where its body is."""
+class _Template:
+    """A function template, by where its body is."""
 
     name: str
     parameters: tuple[str, ...]
     types: frozenset[str]
     start: int
     end: int
+    is_kernel: bool
 
 
 def launched_instances(text: str) -> tuple[str, ...]:
     """The kernels of templates that a file launches, as `reduce<256>`."""
     seen = without_comments(text)
-    templates = list(_host_templates(seen))
+    every = list(_templates(seen))
+    kernels = {each.name: each for each in every if each.is_kernel}
+    hosts = [each for each in every if not each.is_kernel]
     found: list[str] = []
     for match in _LAUNCH.finditer(seen):
-        found += _instances(" ".join(match[1].split()), match.start(), seen, templates, DEEPEST)
-    return tuple(dict.fromkeys(found))
+        found += _instances(" ".join(match[1].split()), match.start(), seen, hosts, DEEPEST)
+    for match in _BARE_LAUNCH.finditer(seen):
+        kernel = kernels.get(match[1].rpartition("::")[2])
+        if kernel is not None and kernel.types.issuperset(kernel.parameters):
+            found.append(f"{match[1]}<{', '.join([USUAL_TYPE] * len(kernel.parameters))}>")
+    return tuple(dict.fromkeys(_qualified(each, kernels, seen) for each in found))
 
 
-def _instances(
-    instance: str, at: int, seen: str, templates: list[_HostTemplate], depth: int
-) -> Iterator[str]:
+def _qualified(instance: str, kernels: dict[str, _Template], seen: str) -> str:
+    """An instance with the namespaces that its kernel is in: whoever names it from outside has to name these."""
+    name, _, arguments = instance.partition("<")
+    kernel = kernels.get(name.strip())
+    if kernel is None:
+        return instance
+    around = [
+        match[1]
+        for match in _NAMESPACE.finditer(seen, 0, kernel.start)
+        if closing_brace(seen, match.end() - 1, len(seen)) > kernel.start
+    ]
+    return "::".join([*around, f"{name.strip()}<{arguments}"])
+
+
+def _instances(instance: str, at: int, seen: str, templates: list[_Template], depth: int) -> Iterator[str]:
     """An instance with the values of the parameters of the template around it, once for each of its callers."""
     around = next((each for each in templates if each.start <= at < each.end), None)
     used = [each for each in around.parameters if re.search(rf"\b{each}\b", instance)] if around else []
@@ -63,7 +90,7 @@ def _instances(
             yield named
 
 
-def _completed(given: dict[str, str], used: list[str], around: _HostTemplate) -> dict[str, str] | None:
+def _completed(given: dict[str, str], used: list[str], around: _Template) -> dict[str, str] | None:
     """The parameters that are used, those that nobody names as the usual type; None if one is no type."""
     missing = [each for each in used if each not in given]
     if any(each not in around.types for each in missing):
@@ -77,16 +104,16 @@ def _replaced(instance: str, values: dict[str, str] | None) -> str | None:
     return re.sub(r"\w+", lambda word: values.get(word[0], word[0]), instance)
 
 
-def _host_templates(seen: str) -> Iterator[_HostTemplate]:
+def _templates(seen: str) -> Iterator[_Template]:
     for head, start, end in declarations(seen, 0, len(seen)):
         parameters = template_parameters(head)
         name = function_name(head)
-        if not parameters or name is None or "__global__" in head:
+        if not parameters or name is None:
             continue
         named = [(_LAST_NAME.search(each), _OF_A_TYPE.match(each) is not None) for each in parameters]
         names = tuple(match[1] for match, _ in named if match is not None)
         types = frozenset(match[1] for match, is_type in named if match is not None and is_type)
-        yield _HostTemplate(name.rpartition("::")[2], names, types, start, end)
+        yield _Template(name.rpartition("::")[2], names, types, start, end, "__global__" in head)
 
 
 def split_arguments(text: str) -> list[str]:

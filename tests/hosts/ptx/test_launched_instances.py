@@ -45,3 +45,23 @@ def test_a_template_of_the_host_around_a_launch(callers: str, instances: tuple[s
 def test_a_type_that_no_caller_names_is_the_usual_one() -> None:
     text = "template <typename T> void run(T *data) { sort<T, 4><<<1, 4>>>(data); }\nint main() { run(x); }"
     assert launched_instances(text) == ("sort<float, 4>",)
+
+
+def test_a_kernel_whose_types_are_deduced() -> None:
+    text = """
+    template <typename T, class U> __global__ void sort(T *data, U *other) { }
+    template <int N> __global__ void scan(int (&data)[N]) { }
+    int main() { sort<<<1, 4>>>(x, y); scan<<<1, 4>>>(x); }
+    """
+    assert launched_instances(text) == ("sort<float, float>",)
+
+
+def test_a_kernel_in_namespaces() -> None:
+    text = """
+    namespace a { namespace { namespace b::c {
+    template <int N> __global__ void scan(int *data) { }
+    } }
+    void run() { b::c::scan<4><<<1, 4>>>(x); using namespace b::c; scan<8><<<1, 8>>>(x); }
+    }
+    """
+    assert launched_instances(text) == ("b::c::scan<4>", "a::b::c::scan<8>")
