@@ -68,7 +68,10 @@ def _arguments(text: str) -> list[str]:
 
 
 def _constants(text: str, seen: str) -> dict[str, int]:
-    """Macros and constants with one value in the whole file."""
+    """Macros and constants with one value in the whole file.
+
+    A macro that stands for another one, of which there is no definition, is not defined like that: `#ifdef SIZE`.
+    """
     written: dict[str, set[str]] = {}
     for match in _DEFINE.finditer(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)):
         written.setdefault(match[1], set()).add(match[2].strip())
@@ -77,7 +80,8 @@ def _constants(text: str, seen: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for _ in range(4):  # A constant may be made of others.
         for name, values in written.items():
-            numbers = {number(value, found) for value in values}
+            defined = {each for each in values if not each.isidentifier() or each in written}
+            numbers = {number(value, found) for value in defined}
             if len(numbers) == 1 and (only := numbers.pop()) is not None:
                 found[name] = only
     return found

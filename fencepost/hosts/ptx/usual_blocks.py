@@ -2,11 +2,13 @@
 
 PTX seldom names the block, but its shared arrays were made for one: rows have a length, a block that is too large
 leaves an array, and one that is too small loads words that no thread has stored. Large blocks come first, so that the
-one that an array was made for is among those tried: with fewer threads, a barrier may not be needed.
+one that an array was made for is among those tried: with fewer threads, a barrier may not be needed. Of a template
+with one number that can be the size of a block (`reduce<float, 256>`), that one is tried before all others.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from math import prod
@@ -17,6 +19,7 @@ from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
@@ -36,7 +39,11 @@ def shown_block(block: Block) -> str:
 
 
 def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) -> list[Block]:
-    """Up to three blocks that fit the kernel, large ones first."""
+    """Up to three blocks that fit the kernel, large ones first; the one that a template was made for alone."""
+    for block in _of_template(routine, launch):
+        seen = _tried(module, routine, flow, launch, block)
+        if seen is None or not (seen.outside or seen.unwritten):
+            return [block]
     good: list[Block] = []
     fair: list[Block] = []
     for block in dict.fromkeys(_candidates(module, routine, flow, launch)):
@@ -54,6 +61,18 @@ def fits(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Bl
     """Whether threads of a block stay inside of their arrays and load only what was stored."""
     seen = _tried(module, routine, flow, launch, block)
     return seen is None or not (seen.outside or seen.unwritten)
+
+
+def _of_template(routine: Routine, launch: Launch) -> Iterator[Block]:
+    """The block that the arguments of a template name, if one of them alone can be a size."""
+    _, _, arguments = plain_name(routine.name).partition("<")
+    sizes = {int(each) for each in re.findall(r"(?<![\w.])\d+(?![\w.])", arguments)}
+    flat = [(each, 1, 1) for each in sizes if each % 32 == 0 and 32 <= each <= max(launch.largest)]
+    square = [(each, each, 1) for each in sizes if each in (8, 16, 32)]
+    # Cooperative groups ask for all three numbers of a thread, whatever shape the block has.
+    for fitting in (square, flat) if launch.largest[1] > 1 else (flat,):
+        if len(fitting) == 1:
+            yield fitting[0]
 
 
 def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:

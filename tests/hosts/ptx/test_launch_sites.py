@@ -20,6 +20,11 @@ from fencepost.hosts.ptx.launch_sites import launched_blocks
         ("void f() { int threads = 512; k<<<g, threads>>>(p); }", {"k": (512, 1, 1)}),
         ("void f() { reduce<float, 256><<<g, 256, 256 * sizeof(float)>>>(p); }", {"reduce": (256, 1, 1)}),
         ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
+        # Nobody defines SIZE.
+        (
+            "#ifdef SIZE\n#define T SIZE\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",
+            {"k": (64, 1, 1)},
+        ),
     ],
 )
 def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int, int]]) -> None:
@@ -33,6 +38,7 @@ def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int,
         "void f() { k<<<g, 128>>>(p); k<<<g, 256>>>(p); }",
         "void f() { dim3 block(32, 8); block.x = n; k<<<g, block>>>(p); }",
         "void f() { int threads = 512; if (n < 9) { int threads = 32; } k<<<g, threads>>>(p); }",
+        "#define SIZE n\n#ifdef SIZE\n#define T SIZE\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",
         "#ifdef A\n#define T 32\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",
         "// k<<<1, 64>>>(p);",
         "void f() { k<<<g, 4096>>>(p); }",

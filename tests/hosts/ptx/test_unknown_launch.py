@@ -6,8 +6,10 @@ import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.parse import parse
+from fencepost.ir.source import Source
 from tests.hosts.ptx.kernels import kernel
 
 
@@ -52,6 +54,23 @@ def test_blocks_that_disagree_are_not_decided() -> None:
     assert found.verdict == "undecided"
     assert "there is a race with blocks of 1024x1x1, 256x1x1 threads" in said(found)
     assert "there is no race with blocks of 64x1x1 threads" in said(found)
+
+
+def test_the_block_that_a_template_was_made_for_is_tried_before_others() -> None:
+    text = """
+    template <typename T, int N> __global__ void k(T *a) {
+        __shared__ T s[1024];
+        s[threadIdx.x % N] = a[threadIdx.x];
+        __syncthreads();
+        a[threadIdx.x] = s[N - 1 - threadIdx.x % N];
+    }
+    template __global__ void k<int, 128>(int *);
+    template __global__ void k<int, 100>(int *);
+    """
+    by_name = {each.kernel: each for each in check(compile_cuda(Source("k.cu", text)).ptx)}
+    made_for = by_name["_Z1kIiLi128EEvPT_"]
+    assert (made_for.verdict, made_for.holds_for.partition(";")[0]) == ("proven", "blocks of 128x1x1 threads")
+    assert by_name["_Z1kIiLi100EEvPT_"].verdict == "undecided"
 
 
 def test_a_race_with_every_usual_block_is_a_race() -> None:
