@@ -16,7 +16,7 @@ extern "C" __global__ void dot_product(const float *a, const float *b, float *ou
     int s = 128;
     while (s != 0) {
 #ifdef BARRIER_IN_BRANCH
-        if (t < s) {
+        if (t < s) { // @BARRIER_IN_BRANCH
             cache[t] += cache[t + s]; // @BARRIER_IN_BRANCH
             __syncthreads(); // @BARRIER_IN_BRANCH
         }

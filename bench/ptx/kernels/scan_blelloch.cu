@@ -14,7 +14,7 @@ extern "C" __global__ void scan_blelloch(const int *in, int *out) {
 #ifndef NO_UP_BARRIER
         __syncthreads();
 #endif
-        if (t < d) {
+        if (t < d) { // @NO_UP_BARRIER
             int i = offset * (2 * t + 1) - 1, j = offset * (2 * t + 2) - 1;
             a[j] += a[i]; // @NO_UP_BARRIER @NO_ROOT_BARRIER @NO_DOWN_BARRIER
         }

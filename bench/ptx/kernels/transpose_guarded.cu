@@ -8,7 +8,7 @@ extern "C" __global__ void transpose_guarded(const float *in, float *out, int w,
     __shared__ float tile[16][17];
     int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
 #ifdef RETURN_AND_BARRIER
-    if (x < w && y < h) {
+    if (x < w && y < h) { // @RETURN_AND_BARRIER
         tile[threadIdx.y][threadIdx.x] = in[y * w + x]; // @RETURN_AND_BARRIER
         __syncthreads(); // @RETURN_AND_BARRIER
     }

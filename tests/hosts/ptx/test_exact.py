@@ -188,6 +188,37 @@ def test_code_that_no_run_reaches_is_not_proven() -> None:
     assert found.verdict == "proven" and "run with k_param_1 = 78" in found.holds_for
 
 
+REMAINDER = """
+    setp.eq.u32 %p6, %r2, 0;
+    @%p6 bra $end;
+    setp.lt.u32 %p5, %r1, {first};
+    @%p5 bra $meet;
+    st.shared.u32 [%r5], %r1;
+$meet:
+    bar.sync 1, 64;
+$end:
+"""
+"""Threads from `first` on store, in a kernel that does nothing if n is 0."""
+
+
+def test_code_that_no_thread_can_reach_does_not_matter() -> None:
+    assert verdict(REMAINDER.format(first=64), 64).verdict == "proven"
+
+
+def test_code_that_threads_reach_if_parameters_let_them_does() -> None:
+    body = REMAINDER.replace("setp.eq.u32 %p6, %r2, 0;", "setp.ne.u32 %p6, %r2, 77;")
+    found = verdict(body.format(first=63), 64)
+    assert found.verdict == "undecided" and "no run reaches" in str(found.reasons[0])
+
+
+def test_findings_of_every_kind_are_told_however_often_one_repeats() -> None:
+    """A consumer that does not wait is out of step in every iteration; the race is told as well."""
+    waits = "mbarrier.try_wait.parity.shared.b64 %p4, [%r14], %r12;"
+    body = kernels.RING.replace(waits, "setp.eq.u32 %p4, 0, 0;")
+    codes = {each.code for each in verdict(body, 64).findings}
+    assert {"FP001", "FP006"} <= codes
+
+
 def test_the_upper_half_of_a_product_is_exact() -> None:
     rng = random.Random(1)
     numbers = [0, 1, 1 << 63, (1 << 64) - 1, *(rng.getrandbits(64) for _ in range(50))]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
+from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.needed import Needed
@@ -63,6 +64,7 @@ class Judge:
     valued: Needed = field(init=False)
     """What is stored in shared memory besides."""
     end: float = field(init=False)
+    dead: DeadBlocks = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
     reached: set[Place] = field(default_factory=set)
@@ -82,6 +84,7 @@ class Judge:
             self.needed = Needed(self.flow, True, addresses=False)
         self.valued = Needed(self.flow, True, self.needed)
         self.end = time.thread_time() + self.seconds
+        self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
 
     @property
     def is_for_every_launch(self) -> bool:
@@ -114,8 +117,7 @@ class Judge:
                 break
             self.ran.append(setup)
         chosen = tuple(sorted(self._open()))
-        ordered = sorted(findings.values(), key=_rank)
-        shown = [replace(each, chosen=chosen) for each in ordered[:MOST_FINDINGS]]
+        shown = [replace(each, chosen=chosen) for each in _most_telling(findings.values())]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
         open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
@@ -158,9 +160,8 @@ class Judge:
     def _unreached(self) -> list[Place]:
         """Accesses and synchronization that no run has carried out."""
         every = (*self.needed.forms, *self.needed.accesses)
-        return sorted(
-            (each for each in every if each not in self.reached), key=lambda each: (each.block, each.index)
-        )
+        missed = (each for each in every if each not in self.reached and each.block not in self.dead)
+        return sorted(missed, key=lambda each: (each.block, each.index))
 
     def _undecided(self, reasons: list[Reason]) -> Decision:
         holds = self.launch.describe(len(self.routine.parameters))
@@ -414,6 +415,21 @@ class Judge:
 def _names(needed: Needed) -> set[str]:
     """The parameters that something depends on."""
     return {each.partition("+")[0] for each in needed.parameters}
+
+
+def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
+    """As many as are shown: one of each kind and pair of lines first, since unrolled loops repeat them."""
+    ordered = sorted(findings, key=_rank)
+    firsts = {
+        (
+            each.code,
+            each.severity,
+            *(site.source_line or site.ptx_line for site in (each.first, each.second)),
+        ): each
+        for each in reversed(ordered)
+    }
+    kept = [each for each in ordered if each in firsts.values()]
+    return [*kept, *(each for each in ordered if each not in kept)][:MOST_FINDINGS]
 
 
 def _rank(finding: Finding) -> tuple[bool, bool, int]:
