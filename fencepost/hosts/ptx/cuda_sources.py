@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
-from fencepost.hosts.ptx.standard_headers import EMPTY, standard_headers
+from fencepost.hosts.ptx.standard_headers import ANNOTATIONS, EMPTY, standard_headers
 from fencepost.ir.source import Source
 
 ERROR = re.compile(
@@ -32,6 +32,9 @@ _USUAL = {
     "float.h": re.compile(r"(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"),
     "cmath": re.compile(r"M_PI|M_E|M_SQRT2"),
     "algorithm": re.compile(r"min|max"),
+    ANNOTATIONS: re.compile(
+        r"__(?:requires|ensures|assume|assert|global_assert|(?:\w+_)?invariant(?:_\w+)?|global_(?:requires|ensures))"
+    ),
 }
 """Headers that CUDA's own include for nvcc, by the names that they define: files can do without including them."""
 _FOR_THE_HOST = re.compile(r"thrust/|cub/device/|cuda/experimental/")

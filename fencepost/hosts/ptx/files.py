@@ -12,6 +12,7 @@ from fencepost.hosts.kernel_files import is_cuda, is_ptx
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.launch_sites import EVERY
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.verdicts import KernelVerdict
@@ -63,8 +64,8 @@ class PtxFile:
     asked: Asked
     cuda_text: str = ""
     """The text of the CUDA file and of the headers of its own: kernels and launches can stand in any of them."""
-    missing: tuple[str, ...] = ()
-    """Headers that were not found, and count as empty."""
+    notes: tuple[str, ...] = ()
+    """What is to be said about how the CUDA file was compiled."""
 
     @property
     def source(self) -> Source:
@@ -117,7 +118,7 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     compiled = _compiled(source, asked)
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
-    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.missing)
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.notes)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
@@ -127,13 +128,14 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(_function_name(kernel))
+            block = launched.get(_function_name(kernel), launched.get(EVERY))
             launch = file.launch(kernel)
             for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
                 if block is not None:
-                    said = f"{verdict.holds_for}; the block is that of its launch"
+                    where = "its launch" if _function_name(kernel) in launched else "a comment (--blockDim)"
+                    said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
-                yield file.judged(replace(verdict, notes=(*verdict.notes, *_missing(file))))
+                yield file.judged(replace(verdict, notes=(*verdict.notes, *file.notes)))
         except PtxError as error:
             yield unread(error, file.ptx)
             return
@@ -142,14 +144,10 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             yield error
 
 
-def _missing(file: PtxFile) -> list[str]:
-    """That headers were not found: a kernel that needed them would not have compiled."""
-    return [f"not found, and taken to be empty: {', '.join(file.missing)}"] if file.missing else []
-
-
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:
     """One kernel of a file, with the block that its launches name if the user names none."""
-    block = file.asked.block or _launched(file).get(_function_name(kernel))
+    launched = _launched(file)
+    block = file.asked.block or launched.get(_function_name(kernel), launched.get(EVERY))
     return replace(file, kernels=(kernel,), asked=replace(file.asked, block=block))
 
 

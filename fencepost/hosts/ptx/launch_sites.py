@@ -2,6 +2,7 @@
 
 `reduce<<<blocks, 256>>>`, `dim3 block(16, 16)`, `#define THREADS 128`: what these say is used where the user says
 nothing. A kernel that is launched with two different blocks, or with one that is computed at run time, has none.
+Files for GPUVerify name the block of all their kernels in a comment, `//--blockDim=[16,16]`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _CONSTANT = re.compile(
 _DIM3 = re.compile(
     r"\bdim3\s+(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({]([^;]*?)[)}]\s*;|\bdim3\s+(\w+)\s*=\s*([^;]+);"
 )
+_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+EVERY = ""
+"""What stands for every kernel of a file that no launch names."""
 _OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -42,11 +46,18 @@ def launched_blocks(text: str) -> dict[str, Block]:
     for name, at, arguments in _launches(seen):
         block = _block(arguments[1], seen[:at], constants) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
-    result = {}
+    result = _of_comments(text)
     for name, blocks in found.items():
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
+
+
+def _of_comments(text: str) -> dict[str, Block]:
+    """The block of all kernels, if comments name one, as files for GPUVerify do."""
+    named = {match.strip("[]") for match in _OF_GPUVERIFY.findall(text)}
+    block = _checked([int(each) for each in named.pop().split(",")]) if len(named) == 1 else None
+    return {EVERY: block} if block is not None else {}
 
 
 def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:

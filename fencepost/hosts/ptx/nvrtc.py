@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.launched_instances import launched_instances
+from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 INSTALL = 'pip install "fencepost[cuda]"'
@@ -57,6 +58,14 @@ class Compiled:
     """Declarations of the host that were not compiled."""
     missing: tuple[str, ...] = ()
     """Headers that were not found, and count as empty."""
+    annotated: bool = False
+    """Whether there are annotations for GPUVerify, which are not read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a verdict on the kernels has to say."""
+        missing = [f"not found, and taken to be empty: {', '.join(self.missing)}"] if self.missing else []
+        return (*missing, *(["annotations for GPUVerify are not read"] if self.annotated else []))
 
 
 def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
@@ -66,7 +75,8 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
     ptx, log = _without_host(sources, how, launched_instances(sources.written))
     if ptx is not None:
         left_out, missing = tuple(sources.left_out), tuple(sources.missing)
-        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing)
+        annotated = ANNOTATIONS in sources.first
+        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated)
     if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)

@@ -12,6 +12,14 @@ _ASSERTIONS = """#pragma once
 #define assert(condition) ((void)0)
 #endif
 """
+ANNOTATIONS = "gpuverify.h"
+"""What stands for GPUVerify's annotations: they are not read."""
+_ANNOTATION_NAMES = """
+requires ensures global_requires global_ensures assume assert global_assert invariant global_invariant
+candidate_invariant candidate_global_invariant function_wide_invariant function_wide_candidate_invariant
+barrier_invariant barrier_invariant_binary
+"""
+_ANNOTATIONS = EMPTY + "".join(f"#define __{name}(...) ((void)0)\n" for name in _ANNOTATION_NAMES.split())
 _TYPES_OF_UNIX = """#pragma once
 typedef unsigned int uint;
 typedef unsigned short ushort;
@@ -77,6 +85,7 @@ def standard_headers() -> dict[str, str]:
     """The text of each header by the name that it is included by."""
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
+        ANNOTATIONS: _ANNOTATIONS,
         "assert.h": _ASSERTIONS,
         "cassert": _ASSERTIONS,
         "cmath": _MATHEMATICS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.launch_sites import launched_blocks
+from fencepost.hosts.ptx.launch_sites import EVERY, launched_blocks
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,24 @@ from fencepost.hosts.ptx.launch_sites import launched_blocks
     ],
 )
 def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int, int]]) -> None:
+    assert launched_blocks(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("//pass\n//--blockDim=64 --gridDim=2\n", {EVERY: (64, 1, 1)}),
+        ("// --blockDim=[16, 8] --no-inline\n", {EVERY: (16, 8, 1)}),
+        ("//--local_size=[8,8,4] --num_groups=2\n", {EVERY: (8, 8, 4)}),
+        ("//--blockDim=64\n//--blockDim=32\n", {}),
+        ("//--blockDim=2048\n", {}),
+        ("int x; // blockDim=64\n", {}),
+        ("//--blockDim=64\nvoid f() { k<<<1, 32>>>(p); }", {EVERY: (64, 1, 1), "k": (32, 1, 1)}),
+    ],
+)
+def test_comments_for_gpuverify_name_the_block_of_all(
+    text: str, expected: dict[str, tuple[int, int, int]]
+) -> None:
     assert launched_blocks(text) == expected
 
 

@@ -200,3 +200,13 @@ def test_what_nvcc_has_without_an_include(uses: str) -> None:
 def test_headers_that_refuse_nvrtc_are_left_out() -> None:
     text = "#include <cub/util_allocator.cuh>\n#include <cub/device/device_scan.cuh>\n#define N 8\n" + REVERSE
     assert kernels_in(ptx(text)) == ("reverse",)
+
+
+def test_annotations_for_gpuverify_are_not_read_and_this_is_told() -> None:
+    loop = (
+        "for (int i = 0; __invariant(i >= 0), __global_invariant(__read_implies(a, i)), i < n; i++) a[i] = i;"
+    )
+    text = f"__global__ void k(int *a, int n) {{ __requires(n > 0); {loop} __assert(n); }}\n"
+    found = compile_cuda(Source("kernel.cu", text))
+    assert len(kernels_in(found.ptx)) == 1
+    assert found.notes == ("annotations for GPUVerify are not read",)
