@@ -114,7 +114,7 @@ class GlobalOrder:
         return [
             each
             for each in beside(self.flow, barrier, self.barriers, forward=forward).places
-            if kind_of(self._instruction(each)) is not None and not self._elsewhere(each)
+            if kind_of(self._instruction(each)) is not None and not self.elsewhere(each)
         ]
 
     def _instruction(self, place: Place) -> Instruction:
@@ -129,15 +129,15 @@ class GlobalOrder:
         sites = [each.site for each in instructions]
         if "order" in (left, right):
             return GlobalPair(sites[0], sites[1], (left, right), (None, None))
-        addresses = [self._address(each) for each in (first, second)]
+        addresses = [self.address(each) for each in (first, second)]
         if addresses[0] is addresses[1] and self._own(
-            addresses[0], max(_bytes(each) for each in instructions)
+            addresses[0], max(bytes_of(each) for each in instructions)
         ):
             return None
-        bases = [self._base(each) for each in addresses]
+        bases = [self.base(each) for each in addresses]
         return GlobalPair(sites[0], sites[1], (left, right), (bases[0], bases[1]))
 
-    def _address(self, place: Place) -> Expression | None:
+    def address(self, place: Place) -> Expression | None:
         """The address of an access; None for forms without one, as surfaces."""
         found = [each for each in self._instruction(place).operands if isinstance(each, Address)]
         if not found:
@@ -147,11 +147,11 @@ class GlobalOrder:
         width = width_of(base.type) if isinstance(base, Register) else POINTER
         return self.forms.closed(self.evaluator.operand(found[-1], place.block, place.index, width))
 
-    def _elsewhere(self, place: Place) -> bool:
+    def elsewhere(self, place: Place) -> bool:
         """Whether a generic address is one of shared memory, which verdicts are about, or of the thread's own."""
         if space_of(self._instruction(place)) is not None:
             return False
-        address = self._address(place)
+        address = self.address(place)
         atoms = sum_parts(address)[1] if address is not None else {}
         inner = [each.arguments[0] if each.operation == "zext" else each for each in atoms]
         return any(
@@ -159,7 +159,7 @@ class GlobalOrder:
             for each in inner
         )
 
-    def _base(self, address: Expression | None) -> str | None:
+    def base(self, address: Expression | None) -> str | None:
         """The one pointer that an address is counted from."""
         if address is None:
             return None
@@ -175,7 +175,7 @@ class GlobalOrder:
         block = self.evaluator.launch.block
         if address is None or block is None or size == 0:
             return False
-        moving = {each: c for each, c in sum_parts(address)[1].items() if not _same_for_all(each)}
+        moving = {each: c for each, c in sum_parts(address)[1].items() if not same_for_all(each)}
         try:
             points = Points(block, {})
             if len(moving) == 1:
@@ -192,16 +192,16 @@ class GlobalOrder:
 
     def _thread_part(self, index: Expression) -> Expression:
         """An index without what all threads add to it: two of them are then equal where the indices are."""
-        moving = {each: c for each, c in sum_parts(index)[1].items() if not _same_for_all(each)}
+        moving = {each: c for each, c in sum_parts(index)[1].items() if not same_for_all(each)}
         return self.evaluator.values.total(0, moving, index.width)
 
 
-def _same_for_all(value: Expression) -> bool:
+def same_for_all(value: Expression) -> bool:
     """Whether it is one number for the whole launch of a block, in every iteration."""
     return all(leaf.leaf.kind == "uniform" and leaf.leaf.block is None for leaf in leaves(value))
 
 
-def _bytes(instruction: Instruction) -> int:
+def bytes_of(instruction: Instruction) -> int:
     """How many bytes a plain access touches; 0 where the form does not say."""
     if instruction.name not in ("ld", "ldu", "st", "red"):
         return 0

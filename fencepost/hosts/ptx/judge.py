@@ -11,9 +11,11 @@ from random import Random
 
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
 from fencepost.hosts.ptx.local_memory import followed
@@ -102,11 +104,19 @@ def judge(
         if found.refused
     ]
     if refused:
-        return _exactly(case, (barriers, accesses))
+        return with_global_races(case, _exactly(case, (barriers, accesses)))
     counts = (barriers, accesses)
     if launch.block is not None:
-        return judge_block(case, counts, seconds)
+        return with_global_races(case, judge_block(case, counts, seconds))
     return judge_blocks(case, counts, seconds)
+
+
+def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
+    """The verdict on shared memory, and races in global memory that happen with every launch."""
+    if case.launch.block is None:
+        return verdict
+    evaluator = Evaluator(case.module, case.routine, case.flow, case.launch)
+    return add_global_races(verdict, evaluator, case.launch.block)
 
 
 def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:

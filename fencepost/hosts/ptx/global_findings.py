@@ -1,0 +1,52 @@
+"""Races in global memory, as findings of a verdict that is otherwise about shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fencepost.hosts.ptx.evaluate import Evaluator
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.global_memory import kind_of
+from fencepost.hosts.ptx.global_races import GlobalRace, certain_races
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import Instruction
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Thread
+
+MOST_FINDINGS = 20
+Block = tuple[int, int, int]
+
+
+def add_global_races(verdict: KernelVerdict, evaluator: Evaluator, block: Block) -> KernelVerdict:
+    """The verdict with the races of global memory that happen with every launch of this block."""
+    found = [_finding(evaluator.flow, block, each) for each in certain_races(evaluator, block)]
+    if not found:
+        return verdict
+    found.sort(key=lambda each: (each.severity != "error", each.first.ptx_line))
+    findings = (*verdict.findings, *found)[:MOST_FINDINGS]
+    if found[0].severity == "error" and verdict.verdict != "race":
+        return replace(verdict, verdict="race", findings=findings, reasons=())
+    return replace(verdict, findings=findings)
+
+
+def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
+    first, second = (_at(flow, each) for each in race.places)
+    one, two = (_thread(block, each) for each in race.threads)
+    in_one_warp = race.severity == "warning"
+    message = (
+        f"thread {one} {kind_of(first)}s and thread {two} {kind_of(second)}s the same bytes of global memory, "
+        f"counted from {race.base}, with no barrier between them"
+    ) + (" (both threads are in one warp)" if in_one_warp else "")
+    fix = "let one thread store, or use an atomic"
+    if race.places[0] != race.places[1]:
+        barrier = "__syncwarp()" if in_one_warp else "__syncthreads()"
+        fix = f"put {barrier} between {first.site} and {second.site}"
+    values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
+    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+
+
+def _at(flow: Flow, place: Place) -> Instruction:
+    return flow.blocks[place.block].instructions[place.index]
+
+
+def _thread(block: Block, number: int) -> Thread:
+    return number % block[0], number // block[0] % block[1], number // (block[0] * block[1])
