@@ -35,7 +35,7 @@ QUICK_SECONDS = 0.7
 SLOW_SECONDS = 2.0
 MIXED_SECONDS = 5.0
 """For runs with small and large parameters."""
-SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.35, 0.4
+SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.5, 0.4
 """Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
 LARGEST = 1 << 16
 """Larger parameters of a solver's model are not run with."""
