@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from fencepost.phases import begin_phase
 from fencepost.report.words import plural
 
 if TYPE_CHECKING:
+    from fencepost.hosts.ptx.asked_launch import Launch
     from fencepost.hosts.ptx.global_memory import GlobalPair
     from fencepost.hosts.ptx.source_edits import Compiler, EditedSource
     from fencepost.hosts.ptx.unoptimized import Builds
@@ -110,7 +111,8 @@ def _pruned_cuda(file: PtxFile) -> Changed:
     from fencepost.hosts.ptx.source_edits import prune_source
 
     begin_phase("pruning")
-    edited = prune_source(file.source.text, file.kernels, _compiler(file))
+    # Other files may launch a kernel with other blocks: what goes is redundant for all that are not ruled out.
+    edited = prune_source(file.source.text, file.kernels, _compiler(file, file.launch))
     removed = [
         Barrier(
             each.line,
@@ -142,7 +144,7 @@ def _inserted_ptx(file: PtxFile) -> Changed:
     text, found = file.ptx.text, []
     for kernel in file.kernels:
         begin_phase(f"mending {plain_name(kernel)}")
-        edited = insert(text, kernel, file.launch(kernel))
+        edited = insert(text, kernel, file.launch_in_file(kernel))
         text = edited.text
         # Later barriers move earlier ones down: they are looked up in the text that comes out.
         found.append(Change(kernel, edited.before, edited.after, left=edited.left))
@@ -173,7 +175,7 @@ def _inserted_cuda(file: PtxFile) -> Changed:
     from fencepost.hosts.ptx.source_edits import insert_source
 
     begin_phase("mending")
-    edited = insert_source(file.source.text, file.kernels, _compiler(file))
+    edited = insert_source(file.source.text, file.kernels, _compiler(file, file.launch_in_file))
     found = _cuda_changes(file, edited)
     found[0].inserted = [Barrier(line) for line in edited.inserted_lines]
     for each in found:
@@ -182,7 +184,7 @@ def _inserted_cuda(file: PtxFile) -> Changed:
     return Changed(file, edited.text, found)
 
 
-def _compiler(file: PtxFile) -> Compiler:
+def _compiler(file: PtxFile, launch_of: Callable[[str], Launch]) -> Compiler:
     from fencepost.hosts.ptx.source_edits import Compiler
 
     known: dict[str, PtxFile] = {file.source.text: file}
@@ -196,11 +198,11 @@ def _compiler(file: PtxFile) -> Compiler:
     def judge(text: str, kernel: str) -> KernelVerdict:
         if text not in builds:
             builds[text] = compiled(text).builds()
-        launch = file.launch(kernel)
+        launch = launch_of(kernel)
         (verdict,) = builds[text].judge(kernel, launch.block, launch.params or {})
         return verdict
 
-    return Compiler(lambda text: compiled(text).ptx.text, judge, file.launch, file.source.name)
+    return Compiler(lambda text: compiled(text).ptx.text, judge, launch_of, file.source.name)
 
 
 # ---------------------------------------------------------------- the commands

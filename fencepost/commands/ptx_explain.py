@@ -66,7 +66,7 @@ def explained(file: PtxFile, kernel: str) -> ExplainedKernel:
     from fencepost.hosts.ptx.explanations import explain
     from fencepost.hosts.ptx.source_edits import line_in
 
-    launch = file.launch(kernel)
+    launch = file.launch_in_file(kernel)
     explanation = explain(file.ptx.text, kernel, launch)
     groups: dict[int | None, list[ExplainedBarrier]] = {}
     for each in explanation.barriers:
@@ -86,7 +86,7 @@ def _can_go(file: PtxFile, kernel: str, copies: list[ExplainedBarrier]) -> bool:
 
     if len(copies) == 1:
         return True
-    launch, text = file.launch(kernel), file.ptx.text
+    launch, text = file.launch_in_file(kernel), file.ptx.text
     lines = {each.site.ptx_line for each in copies}
     group = [each for each in barriers(parse(text), kernel) if each.line in lines]
     shorter = launch.judge(without(text, *group), kernel)

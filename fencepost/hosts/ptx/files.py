@@ -86,6 +86,11 @@ class PtxFile:
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
         return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers)
 
+    def launch_in_file(self, kernel: str) -> Launch:
+        """The same, with the block of its launches in the CUDA file if the user names none."""
+        block = self.asked.block or launched_block(self, kernel)
+        return replace(self.launch(kernel), block=block)
+
     def judged(self, verdict: KernelVerdict) -> JudgedPtx:
         """A verdict with the texts that messages about it quote."""
         names = self.parameter_names(verdict.kernel)
@@ -146,9 +151,14 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
 
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:
     """One kernel of a file, with the block that its launches name if the user names none."""
-    launched = _launched(file)
-    block = file.asked.block or launched.get(_function_name(kernel), launched.get(EVERY))
+    block = file.asked.block or launched_block(file, kernel)
     return replace(file, kernels=(kernel,), asked=replace(file.asked, block=block))
+
+
+def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
+    """The block that a file launches a kernel with, if it says so."""
+    launched = _launched(file)
+    return launched.get(_function_name(kernel), launched.get(EVERY))
 
 
 def _function_name(kernel: str) -> str:
