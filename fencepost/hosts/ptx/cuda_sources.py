@@ -15,7 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
-from fencepost.hosts.ptx.standard_headers import ANNOTATIONS, EMPTY, standard_headers
+from fencepost.hosts.ptx.standard_headers import (
+    ANNOTATIONS,
+    EMPTY,
+    STANDARD_FUNCTIONS,
+    standard_headers,
+)
 from fencepost.ir.source import Source
 
 ERROR = re.compile(
@@ -24,14 +29,30 @@ ERROR = re.compile(
 _MISSING = re.compile(r'cannot open source file "([^"\n]+)"')
 _INCLUDE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.MULTILINE)
 _UNSUPPORTED = re.compile(r"Including <([^>\n]+)> is not supported when compiling with NVRTC")
-_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined|namespace "std" has no member "(min|max)"')
+_UNDEFINED = re.compile(
+    r'(?:identifier|namespace "std" has no member(?: \w+)*|incomplete type) "(\w+)"(?: is undefined| is not allowed|)'
+)
 _USUAL = {
     "stdint.h": re.compile(r"u?int(?:8|16|32|64|ptr|max)_t|ptrdiff_t"),
-    "sys/types.h": re.compile(r"uint|ushort|ulong"),
+    "sys/types.h": re.compile(r"uint|ushort|ulong|ssize_t|off_t|u_int\d+_t"),
     "limits.h": re.compile(r"U?(?:CHAR|SHRT|INT|LONG|LLONG)_(?:MAX|MIN)|CHAR_BIT"),
     "float.h": re.compile(r"(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"),
-    "cmath": re.compile(r"M_PI|M_E|M_SQRT2"),
-    "algorithm": re.compile(r"min|max"),
+    "cmath": re.compile(r"M_\w+|INFINITY|NAN|HUGE_VALF?"),
+    STANDARD_FUNCTIONS: re.compile(
+        r"(?:f?abs|sqrt|cbrt|hypot|pow|exp2?|expm1|log(?:2|10|1p|b)?|a?(?:sin|cos|tan)h?|atan2|erfc?|[lt]gamma|ceil|floor"
+        r"|l?l?round|l?l?rint|nearbyint|trunc|fmod|remainder|fma|f(?:min|max|dim)|is(?:nan|inf|finite|normal)|signbit"
+        r"|copysign|ldexp|frexp|modf|scalbn|nextafter)[fl]?"
+    ),
+    "algorithm": re.compile(r"min|max|minmax|clamp|fill|fill_n|copy|(?:lower|upper)_bound"),
+    "utility": re.compile(r"pair|make_pair|swap|move|forward|exchange|index_sequence|make_index_sequence"),
+    "limits": re.compile(r"numeric_limits"),
+    "type_traits": re.compile(r"(?:is|enable|remove|conditional|add)_\w+|true_type|false_type|conditional"),
+    "tuple": re.compile(r"tuple|make_tuple|tie"),
+    "array": re.compile(r"array"),
+    "cuComplex.h": re.compile(r"cu(?:Double|Float)?Complex|make_cu\w+|cuC\w+"),
+    "math_constants.h": re.compile(r"CUDART_\w+"),
+    "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),
+    "cuda_bf16.h": re.compile(r"(?:__)?nv_bfloat162?|__\w*bfloat16\w*"),
     ANNOTATIONS: re.compile(
         r"__(?:requires|ensures|assume|assert|global_assert|(?:\w+_)?invariant(?:_\w+)?|global_(?:requires|ensures))"
     ),
@@ -88,7 +109,7 @@ class CudaSources:
         return bool(found)
 
     def _usual(self, log: str) -> bool:
-        names = [one or other for one, other in _UNDEFINED.findall(log)]
+        names = _UNDEFINED.findall(log)
         found = [
             header
             for header, defined in _USUAL.items()

@@ -24,12 +24,35 @@ _TYPES_OF_UNIX = """#pragma once
 typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
+typedef long ssize_t;
+typedef long off_t;
+typedef unsigned char u_int8_t;
+typedef unsigned short u_int16_t;
+typedef unsigned int u_int32_t;
+typedef unsigned long u_int64_t;
 """
+_NUMBERS_OF_C = EMPTY + "#define RAND_MAX 2147483647\n#define EOF (-1)\n"
 _MATHEMATICS = """#pragma once
-#define M_PI 3.14159265358979323846
 #define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#define INFINITY ((float)(1e300 * 1e300))
+#define HUGE_VALF INFINITY
+#define HUGE_VAL (1e300 * 1e300)
+#define NAN (INFINITY * 0.0f)
 """
+STANDARD_FUNCTIONS = "fencepost/cmath"
+"""The mathematics of C++, `std::sqrt` and the like; those of C are built into NVRTC."""
 _FROM_CUDA = (
     *("algorithm", "array", "limits", "tuple", "type_traits", "utility"),
     *(
@@ -86,6 +109,8 @@ def standard_headers() -> dict[str, str]:
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
         ANNOTATIONS: _ANNOTATIONS,
+        STANDARD_FUNCTIONS: _from_cuda("cmath"),
+        **dict.fromkeys(("stdio.h", "cstdio", "stdlib.h", "cstdlib"), _NUMBERS_OF_C),
         "assert.h": _ASSERTIONS,
         "cassert": _ASSERTIONS,
         "cmath": _MATHEMATICS,

@@ -253,7 +253,9 @@ def test_options_for_cuda_are_refused_with_other_files(command: str, fencepost: 
     assert ran.code == 2 and "--block, --kernel: for CUDA and PTX alone, which this file is not" in ran.err
 
 
-def test_fix_mends_what_check_finds_with_the_block_of_the_launch(fencepost: CommandLine, folder: Path) -> None:
+def test_fix_mends_what_check_finds_with_the_block_of_the_launch(
+    fencepost: CommandLine, folder: Path
+) -> None:
     text = "__global__ void shift(int *a) {\n  int v = a[threadIdx.x + 1];\n  a[threadIdx.x] = v;\n}\n"
     (folder / "shift.cu").write_text(text + "int main() { shift<<<1, 64>>>(0); }\n", encoding="utf-8")
     assert fencepost("check", "shift.cu").code == 1

@@ -186,6 +186,11 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "uses",
     [
+        "a[0] = std::sqrt(2.f) < INFINITY;",
+        "std::swap(a[0], a[1]);",
+        "a[0] = std::numeric_limits<int>::max();",
+        "a[0] = cos(M_PI_2 * NAN);",
+        "half h = a[0]; a[1] = h > half(1);",
         "a[0] = (uint64_t)a;",
         "a[0] = INT_MAX;",
         "a[0] = FLT_MAX > M_PI;",
