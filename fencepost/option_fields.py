@@ -53,10 +53,13 @@ def option(
     return field(default=default, metadata={ARGUMENT: Argument(flags, help, metavar, parse, names)})
 
 
-def add_options(parser: argparse.ArgumentParser, options: type | object) -> None:
-    """One argument for each option that has a flag."""
+def add_options(
+    parser: argparse.ArgumentParser, options: type | object, only: tuple[str, ...] | None = None
+) -> None:
+    """One argument for each option that has a flag, or for those fields that are named."""
     for each, argument in _shown(options):
-        _add(parser, each, argument)
+        if only is None or each.name in only:
+            _add(parser, each, argument)
 
 
 def read_options(options: type[T], given: argparse.Namespace, **others: Any) -> T:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fencepost.check import Check
 from fencepost.commands.files import ANY_FILE_HELP, STDIN, kernels_of, read_source, write_bytes, write_text
 from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
 from fencepost.commands.ptx_files import (
@@ -18,6 +19,7 @@ from fencepost.commands.ptx_files import (
 )
 from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError, Source
+from fencepost.option_fields import add_options
 from fencepost.phases import begin_file
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-k", "--kernel", metavar="NAME", help="show this kernel of the file alone (default: all of them)"
     )
     add_target_argument(parser)
+    add_options(parser, Check, only=("unfilled",))
     add_as_is_argument(parser)
     add_ptx_arguments(parser, builds=True, kernel=False)
 
@@ -57,13 +60,14 @@ def run(options: argparse.Namespace) -> int:
     kernels = kernels_of(options.file, source, compiled=not options.as_is)
     chosen = _chosen(kernels, options.kernel)
     target = kernels.target(options.target)
+    check = Check(unfilled=options.unfilled)
     if write is None:
         from fencepost.view.kernel_page import page_of
         from fencepost.view.page_data import as_json
 
-        print_json(as_json(page_of(chosen.to_check(), target)))
+        print_json(as_json(page_of(chosen.to_check(), target, options=check)))
         return 0
-    write(chosen, target, output)
+    write(chosen, target, output, check)
     if kernels.judged:
         say(f"{options.file}: {kernels.judged}")
     sys.stdout.write(f"{output}\n")
@@ -140,7 +144,7 @@ def _chosen(kernels: Kernels, name: str | None) -> Kernels:
     )
 
 
-Writer = Callable[["Kernels", str, str], None]
+Writer = Callable[["Kernels", str, str, Check], None]
 
 
 def _writer(output: str) -> Writer:
@@ -167,32 +171,32 @@ def _writer(output: str) -> Writer:
     return found
 
 
-def _write_html(kernels: Kernels, target: str, output: str) -> None:
+def _write_html(kernels: Kernels, target: str, output: str, check: Check) -> None:
     from fencepost.view.html_page import html_page
     from fencepost.view.kernel_page import page_of
 
-    write_text(output, html_page(page_of(kernels.to_check(), target)))
+    write_text(output, html_page(page_of(kernels.to_check(), target, options=check)))
 
 
-def _svg(kernels: Kernels, target: str, output: str) -> str:
+def _svg(kernels: Kernels, target: str, output: str, check: Check) -> str:
     from fencepost.view.kernel_page import page_of
     from fencepost.view.svg_picture import svg_picture
 
-    page = page_of(_single(kernels, output).to_check(), target, mended=False)
+    page = page_of(_single(kernels, output).to_check(), target, mended=False, options=check)
     return svg_picture(page, page.kernels[0])
 
 
-def _write_svg(kernels: Kernels, target: str, output: str) -> None:
-    write_text(output, _svg(kernels, target, output))
+def _write_svg(kernels: Kernels, target: str, output: str, check: Check) -> None:
+    write_text(output, _svg(kernels, target, output, check))
 
 
-def _write_png(kernels: Kernels, target: str, output: str) -> None:
+def _write_png(kernels: Kernels, target: str, output: str, check: Check) -> None:
     from fencepost.view.png_picture import png_picture
 
-    write_bytes(output, png_picture(_svg(kernels, target, output)))
+    write_bytes(output, png_picture(_svg(kernels, target, output, check)))
 
 
-def _write_trace(kernels: Kernels, target: str, output: str) -> None:
+def _write_trace(kernels: Kernels, target: str, output: str, check: Check) -> None:
     import json
 
     from fencepost.view.perfetto_trace import perfetto_trace

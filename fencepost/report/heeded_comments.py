@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fencepost.analysis.class_conflicts import Filter
-from fencepost.check import Report, check
+from fencepost.check import Check, Report, check
 from fencepost.check.lockstep import in_step
 from fencepost.emit.write import Inserted
 from fencepost.flow import build_flow
@@ -25,10 +25,10 @@ from fencepost.report.silencing import Places, Silenced, Silencer
 RACE, ORDER = CODES["race"], CODES["wrong order"]
 
 
-def check_heeding_comments(kernel: CapturedTrace) -> Report:
+def check_heeding_comments(kernel: CapturedTrace, options: Check | None = None) -> Report:
     """Judge a kernel; what its comments allow is only counted."""
     begin_phase(f"checking @{kernel.name}")
-    return Silencer().apply(kernel, check(kernel))[0]
+    return Silencer().apply(kernel, (options or Check()).apply(kernel))[0]
 
 
 def insert_heeding_comments(insert: Insert) -> Callable[[CapturedTrace], Inserted]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import thread_time
 
-from fencepost.check import Report, check
+from fencepost.check import Check, Report
 from fencepost.ir import ops
 from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Span
@@ -37,20 +37,26 @@ Spans = dict[ops.Operation, Span]
 
 
 def page_of(
-    traces: Iterable[CapturedTrace], target: str = "", title: str = "", *, mended: bool = True
+    traces: Iterable[CapturedTrace],
+    target: str = "",
+    title: str = "",
+    *,
+    mended: bool = True,
+    options: Check | None = None,
 ) -> Page:
-    """A page of some kernels.
+    """A page of some kernels, with what `check` finds in them with these options.
 
     With `mended`, those that are wrong stand on it a second time, as `fix` leaves them; and those of a host, by the
     lines of the Python that they were written in.
     """
-    made = _Pages(target)
+    options = options or Check()
+    made = _Pages(target, options)
     every = list(traces)
     for trace in every:
         report = made.add(trace, f"@{trace.name}")
         in_time = made.has_time_for_another()
         alone = sum(other.source is trace.source for other in every) == 1
-        again = mended_kernel(trace, report, target, alone=alone) if mended and in_time else None
+        again = mended_kernel(trace, report, target, options, alone=alone) if mended and in_time else None
         if mended and not report.ok and not in_time:
             made.leave_out("the kernel mended: what is here took long enough")
         if again is not None:
@@ -67,8 +73,9 @@ def page_of(
 class _Pages:
     """The kernels of a page, and the texts that they stand in."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, options: Check) -> None:
         self.target = target
+        self.options = options
         self.texts: list[Text] = []
         self.kernels: list[KernelPage] = []
         self.numbers: dict[str, int] = {}
@@ -101,7 +108,7 @@ class _Pages:
         """
         source, _ = spans_of(trace)
         begin_phase(f"checking {title}")
-        report, silenced = Silencer().apply(trace, check(trace))
+        report, silenced = Silencer().apply(trace, self.options.apply(trace))
         if source.text not in self.numbers:
             self.numbers[source.text] = len(self.texts)
             # Not splitlines(): the numbers of lines are those that everything else counts.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from fencepost.check import Report
+from fencepost.check import Check, Report
 from fencepost.ir.parser import parse_all
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import FencepostError
@@ -25,7 +25,9 @@ class Mended:
     added: tuple[int, ...]
 
 
-def mended_kernel(trace: CapturedTrace, report: Report, target: str, *, alone: bool) -> Mended | None:
+def mended_kernel(
+    trace: CapturedTrace, report: Report, target: str, options: Check, *, alone: bool
+) -> Mended | None:
     """The kernel without what was found in it; None if nothing was, or `fix` cannot mend all of it.
 
     If it is `alone` in its file, the file keeps its layout; otherwise the kernel is printed.
@@ -38,7 +40,9 @@ def mended_kernel(trace: CapturedTrace, report: Report, target: str, *, alone: b
         text, name = trace.source.text, trace.source.name
     try:
         insert = insert_heeding_comments(Insert(target=target))
-        fixed = fix_text(text, name, insert=insert, judge=check_heeding_comments)
+        fixed = fix_text(
+            text, name, insert=insert, judge=lambda kernel: check_heeding_comments(kernel, options)
+        )
     except FencepostError:
         return None  # the findings of the kernel itself say what is wrong with it
     if not fixed.changed or any(kernel.left for kernel in fixed.kernels):

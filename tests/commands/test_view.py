@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.codes.lookup import page_of
 from fencepost.view import png_picture
 from tests.conftest import CommandLine
 from tests.view.kernels import COPY, RACY, RING, TILE, large
@@ -125,3 +126,16 @@ def test_a_huge_kernel_is_shown(kernel: Path, fencepost: CommandLine) -> None:
 def test_a_ring_of_mbarriers_is_shown(kernel: Path, fencepost: CommandLine) -> None:
     ran = fencepost("view", "-", "-o", "ring.svg", stdin=RING)
     assert ran.code == 0 and "line-through" in Path("ring.svg").read_text(encoding="utf-8")
+
+
+def test_reads_of_unfilled_memory_are_shown_if_they_are_asked_for(
+    kernel: Path, fencepost: CommandLine
+) -> None:
+    kernel.write_text(page_of("FP007").wrong.text, encoding="utf-8")
+
+    def shown(*options: str) -> list[list[str]]:
+        pages = json.loads(fencepost("view", "k.fp", "--json", *options).out)["kernels"]
+        return [[finding["code"] for finding in page["findings"]] for page in pages]
+
+    assert shown() == [[]]
+    assert shown("--unfilled") == [["FP007"], []]

@@ -15,6 +15,7 @@ from fencepost.hosts.triton.assembly.numbered_locations import MOST, numbered_op
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.ir.source import FencepostError
+from fencepost.report.words import plural
 
 SHOWN = 5
 """Findings that an error lists."""
@@ -42,9 +43,8 @@ class Verdict:
             return "\n".join(lines)
         if self.not_compared:
             return f"{head}: its assembly was not compared: {self.not_compared}"
-        return (
-            f"{head}: {self.barriers} barriers and {self.waits} waits in the assembly, as they were asked for"
-        )
+        counts = f"{plural(self.barriers, 'barrier')} and {plural(self.waits, 'wait')}"
+        return f"{head}: {counts} in the assembly, as they were asked for"
 
 
 def verify_assembly(module: Module, assembly: str) -> Verdict:
