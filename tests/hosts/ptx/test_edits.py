@@ -55,9 +55,9 @@ def pruned(body: str, *, distinct_pointers: bool = False) -> Edited:
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param("a[t] = t; __syncthreads(); b[t] = a[255 - t];", id="a write and a read"),
-        pytest.param("int x = a[255 - t]; __syncthreads(); a[t] = x;", id="a read and a write"),
-        pytest.param("a[t] = t; __syncthreads(); a[255 - t] = 0;", id="two writes"),
+        pytest.param("a[t * n] = t; __syncthreads(); b[t] = a[255 - t];", id="a write and a read"),
+        pytest.param("int x = a[n - t]; __syncthreads(); a[t] = x;", id="a read and a write"),
+        pytest.param("a[t] = t; __syncthreads(); a[n - t] = 0;", id="two writes"),
         pytest.param(
             "for (int i = 0; i < n; i++) { a[i * n + t] = i; __syncthreads(); }", id="the next iteration"
         ),
@@ -74,6 +74,19 @@ def test_a_barrier_for_global_memory_stays(body: str) -> None:
     edited = pruned(body, distinct_pointers=True)
     assert (edited.before.verdict, edited.changed) == ("proven", ())
     assert len(edited.for_global) == edited.before.barriers > 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[t] = t; __syncthreads(); b[t] = a[255 - t];",
+        "int x = a[255 - t]; __syncthreads(); a[t] = x;",
+        "a[t] = t; __syncthreads(); a[255 - t] = 0;",
+    ],
+)
+def test_a_barrier_without_which_global_memory_races_for_certain_stays_too(body: str) -> None:
+    edited = pruned(body, distinct_pointers=True)
+    assert (edited.before.verdict, edited.changed, edited.after.barriers) == ("proven", (), 1)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +122,4 @@ def test_two_pointers_may_point_to_the_same_memory() -> None:
 
 def test_of_two_barriers_that_order_the_same_accesses_one_stays() -> None:
     edited = pruned("a[t] = t; __syncthreads(); __syncthreads(); b[t] = a[255 - t];")
-    assert len(edited.changed) == 1 and len(edited.for_global) == 1
+    assert len(edited.changed) == 1 and edited.after.barriers == 1

@@ -145,7 +145,7 @@ $end:
 
 
 def test_a_generic_address_from_a_parameter_is_global() -> None:
-    body = "ld.param.u64 %rd7, [k_param_0];\n st.u32 [%rd7], %r1;\n st.u64 [%SP], %rd2;"
+    body = "ld.param.u64 %rd7, [k_param_0];\n st.u32 [%rd7], 7;\n st.u64 [%SP], %rd2;"
     assert judge(body).verdict == "proven"
 
 
