@@ -88,9 +88,9 @@ class CudaSources:
         return (
             self._missing(log)
             or self._unsupported(log)
+            or self._libraries(log)
             or self._usual(log)
             or self._declarations(log)
-            or self._libraries(log)
         )
 
     def _missing(self, log: str) -> bool:

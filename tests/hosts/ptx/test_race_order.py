@@ -121,6 +121,7 @@ def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
     assert waits == {"cp.async.wait_group 2"}
 
 
+@pytest.mark.full
 def test_nothing_is_found_where_the_wait_is_strong_enough(fencepost: CommandLine) -> None:
     ran = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=1")
     assert (ran.code, "FP001" in ran.out) == (0, False)
