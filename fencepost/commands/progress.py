@@ -55,7 +55,9 @@ class _Line:
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.live: Live | None = None
-        """What is on the screen now."""
+        """What draws on the screen now."""
+        self.shown = ""
+        """The words that were drawn last."""
         self.thread = threading.Thread(target=self._draw, daemon=True)
 
     def file(self, name: str, number: int, count: int) -> None:
@@ -112,6 +114,7 @@ class _Line:
                         )  # fmt: skip
                         self.live.start()
                     self.live.refresh()
+                    self.shown = words
             self.hide()
 
 
