@@ -219,6 +219,40 @@ def every_kernel_has_a_flow(text: str) -> str | None:
     return None
 
 
+# ---------------------------------------------------------------- loops up to a parameter
+
+
+def with_parameter(text: str, value: int) -> str:
+    """A kernel with one parameter, with a value for it in its place."""
+    lines = [line for line in text.splitlines() if line.strip() != "param %n"]
+    return re.sub(r"%n\b", str(value), "\n".join(lines)) + "\n"
+
+
+VALUES = range(17)
+"""So large that whatever depends on how often a loop runs has repeated."""
+
+
+def check_agrees_with_every_value(text: str) -> str | None:
+    """What is found for all values of a parameter at once is found with one of them, and the other way round."""
+    report = check(parse(text))
+    wrong = [value for value in VALUES if not check(parse(with_parameter(text, value))).ok]
+    if report.ok and report.explored.complete and wrong:
+        return f"check proves the kernel, and finds something with {wrong[0]}"
+    if not report.ok and not wrong:
+        return "check finds something, and nothing with any value"
+    return None
+
+
+def insertion_is_clean_with_every_value(text: str, strategies: Sequence[str] = EVERY) -> str | None:
+    """Barriers that are put in for all values of a parameter are enough for each."""
+    for strategy in strategies:
+        made = _inserted(text, strategy)
+        for value in VALUES if made is not None else ():
+            if not check(parse(with_parameter(str(made), value))).ok:
+                return f"{strategy} leaves something with {value}"
+    return None
+
+
 # ---------------------------------------------------------------- skewed waves
 
 
@@ -320,6 +354,16 @@ AGREEING: tuple[Property, ...] = (*SOUND, refusals_are_real, clean_kernels_get_n
 """For kernels that may have barriers without a fence: a fence too many is none that `check` would miss."""
 WAITS: tuple[Property, ...] = (*EXACT, no_wait_can_be_weaker)
 """For kernels with copies in flight, and without waits of their own under divergence."""
+ENDS: tuple[Property, ...] = (
+    insertion_is_clean_with_every_value,
+    check_agrees_with_every_value,
+    *SOUND,
+    refusals_are_real,
+    no_barrier_is_left_to_take,
+)
+"""For kernels with loops up to a parameter, and conditions on how near their ends are."""
+ENDS_OF_COPIES: tuple[Property, ...] = (*ENDS[:2], *SOUND)
+"""The same with copies in flight."""
 EXHAUSTIVE: tuple[Property, ...] = (both_ways_of_checking_agree,)
 """For kernels so small that all their paths can be simulated."""
 SKEW: tuple[Property, ...] = (skewed_insertion_is_proven, the_analysis_misses_no_race)
@@ -333,6 +377,7 @@ MBARRIERS: tuple[Property, ...] = (
 """For tiny kernels with mbarriers, all of whose interleavings can be run."""
 PER_STRATEGY: dict[Property, tuple[str, ...]] = {
     every_strategy_leaves_no_race: EVERY,
+    insertion_is_clean_with_every_value: EVERY,
     inserting_twice_adds_nothing: EVERY,
     skewed_insertion_is_proven: SKEWED,
     insertion_around_mbarriers_is_clean: EVERY,

@@ -20,6 +20,8 @@ from pathlib import Path
 from fencepost.ir import parser
 from tests.campaign import (
     AGREEING,
+    ENDS,
+    ENDS_OF_COPIES,
     EXACT,
     EXHAUSTIVE,
     MBARRIERS,
@@ -71,6 +73,11 @@ PLANS: tuple[tuple[str, float, Callable[[int], str], tuple[Property, ...]], ...]
     ("mbarriers", 0.1, mbarriers, MBARRIERS),
     ("uses of reads", 0.04, of(uses=True, divergent=False, handing=True), AGREEING),
     ("parameters", 0.04, of(parameters=True, slots=True), EXACT),
+    ("ends of loops", 0.04, of(parameters=True, ends=True, slots=True, divergent=False), ENDS),
+    (
+        "ends of loops, copies", 0.04,
+        of(parameters=True, ends=True, slots=True, asynchronous=True, groups_of_copies=True), ENDS_OF_COPIES,
+    ),
     ("unknown slots", 0.02, of(unknown=True, slots=True, handing=True), EXACT),
     ("several places", 0.05, of(several=True, slots=True), EXACT),
     ("several places, copies", 0.03, of(several=True, slots=True, asynchronous=True), SOUND),

@@ -49,6 +49,8 @@ class Shape:
     """Results of reads that are used, barriers and waits that fence, and barriers that do not."""
     parameters: bool = False
     """Parameters in conditions, bounds of loops and slots."""
+    ends: bool = False
+    """With `parameters`: conditions on how near its end a loop up to one is, and no others on parameters."""
     unknown: bool = False
     """Slots that are not known, and parts of them."""
     several: bool = False
@@ -100,6 +102,8 @@ class _Writer:
         self.without_barriers: list[str] = []
         """The functions that may be called where not all waves are."""
         self.parameters: list[str] = []
+        self.counting: list[tuple[str, str]] = []
+        """Variables of loops up to a parameter, in scope, and that parameter."""
         self.results: list[str] = []
         """What reads have returned, in scope."""
         self.differing: set[str] = set()
@@ -117,7 +121,7 @@ class _Writer:
         for number in range(self.rng.randint(1, 3)):
             self.buffer("abc"[number])
         if self.shape.parameters:
-            self.parameters = ["n", "m"][: self.rng.choice([1, 1, 2])]
+            self.parameters = ["n", "m"][: 1 if self.shape.ends else self.rng.choice([1, 1, 2])]
             self.lines += [f"  param %{name}" for name in self.parameters]
         self.top()
         self.lines.append("}")
@@ -219,11 +223,14 @@ class _Writer:
     def loop(self, indent: int, depth: int, guarded: bool) -> None:
         name = self.fresh("i")
         bound = self.rng.choice(["0", "1", "2", "3", "8", "?", "?"])
-        if self.parameters and self.rng.random() < 0.4:
+        if self.parameters and self.rng.random() < (0.9 if self.shape.ends else 0.4):
             bound = f"%{self.rng.choice(self.parameters)}"
         around, buffers = len(self.numbers), list(self.buffers)
         carried, following = self.carried() if self.shape.handing else ([], [])
         span = f"0..{bound}"
+        if self.shape.ends and bound[0] == "%":
+            self.counting.append((name, bound))
+            span = self.rng.choice([span, span, f"1..{bound}", f"{span} step 2", f"0..{bound} step 3"])
         if self.shape.arithmetic:
             span = self.span(bound)
             more = self.carried_by_any_rule(name)
@@ -233,6 +240,7 @@ class _Writer:
         self.put(indent, f"loop %{name} in {span}{expect}{carry} {{")
         self.loop_vars.append(name)
         self.body(indent + 1, depth + 1, guarded)
+        self.counting = [each for each in self.counting if each[0] != self.loop_vars[-1]]
         self.loop_vars.pop()
         if following:
             self.put(indent + 1, f"next {', '.join(following)}")
@@ -265,7 +273,7 @@ class _Writer:
         return first, following
 
     def conditional(self, indent: int, depth: int, guarded: bool) -> None:
-        condition = f"%{self.fresh('c')}"
+        condition, inside = f"%{self.fresh('c')}", guarded
         if self.shape.handing and self.loop_vars and self.rng.random() < 0.4:
             var = self.rng.choice(self.loop_vars)
             condition = self.rng.choice([f"%{var} == 0", f"%{var} % 2 == 0", f"%{var} < 2", f"%{var} >= 1"])
@@ -274,7 +282,9 @@ class _Writer:
             condition = self.rng.choice(["wave == 0", "wave < 1", "wave >= 1", "wave % 2 == 0", "wave < 2"])
         if self.shape.named_alike and self.shape.divergent and self.rng.random() < 0.5:
             guarded, condition = True, self.on_names_and_wave(condition)
-        elif self.parameters and self.rng.random() < 0.7:
+        elif self.counting and self.rng.random() < 0.7:
+            condition, guarded = self.on_the_end(), inside
+        elif self.parameters and not self.shape.ends and self.rng.random() < 0.7:
             condition = self.on_parameters()
             guarded = guarded or "wave" in condition
         if self.shape.arithmetic and self.rng.random() < 0.6:
@@ -371,6 +381,19 @@ class _Writer:
                 f"(wave + 2 * %{name}) % 67 < 60",
                 f"wave == %{name} % 67",
             ]
+        return self.rng.choice(forms)
+
+    def on_the_end(self) -> str:
+        """A condition on how near its end a loop is."""
+        (name, bound), ahead = self.rng.choice(self.counting), self.rng.choice([0, 1, 1, 2, 2, 3, 4, -1])
+        sign = self.rng.choice(["<", "<", "<", "<=", ">", ">=", "==", "!="])
+        forms = [
+            f"%{name} + {ahead} {sign} {bound}",
+            f"%{name} + {ahead} {sign} {bound}",
+            f"{bound} - {ahead} {sign} %{name}",
+            f"{bound} - %{name} {sign} {ahead}",
+            f"2 * %{name} + {ahead} {sign} {bound} * 2",
+        ]
         return self.rng.choice(forms)
 
     def on_parameters(self) -> str:
@@ -484,7 +507,7 @@ class _Writer:
             return f"({self.any_number()}) % {slots}"
         if self.shape.unknown and self.rng.random() < 0.4:
             return self.rng.choice(["?", "? + 1", "? % 2"])
-        if self.parameters and self.rng.random() < 0.5:
+        if self.parameters and not self.shape.ends and self.rng.random() < 0.5:
             name, ahead = self.rng.choice(self.parameters), self.rng.randint(0, slots)
             return f"%{name} % {slots}" if not ahead else f"(%{name} + {ahead}) % {slots}"
         if self.numbers and self.rng.random() < 0.5:

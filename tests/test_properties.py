@@ -12,7 +12,7 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.sync import DRAIN
 from fencepost.flow import Position
 from fencepost.placement import STRATEGIES
-from tests.campaign import AGREEING, EXACT, EXHAUSTIVE, SOUND, WAITS, Property, asked
+from tests.campaign import AGREEING, ENDS, ENDS_OF_COPIES, EXACT, EXHAUSTIVE, SOUND, WAITS, Property, asked
 from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text
 from tests.tiers import sweep
 
@@ -86,6 +86,15 @@ def test_what_the_kernel_tells_is_used(chunk: int) -> None:
     _hold(EXACT, chunk, Shape(unknown=True, slots=True, handing=True), 16_000_000, CHUNK // 5)
     copies = Shape(uses=True, slots=True, asynchronous=True, parameters=True, unknown=True)
     _hold(SOUND, chunk, copies, 17_000_000, CHUNK // 5)
+
+
+@pytest.mark.parametrize("chunk", sweep(range(6), first=1))
+def test_how_near_its_end_a_loop_is_decides(chunk: int) -> None:
+    """Loops up to a parameter, and conditions on how many iterations are left: exact, and right for every value."""
+    shape = Shape(parameters=True, ends=True, slots=True, divergent=False)
+    _hold(ENDS, chunk, shape, 18_000_000, CHUNK // 5)
+    copies = replace(shape, asynchronous=True, groups_of_copies=True)
+    _hold(ENDS_OF_COPIES, chunk, copies, 19_000_000, CHUNK // 5)
 
 
 @pytest.mark.parametrize("chunk", sweep(range(12), first=1))

@@ -178,6 +178,7 @@ class _Exploration:
         self.flow = flow
         self.names = names
         self.parameters = names.parameters
+        self.asks_for_last = {branch: last for last in names.last.values() for branch in last.answers}
         self.found = BlockInstances(parameters=names.parameters)
         self.number: dict[BlockInstance, int] = {}
         self.values: dict[Name, set[int]] = {}
@@ -252,8 +253,12 @@ class _Exploration:
         anchor = block.anchor
         if isinstance(anchor, ops.Iterate) and anchor.upto in env:
             return (anchor.start < env[anchor.upto]) is not (target.graph is anchor.body)
-        if isinstance(anchor, ops.Conditional | ops.CondBranch) and anchor in self.parameters.sums:
-            return _goes_elsewhere(block, target, self.parameters.holds(anchor, env))
+        if isinstance(anchor, ops.Conditional | ops.CondBranch):
+            if anchor in self.parameters.sums:
+                return _goes_elsewhere(block, target, self.parameters.holds(anchor, env))
+            last = self.asks_for_last.get(anchor)
+            if last is not None:
+                return _goes_elsewhere(block, target, last.holds(anchor, env.get(last.name)))
         return _ruled_out(block, target, self.parameters.seen(anchor, env))
 
     def step(self, block: Block, target: Block, around: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
@@ -261,23 +266,47 @@ class _Exploration:
         function = _function(block.calls, len(block.calls))
         anchor = block.anchor
         loop = self.flow.loops[around].op if around >= 0 else self.left_loop(block, target)
-        if loop is not None and (function, loop.var) in self.names.followed:
-            rounds = self.names.rounds[loop]
-            assert rounds is not None
-            again, leaves_ = rounds.following(env[loop.var])
+        if loop is not None:
+            again, can_leave = self.next_iterations(function, loop, env)
             if around >= 0:
-                for value in again:
-                    yield env | {loop.var: value}
+                yield from ({**env, **moved} for moved in again)
                 return
-            if not leaves_:
+            if not can_leave:
                 return
         if isinstance(anchor, ops.Iterate):
             inits = (carried.init for carried in anchor.carried)
             given = tuple(init for init in inits if init is not None)
             self.give(function, anchor, names_of(anchor), given, env)
-            if target.graph is anchor.body and (function, anchor.var) in self.names.followed:
-                env[anchor.var] = anchor.start
+            if target.graph is anchor.body:
+                yield from ({**env, **begun} for begun in self.first_iterations(function, anchor))
+                return
         yield env
+
+    def first_iterations(self, function: str, loop: ops.Iterate) -> list[dict[str, int]]:
+        """The numbers of a loop in its first iteration."""
+        first = {loop.var: loop.start} if (function, loop.var) in self.names.followed else {}
+        last = self.names.last.get(loop)
+        if last is None or (function, last.name) not in self.names.followed:
+            return [first]
+        return [{**first, last.name: left} for left in last.at_first()]
+
+    def next_iterations(
+        self, function: str, loop: ops.Iterate, env: dict[str, int]
+    ) -> tuple[list[dict[str, int]], bool]:
+        """The numbers of a loop in its next iteration, and whether it can be left now."""
+        again: list[dict[str, int]] = [{}]
+        can_leave = True
+        if (function, loop.var) in self.names.followed:
+            rounds = self.names.rounds[loop]
+            assert rounds is not None
+            values, can_leave = rounds.following(env[loop.var])
+            again = [{loop.var: value} for value in values]
+        last = self.names.last.get(loop)
+        if last is not None and (function, last.name) in self.names.followed:
+            left = env[last.name]
+            again = [{**each, last.name: now} for each in again for now in last.following(left)]
+            can_leave = can_leave and left == 1
+        return again, can_leave
 
     def forward(self, instance: BlockInstance, env: dict[str, int]) -> None:
         """Give the values that the end of a block forwards."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.loop_periods import Rounds, rounds_of
+from fencepost.analysis.last_iterations import LastIterations
+from fencepost.analysis.loop_periods import Rounds, follows_no_rule, rounds_of
 from fencepost.analysis.number_liveness import live_numbers
 from fencepost.analysis.parameters import Asked, Parameters
 from fencepost.analysis.relevant_remainders import moduli
@@ -38,6 +39,10 @@ class FollowedNames:
     makes: dict[Name, set[Name]] = field(default_factory=dict)
     """For each name: the other names that are made from it."""
     parameters: Parameters = field(default_factory=Parameters)
+    last: dict[ops.Iterate, LastIterations] = field(default_factory=dict)
+    """Loops of unknown length in which branches ask how many iterations are left."""
+    blind: dict[ops.Operation, frozenset[str]] = field(default_factory=dict)
+    """Branches whose conditions on a loop's variable follow no rule: to them its value is unknown."""
     waves: int = 1
     """How many waves run the kernel: conditions on a loop's variable and `wave` change where they do for any."""
 
@@ -54,6 +59,8 @@ class FollowedNames:
         if flow.trace.numbers:
             names.parameters = Parameters.of(flow, list(names.asked(flow.trace)))
             names.followed |= {("", name) for name in names.parameters.values}
+        for op, hidden in names.blind.items():
+            names.parameters.blind[op] = names.parameters.blind.get(op, frozenset()) | hidden
         return names
 
     def asked(self, trace: CapturedTrace) -> Iterator[Asked]:
@@ -122,11 +129,12 @@ class FollowedNames:
         numbered = {loop.var for loop in loops}
         self.followed |= {(function, name) for name in wanted if name not in numbered}
         self.find_homes(function, body, outside)
-        self.find_rounds(function, loops, issuing, wanted)
+        self.find_rounds(function, body, loops, issuing, wanted)
 
     def find_rounds(
         self,
         function: str,
+        body: Body,
         loops: list[ops.Iterate],
         issuing: set[ops.Iterate],
         wanted: dict[str, list[Expr | Condition]],
@@ -139,10 +147,51 @@ class FollowedNames:
                 # iteration by itself.
                 wanted.setdefault(loop.var, []).append(loop.index)
             if loop.var in wanted:
-                parts = wanted[loop.var]
-                self.rounds[loop] = rounds_of(loop.var, loop.start, loop.step, loop.trip, parts, self.waves)
-                if self.rounds[loop] is not None:
+                parts = self.without_last_iterations(function, loop, wanted[loop.var])
+                if parts is None:
+                    continue
+                rounds = self.rounds_of(loop, parts) or self.rounds_without_conditions(loop, parts, body)
+                self.rounds[loop] = rounds
+                if rounds is not None:
                     self.followed.add((function, loop.var))
+
+    def without_last_iterations(
+        self, function: str, loop: ops.Iterate, parts: list[Expr | Condition]
+    ) -> list[Expr | Condition] | None:
+        """What decides something in a loop but for conditions on how near its end is; None if that is all.
+
+        How many iterations are left is followed by itself.
+        """
+        last = LastIterations.of(loop)
+        if last is None:
+            return parts
+        self.last[loop] = last
+        self.followed.add((function, last.name))
+        self.home[function, last.name] = loop.body
+        return [part for part in parts if part not in last.conditions] or None
+
+    def rounds_of(self, loop: ops.Iterate, parts: list[Expr | Condition]) -> Rounds | None:
+        """The iterations that stand for all of a loop; None if too many differ."""
+        return rounds_of(loop.var, loop.start, loop.step, loop.trip, parts, self.waves)
+
+    def rounds_without_conditions(
+        self, loop: ops.Iterate, parts: list[Expr | Condition], body: Body
+    ) -> Rounds | None:
+        """The same where conditions that follow no rule (`%i + 2 < %n`) may hold in any iteration or not."""
+
+        def is_irregular(part: object) -> bool:
+            return isinstance(part, Compare) and follows_no_rule(
+                loop.var, loop.start, loop.step, part, self.waves
+            )
+
+        regular = [part for part in parts if not is_irregular(part)]
+        rounds = self.rounds_of(loop, regular) if 0 < len(regular) < len(parts) else None
+        for op in body.preorder_walk() if rounds is not None else ():
+            if not isinstance(op, ops.Conditional | ops.CondBranch) or not is_inside(op.graph, loop.body):
+                continue
+            if loop.var in _named(op.condition) and is_irregular(op.condition):
+                self.blind[op] = self.blind.get(op, frozenset()) | {loop.var}
+        return rounds
 
     def find_homes(self, function: str, body: Body, used: dict[str, list[Graph]]) -> None:
         """The regions that the names of loops and conditionals belong to; `used` says where each is asked for."""

@@ -125,6 +125,11 @@ def rounds_of(
     return found if found.count <= MOST_ROUNDS else None
 
 
+def follows_no_rule(var: str, start: int, step: int, condition: Compare, waves: int) -> bool:
+    """Whether nothing is known about the iterations in which a condition on a loop's variable holds (`%i < %n`)."""
+    return _shift(condition, _Loop(var, start, step, waves), set()) is None
+
+
 def shift_in(name: str, part: Expr | Condition) -> Shift | None:
     """How `part` changes when a number grows by one; None if that is not the same everywhere."""
     breaks: set[int] = set()

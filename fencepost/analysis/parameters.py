@@ -69,7 +69,7 @@ class Parameters:
 
     values: dict[str, list[int]] = field(default_factory=dict)
     blind: dict[ops.Operation, frozenset[str]] = field(default_factory=dict)
-    """Operations that are blind to some of them."""
+    """Operations that are blind to some of them, and branches that are to the variable of a loop."""
     sums: dict[ops.Operation, Sum] = field(default_factory=dict)
     """Branches on several parameters at once."""
     summands: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -225,7 +225,7 @@ def _sum_of(op: ops.Operation, trace: CapturedTrace) -> Sum | None:
     names = [leaf for leaf in leaves(condition) if not isinstance(leaf, Const)]
     if not all(isinstance(leaf, Var) and leaf.name in trace.numbers for leaf in names):
         return None
-    weights = _weights(condition.lhs - condition.rhs)
+    weights = weights_of(condition.lhs - condition.rhs)
     if weights is None:
         # No sum: the same two sides are compared the same way each time.
         one, other = str(condition.lhs), str(condition.rhs)
@@ -239,7 +239,7 @@ def _sum_of(op: ops.Operation, trace: CapturedTrace) -> Sum | None:
     return Sum(" ".join(f"{sign * weight}*%{name}" for name, weight in terms), sign, condition.op, -number)
 
 
-def _weights(expr: Expr) -> dict[str, int] | None:
+def weights_of(expr: Expr) -> dict[str, int] | None:
     """How often each parameter is in a sum, and the rest under ""; None for anything else."""
     if isinstance(expr, Const):
         return {"": expr.value}
@@ -247,7 +247,7 @@ def _weights(expr: Expr) -> dict[str, int] | None:
         return {expr.name: 1}
     if not isinstance(expr, Binary) or expr.op not in "+-*":
         return None
-    one, other = _weights(expr.lhs), _weights(expr.rhs)
+    one, other = weights_of(expr.lhs), weights_of(expr.rhs)
     if one is None or other is None:
         return None
     if expr.op == "*":

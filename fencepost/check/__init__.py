@@ -111,7 +111,7 @@ class Check:
         """All accesses, where all waves meet the same barriers."""
         tracker = TrustingTracker if self.trusting else Tracker
         return _fewest_limits(
-            Context.of(flow, parameters=True, phases=False),
+            Context.of(flow, parameters=True, phases=False, ends=True),
             lambda context: _track(context, tracker, explored, self.budget),
         )
 
@@ -122,7 +122,7 @@ class Check:
         if self.method or explored.complete or deadlocks or has_mbarriers(flow):
             return Report(races, deadlocks, out_of_range, explored)
         found = _fewest_limits(
-            Context.of(flow, parameters=True, phases=False),
+            Context.of(flow, parameters=True, phases=False, ends=True),
             lambda context: _follow(context, explored, self.budget),
         )
         known = {(id(race.first.op), id(race.second.op)) for race in races}
@@ -142,7 +142,7 @@ def _fewest_limits(context: Context, look: Callable[[Context], Report]) -> Repor
     found = look(context)
     if set(found.explored.limits) <= {TRUSTED} or not context.environments.parameters.followed:
         return found
-    without = look(Context.of(context.flow, phases=False))
+    without = look(Context.of(context.flow, phases=False, ends=True))
     if without.races:
         parameters = context.environments.parameters
         asked = (parameters.followed | parameters.dropped) & context.flow.trace.numbers.keys()

@@ -8,6 +8,7 @@ from math import lcm
 
 from fencepost.check.deciding_names import Names, period_in, variables
 from fencepost.check.environments import value_of
+from fencepost.check.loop_ends import LoopEnd
 from fencepost.flow import Flow, Loop
 from fencepost.ir import ops
 
@@ -42,10 +43,10 @@ def patience(flow: Flow) -> int:
     return waited + 2 + apart if counted or apart else 0
 
 
-def fold_of(loop: Loop, names: Names, patience: int) -> Fold | None:
+def fold_of(loop: Loop, names: Names, patience: int, end: LoopEnd | None = None) -> Fold | None:
     """How the iterations of a loop repeat; None if it is better followed in full."""
     op = loop.op
-    period = None if op is None else loop_period(op, names)
+    period = None if op is None else loop_period(op, names, end)
     if op is None or period is None:
         return None
     rounds = lcm(period, op.step) // op.step
@@ -72,9 +73,13 @@ def carries(loop: ops.Iterate, names: Names) -> bool:
     return any(name.name in names.handed for name in loop.carried)
 
 
-def loop_period(loop: ops.Iterate, names: Names) -> int | None:
-    """After what distance in its variable everything in a loop repeats; None if something does not."""
-    return period_in(_operations_in(loop), loop.var, names)
+def loop_period(loop: ops.Iterate, names: Names, end: LoopEnd | None = None) -> int | None:
+    """After what distance in its variable everything in a loop repeats; None if something does not.
+
+    Branches that ask how near its end it is do not count: that is followed by itself.
+    """
+    asking = () if end is None else end.answers
+    return period_in((op for op in _operations_in(loop) if op not in asking), loop.var, names)
 
 
 def _operations_in(loop: ops.Iterate) -> Iterator[ops.Operation]:

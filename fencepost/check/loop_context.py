@@ -23,6 +23,7 @@ from fencepost.check.deciding_names import Names, variables
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.iteration_folds import Fold, carries, fold_of, patience
 from fencepost.check.lockstep import in_step
+from fencepost.check.loop_ends import LoopEnd
 from fencepost.check.parameter_classes import Parameters, runs
 from fencepost.check.report import Iteration, OutOfRange, Touch
 from fencepost.check.wave_kinds import Side, first_of_each, kinds_of_waves, side_of
@@ -67,6 +68,10 @@ class Context:
     """Followed loops whose iterations repeat."""
     grouped: set[str]
     """Counters that count groups; what a wave does to shared memory itself is in none."""
+    ends: dict[int, LoopEnd] = field(default_factory=dict)
+    """Loops up to a parameter in which branches ask how many iterations are still to come."""
+    asking: dict[ops.Operation, LoopEnd] = field(init=False)
+    """The branches that ask, and what for."""
     cut: set[int] = field(default_factory=set)
     """Followed loops of unknown length that had to be cut short."""
     edges: dict[int, list[Edge]] = field(default_factory=dict)
@@ -79,26 +84,34 @@ class Context:
     sides: dict[tuple[int, int], Side | None] = field(default_factory=dict)
     """For a block and a wave: whether the wave takes part; None where names decide that."""
 
+    def __post_init__(self) -> None:
+        self.asking = {branch: end for end in self.ends.values() for branch in end.answers}
+
     @classmethod
-    def of(cls, flow: Flow, *, parameters: bool = False, phases: bool = True) -> Context:
+    def of(cls, flow: Flow, *, parameters: bool = False, phases: bool = True, ends: bool = False) -> Context:
         """Read the kernel. With `parameters`, a few values of each stand for all; else whoever asks has values.
 
-        Without `phases`, nobody asks which phase a wait for an mbarrier is for.
+        Without `phases`, nobody asks which phase a wait for an mbarrier is for. With `ends`, nobody knows how often
+        loops up to a parameter run, and how near its end each of them is is followed by itself.
         """
         names = {body: Names.of(body, phases=phases) for body in bodies_of(flow)}
         rounds = patience(flow)
         followed: set[int] = set()
         folded: dict[int, Fold] = {}
+        known: dict[int, LoopEnd] = {}
         for loop in flow.loops:
             if loop.op is None:
                 continue
+            end = LoopEnd.of(loop.op) if ends else None
+            if end is not None:
+                known[loop.index] = end
             mine = names[body_of(flow, flow.blocks[loop.header])]
             # Where operations complete one by one, how often a loop goes round matters by itself; where it
             # carries names, so do the values that it leaves them with.
             counts = loop.trip is not None and (rounds or carries(loop.op, mine))
             if loop.op.var in mine.deciding or counts:
                 followed.add(loop.index)
-                fold = fold_of(loop, mine, rounds)
+                fold = fold_of(loop, mine, rounds, end)
                 if fold is not None:
                     folded[loop.index] = fold
         kinds = kinds_of_waves(flow, alike=not any(mine.touches_by_wave for mine in names.values()))
@@ -107,12 +120,12 @@ class Context:
         grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
         given = Parameters.of(flow.trace, names[flow.trace]) if parameters else None
         environments = Environments.of(flow, names, given, in_step=in_step(flow))
-        return cls(flow, environments, followed, waves, compared, folded, grouped)
+        return cls(flow, environments, followed, waves, compared, folded, grouped, known)
 
     @property
     def hands_on(self) -> bool:
-        """Whether names that loops carry or conditionals give decide anything."""
-        return self.environments.hands_on
+        """Whether names that loops carry or conditionals give decide anything, or how near its end a loop is."""
+        return self.environments.hands_on or bool(self.ends)
 
     def touches_by_wave(self) -> bool:
         """Whether waves touch different bytes."""
@@ -190,9 +203,10 @@ class Context:
         handed, buffers = self.names(block).handed, body_of(self.flow, block).buffers
         numbers = {buffer.number: f"%{name}" for name, buffer in buffers.items()}
         shown: list[tuple[str, int | str]] = []
-        differences = {each.name for each in self.environments.parameters.differences.values()}
+        hidden = {each.name for each in self.environments.parameters.differences.values()}
+        hidden |= {end.name for end in self.ends.values()}
         for name, value in frame:
-            if name in differences:
+            if name in hidden:
                 continue
             is_buffer = name in handed and handed[name].kind == ops.BUFFER
             shown.append((name, numbers.get(value, value) if is_buffer else value))
@@ -259,9 +273,8 @@ class Context:
             if edge.plain:
                 found.append((edge.target, env, edge.around))
                 continue
-            here = dict(after)
-            if self._pass(edge, here):
-                target = self.flow.blocks[edge.target]
+            target = self.flow.blocks[edge.target]
+            for here in self._passed(edge, after):
                 entered = self.environments.enter(env, here, block, target)
                 found += [
                     (edge.target, forked, edge.around) for forked in self.environments.forked(entered, target)
@@ -274,6 +287,10 @@ class Context:
         difference = parameters.differences.get(anchor) if anchor is not None else None
         if difference is not None:
             holds = difference.holds(values)
+            return holds is not None and _goes_elsewhere(block, target, holds)
+        end = self.asking.get(anchor) if anchor is not None else None
+        if end is not None and anchor is not None:
+            holds = end.holds(anchor, values)
             return holds is not None and _goes_elsewhere(block, target, holds)
         if isinstance(anchor, ops.Iterate):
             enters = self.flow.blocks[target].graph is anchor.body
@@ -289,32 +306,50 @@ class Context:
     def _edge(self, block: Block, target: int) -> Edge:
         flow = self.flow
         around = flow.crossed_loop(block.index, target)
-        before = [loop for loop in flow.loops_around(block.index) if loop.index in self.followed]
-        behind = [loop for loop in flow.loops_around(target) if loop.index in self.followed]
+        moving = self.followed | self.ends.keys()
+        before = [loop for loop in flow.loops_around(block.index) if loop.index in moving]
+        behind = [loop for loop in flow.loops_around(target) if loop.index in moving]
         left = [loop for loop in before if loop not in behind]
         entered = [loop for loop in reversed(behind) if loop not in before]
-        plain = not (left or entered or around in self.followed or self.hands_on)
+        plain = not (left or entered or around in moving or self.hands_on)
         plain = plain and len(block.calls) == len(flow.blocks[target].calls)
         return Edge(target, around, left, entered, plain)
 
-    def _pass(self, edge: Edge, values: dict[str, int]) -> bool:
-        """Move the loop variables along an edge; False if their values rule it out."""
-        for loop in edge.left:
-            assert loop.op is not None
-            op, fold = loop.op, self.folded.get(loop.index)
+    def _passed(self, edge: Edge, values: dict[str, int]) -> list[dict[str, int]]:
+        """The loop variables and what is to come of loops behind an edge; nothing if their values rule it out."""
+        here = dict(values)
+        if not all(self._leave(loop, here) for loop in edge.left):
+            return []
+        if edge.around in self.followed and not self._go_round(self.flow.loops[edge.around], here):
+            return []
+        for loop in edge.entered:
+            if loop.index in self.followed:
+                assert loop.op is not None
+                here[loop.op.var] = loop.op.start
+        found = [here]
+        end = self.ends.get(edge.around)
+        if end is not None:
+            found = [{**here, end.name: to_come} for to_come in end.after_one_more(here[end.name])]
+        for loop in edge.entered:
+            end = self.ends.get(loop.index)
+            if end is not None:
+                found = [{**each, end.name: to_come} for each in found for to_come in range(end.most + 1)]
+        return found
+
+    def _leave(self, loop: Loop, values: dict[str, int]) -> bool:
+        """Leave a loop; False if this is not its last iteration."""
+        assert loop.op is not None
+        op, fold, end = loop.op, self.folded.get(loop.index), self.ends.get(loop.index)
+        if end is not None and values.pop(end.name):
+            return False
+        if loop.index in self.followed:
             at = values.pop(op.var)
             if op.stop is not None:
                 # The last iteration, or one that looks just like it.
                 ahead = range(op.start, op.stop, op.step)[-1] - at
                 if fold is not None and at >= fold.start:
                     ahead %= fold.length
-                if ahead:
-                    return False
-        if edge.around in self.followed and not self._go_round(self.flow.loops[edge.around], values):
-            return False
-        for loop in edge.entered:
-            assert loop.op is not None
-            values[loop.op.var] = loop.op.start
+                return not ahead
         return True
 
     def _go_round(self, loop: Loop, values: dict[str, int]) -> bool:

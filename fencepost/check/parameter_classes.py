@@ -187,7 +187,7 @@ def _difference(op: ops.Operation, trace: CapturedTrace) -> Difference | None:
         for leaf in leaves(condition)
     ):
         return None
-    terms = _terms(Binary("-", condition.lhs, condition.rhs))
+    terms = terms_of(Binary("-", condition.lhs, condition.rhs))
     if terms is None:
         first, second = sorted((str(condition.lhs), str(condition.rhs)))
         sign = 1 if first == str(condition.lhs) else -1
@@ -200,7 +200,7 @@ def _difference(op: ops.Operation, trace: CapturedTrace) -> Difference | None:
     return Difference(name, sign, condition.op, -number)
 
 
-def _terms(expr: Expr) -> dict[str, int] | None:
+def terms_of(expr: Expr) -> dict[str, int] | None:
     """A sum of multiples of parameters, by name and in order, and a number under ""; None if it is no such sum."""
     if isinstance(expr, Const):
         return {"": expr.value}
@@ -208,7 +208,7 @@ def _terms(expr: Expr) -> dict[str, int] | None:
         return {expr.name: 1}
     if not isinstance(expr, Binary) or expr.op not in ("+", "-", "*"):
         return None
-    left, right = _terms(expr.lhs), _terms(expr.rhs)
+    left, right = terms_of(expr.lhs), terms_of(expr.rhs)
     if left is None or right is None:
         return None
     if expr.op == "*":
