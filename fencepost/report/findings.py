@@ -28,6 +28,7 @@ CODES = {
 }  # fmt: skip
 
 MANY = {
+    "mbarrier out of step": "mbarriers out of step",
     "read of unfilled memory": "reads of unfilled memory",
     "access out of range": "accesses out of range",
 }
@@ -86,9 +87,11 @@ def verdict(report: Report) -> str:
 def numbers_of(report: Report) -> dict[str, int]:
     """How much was found, by what it is."""
     unfilled = sum(each.kind == UNFILLED for each in report.deadlocks)
+    out_of_step = sum(CODES[each.kind] == "FP006" for each in report.deadlocks)
     return {
         "race": len(report.races),
-        "deadlock": len(report.deadlocks) - unfilled,
+        "deadlock": len(report.deadlocks) - unfilled - out_of_step,
+        "mbarrier out of step": out_of_step,
         "read of unfilled memory": unfilled,
         "access out of range": len(report.out_of_range),
     }

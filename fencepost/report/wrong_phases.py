@@ -49,7 +49,7 @@ def wrong_phase_diagnostic(
     notes = [note for note in found.notes if note[0] == "fix"]
     said = shown_finding(cause)
     if isinstance(said, Race):
-        race = as_it_happens(said, wait)
+        race = as_it_happens(said, wrong)
         notes.insert(0, ("so", race_title(race)))
         for touch in (race.second, race.first):
             op = shown_op(touch.op)
@@ -113,16 +113,31 @@ def _first_difference(wait: ops.MbarrierWait, right: Expr) -> tuple[str, int, in
     return None
 
 
-def as_it_happens(race: Race, wait: ops.MbarrierWait) -> Race:
-    """A race with the access second that follows the wrong wait: it is the one that comes too early.
+def as_it_happens(race: Race, wrong: tuple[ops.MbarrierWait, ops.MbarrierWait]) -> Race:
+    """A race with the access second that comes too early.
 
-    Sides of a conditional that waves take at the same time have no order in the program, and are found in any.
+    That is the one behind the wrong wait; or, in an iteration in which that wait is right, the other one, which some
+    wave behind the wrong wait has let go on. Sides of a conditional that waves take at the same time have no order in
+    the program, and are found in any.
     """
     first, second = race.first, race.second
-    if not _is_behind(first.op, wait) or _is_behind(second.op, wait):
+    wait, right = wrong
+    behind = [_is_behind(each.op, wait) for each in (first, second)]
+    if behind[0] == behind[1]:
+        return race
+    waiting = second if behind[1] else first
+    too_early = waiting if _differs(wait, right, dict(waiting.iteration)) else (first if behind[1] else second)
+    if too_early is second:
         return race
     hazard = {"RAW": "WAR", "WAR": "RAW"}.get(race.hazard, race.hazard)
     return replace(race, first=second, second=first, hazard=hazard)
+
+
+def _differs(wait: ops.MbarrierWait, right: ops.MbarrierWait, values: Mapping[str, int | str]) -> bool:
+    """Whether two waits are for different parities, if that is known; else they are taken to be."""
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    named, meant = evaluate(wait.phase, numbers), evaluate(right.phase, numbers)
+    return named is None or meant is None or named % 2 != meant % 2
 
 
 def _is_behind(op: ops.Operation, wait: ops.MbarrierWait) -> bool:

@@ -92,7 +92,7 @@ def _race_of(cause: Cause, spans: Spans) -> ReportedRace | None:
         return None
     if wrong is not None:
         because = f"the wait on line {_line(wrong[0], spans)} returns at once"
-        return _reported(as_it_happens(finding, wrong[0]), because, spans)
+        return _reported(as_it_happens(finding, wrong), because, spans)
     because = ""
     if finding.weak is not None:
         because = f"the wait on line {_line(finding.weak, spans)} lets it stay in flight"
