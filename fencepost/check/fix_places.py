@@ -42,8 +42,8 @@ def _other_fix(race: Race) -> Fix | None:
         return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
     if race.first.op.owner is not None and race.first.op.owner is race.second.op.owner and not race.rounds:
         return Fix(
-            "no barrier can: it would have to stand inside of this operation, whose own barrier meets another one "
-            "where waves are skewed. Let the waves that are delayed catch up in front of it"
+            "no barrier can order its parts: it would have to stand inside of this operation, whose own barrier meets "
+            "another one where waves are skewed. Let the waves that are delayed catch up in front of it"
         )
     return None
 
@@ -67,8 +67,24 @@ def _barrier_fix(flow: Flow, race: Race) -> Fix:
             break
     if not second.guards:
         return Fix(what, shown(race.second.op), put)
-    return Fix(
-        "no barrier can: it would stand inside a divergent conditional, where only some waves would meet it"
+    return Fix(_why_none(first, second))
+
+
+def _why_none(first: Block, second: Block) -> str:
+    """Why no barrier can stand between two accesses of some waves, and what can be done."""
+    around = {guard.branch: guard for guard in first.guards}
+    shared = [guard for guard in second.guards if guard.branch in around]
+    apart = [guard for guard in shared if guard != around[guard.branch]]
+    branch = (apart or shared)[-1].branch
+    where = f"the divergent conditional on line {branch.span.line}" if branch.span else "a divergent conditional"
+    if apart:
+        return (
+            f"no barrier can stand between them: they are on the two sides of {where}. Let one come after the other: "
+            "two conditionals, with a barrier between them"
+        )
+    return (
+        f"no barrier can stand between them: both are inside {where}, which only some waves enter. Split it in two, "
+        "with a barrier between them"
     )
 
 
