@@ -50,7 +50,7 @@ class Shape:
     parameters: bool = False
     """Parameters in conditions, bounds of loops and slots."""
     ends: bool = False
-    """With `parameters`: conditions on how near its end a loop up to one is, and no others on parameters."""
+    """With `parameters`: one of them, loops up to it, and conditions on how near their ends are or on it alone."""
     unknown: bool = False
     """Slots that are not known, and parts of them."""
     several: bool = False
@@ -284,7 +284,10 @@ class _Writer:
             guarded, condition = True, self.on_names_and_wave(condition)
         elif self.counting and self.rng.random() < 0.7:
             condition, guarded = self.on_the_end(), inside
-        elif self.parameters and not self.shape.ends and self.rng.random() < 0.7:
+        elif self.shape.ends and self.rng.random() < 0.7:
+            sign = self.rng.choice(["<", ">", ">", "<=", ">=", "==", "!="])
+            condition, guarded = f"%n {sign} {self.rng.choice([0, 1, 1, 2, 3, 5])}", inside
+        elif self.parameters and self.rng.random() < 0.7:
             condition = self.on_parameters()
             guarded = guarded or "wave" in condition
         if self.shape.arithmetic and self.rng.random() < 0.6:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fencepost.analysis.followed_names import FollowedNames, Name, is_inside
+from fencepost.analysis.last_iterations import trips
 from fencepost.analysis.loop_periods import MOST_ROUNDS
-from fencepost.analysis.parameters import Parameters
+from fencepost.analysis.parameters import Bounds, Parameters
 from fencepost.flow import Block, Flow, Guard
 from fencepost.flow.unstructured import reverse_postorder
 from fencepost.ir import ops
@@ -278,17 +279,20 @@ class _Exploration:
             given = tuple(init for init in inits if init is not None)
             self.give(function, anchor, names_of(anchor), given, env)
             if target.graph is anchor.body:
-                yield from ({**env, **begun} for begun in self.first_iterations(function, anchor))
+                yield from ({**env, **begun} for begun in self.first_iterations(function, anchor, env))
                 return
         yield env
 
-    def first_iterations(self, function: str, loop: ops.Iterate) -> list[dict[str, int]]:
+    def first_iterations(self, function: str, loop: ops.Iterate, env: dict[str, int]) -> list[dict[str, int]]:
         """The numbers of a loop in its first iteration."""
         first = {loop.var: loop.start} if (function, loop.var) in self.names.followed else {}
         last = self.names.last.get(loop)
         if last is None or (function, last.name) not in self.names.followed:
             return [first]
-        return [{**first, last.name: left} for left in last.at_first()]
+        bound = Bounds(None, None)
+        if loop.upto in env and loop.upto in self.parameters.values:
+            bound = self.parameters.bounds[loop.upto][env[loop.upto]]
+        return [{**first, last.name: left} for left in last.at_first(trips(loop, bound))]
 
     def next_iterations(
         self, function: str, loop: ops.Iterate, env: dict[str, int]

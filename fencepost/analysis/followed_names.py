@@ -59,6 +59,7 @@ class FollowedNames:
         if flow.trace.numbers:
             names.parameters = Parameters.of(flow, list(names.asked(flow.trace)))
             names.followed |= {("", name) for name in names.parameters.values}
+            names.find_last_iterations(flow.trace)
         for op, hidden in names.blind.items():
             names.parameters.blind[op] = names.parameters.blind.get(op, frozenset()) | hidden
         return names
@@ -165,10 +166,22 @@ class FollowedNames:
         last = LastIterations.of(loop)
         if last is None:
             return parts
+        self.add_last_iterations(function, loop, last)
+        return [part for part in parts if part not in last.conditions] or None
+
+    def add_last_iterations(self, function: str, loop: ops.Iterate, last: LastIterations) -> None:
+        """Follow how many iterations of a loop are left."""
         self.last[loop] = last
         self.followed.add((function, last.name))
         self.home[function, last.name] = loop.body
-        return [part for part in parts if part not in last.conditions] or None
+
+    def find_last_iterations(self, trace: CapturedTrace) -> None:
+        """Where something else is known of the bound of a loop, how often the loop runs goes by that."""
+        for op in trace.preorder_walk():
+            if isinstance(op, ops.Iterate) and op.upto in self.parameters.values:
+                last = LastIterations.of(op, self.parameters.bounds[op.upto].values())
+                if last is not None:
+                    self.add_last_iterations("", op, last)
 
     def rounds_of(self, loop: ops.Iterate, parts: list[Expr | Condition]) -> Rounds | None:
         """The iterations that stand for all of a loop; None if too many differ."""

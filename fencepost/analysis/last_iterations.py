@@ -8,10 +8,10 @@ each iteration. So conditions agree with each other: where one lets a copy be is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.parameters import weights_of
+from fencepost.analysis.parameters import Bounds, weights_of
 from fencepost.ir import ops
 from fencepost.ir.expr import COMPARISONS, Compare, Condition
 
@@ -30,12 +30,17 @@ class LastIterations:
     """For each branch: whether its condition holds with 1, 2, … and more than `most` iterations left."""
 
     @classmethod
-    def of(cls, loop: ops.Iterate) -> LastIterations | None:
-        """What the branches in a loop ask for; None if no branch asks for that."""
+    def of(cls, loop: ops.Iterate, bounds: Iterable[Bounds] = ()) -> LastIterations | None:
+        """What the branches in a loop ask for; None if nobody asks for that.
+
+        What is asked about its bound elsewhere says how often it runs: `bounds` are those of the values of it.
+        """
         found = {op: distance for op, distance in _branches(loop) if distance.last_change <= MOST * loop.step}
-        if not found:
+        asked = [-(-distance.last_change // loop.step) for distance in found.values()]
+        asked += [number for each in bounds for number in _told(trips(loop, each)) if number <= MOST]
+        if not asked:
             return None
-        most = max(1, *(-(-distance.last_change // loop.step) for distance in found.values()))
+        most = max(1, *asked)
         answers = {
             op: tuple(distance.answer(left, loop.step, left > most) for left in range(1, most + 2))
             for op, distance in found.items()
@@ -52,9 +57,12 @@ class LastIterations:
         """The conditions that ask for it."""
         return {branch.condition for branch in self.answers}
 
-    def at_first(self) -> range:
-        """What it can be in the first iteration."""
-        return range(1, self.most + 2)
+    def at_first(self, trip: Bounds) -> Iterator[int]:
+        """What it can be in the first iteration, where a loop is known to run within some bounds."""
+        for left in range(1, self.most + 2):
+            at_least_so_many = trip.greatest is None or left <= trip.greatest
+            if at_least_so_many and (left > self.most or left >= (trip.least or 0)):
+                yield left
 
     def following(self, left: int) -> list[int]:
         """What it can be in the next iteration: nothing after the last one."""
@@ -65,6 +73,23 @@ class LastIterations:
     def holds(self, branch: Branch, left: int | None) -> bool | None:
         """Whether the condition of a branch holds, if that is known."""
         return None if left is None else self.answers[branch][left - 1]
+
+
+def trips(loop: ops.Iterate, bound: Bounds) -> Bounds:
+    """Within which bounds a loop runs whose own bound lies within some."""
+    least, greatest = (
+        None if end is None else len(range(loop.start, end, loop.step))
+        for end in (bound.least, bound.greatest)
+    )
+    return Bounds(least or 0, greatest)
+
+
+def _told(trip: Bounds) -> Iterator[int]:
+    """The numbers of iterations that matter if a loop runs within some bounds; whether it runs is known anyway."""
+    if trip.greatest:
+        yield trip.greatest
+    if trip.least is not None and trip.least > 1:
+        yield trip.least - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ that sum, as if it were one more parameter.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -54,6 +55,20 @@ Asked = tuple[ops.Operation, Expr | Condition]
 """An expression that decides something, and the operation that it belongs to."""
 
 
+class Bounds(NamedTuple):
+    """The least and the greatest of some numbers; None where there is none."""
+
+    least: int | None
+    greatest: int | None
+
+    def joined(self, other: Bounds) -> Bounds:
+        """Those of both."""
+        least = None if self.least is None or other.least is None else min(self.least, other.least)
+        if self.greatest is None or other.greatest is None:
+            return Bounds(least, None)
+        return Bounds(least, max(self.greatest, other.greatest))
+
+
 class Sum(NamedTuple):
     """A comparison as one of a sum of parameters with a number: `sign * sum op number`."""
 
@@ -78,6 +93,8 @@ class Parameters:
     """For each block: those that may still be asked for."""
     asked: list[set[str]] = field(default_factory=list)
     """For each block: those that it asks for itself."""
+    bounds: dict[str, dict[int, Bounds]] = field(default_factory=dict)
+    """For each of them and each of its values: between which numbers everything lies that the value stands for."""
     dropped: list[str] = field(default_factory=list)
     """Those that have too many values, or too many together with others, to be followed."""
 
@@ -108,8 +125,14 @@ class Parameters:
                 breaks = _Repeats(1, frozenset((at, at + 1)))
                 repeats[total.name] = repeats.get(total.name, _Repeats()).joined(breaks)
         every = {name: each.values() for name, each in repeats.items() if each.size <= MOST_STANDING}
-        every = {name: known.distinct(each, name, questions.get(name, set())) for name, each in every.items()}
-        found.values = {name: each for name, each in every.items() if len(each) <= MOST_VALUES}
+        for name, each in every.items():
+            alike = known.alike(each, name, questions.get(name, set()))
+            if len(alike) <= MOST_VALUES:
+                found.values[name] = list(alike)
+                found.bounds[name] = {
+                    value: reduce(Bounds.joined, (repeats[name].bounds(other) for other in others))
+                    for value, others in alike.items()
+                }
         too_many = known.too_long | repeats.keys() - found.values.keys()
         found.dropped = sorted({each for name in too_many for each in found.summands.get(name, {name})})
         if found.values:
@@ -293,6 +316,18 @@ class _Repeats(NamedTuple):
             found |= set(range(first, min(end, breaks[number + 1]) if number + 1 < len(breaks) else end))
         return sorted(found)
 
+    def bounds(self, value: int) -> Bounds:
+        """Between which numbers those lie that one of the values stands for."""
+        breaks = sorted(self.breaks)
+        if not breaks:
+            return Bounds(None, None)
+        at = bisect_right(breaks, value)
+        if at == 0:
+            return Bounds(None, value)
+        if at == len(breaks):
+            return Bounds(value, None)
+        return Bounds(value, value + (breaks[at] - 1 - value) // self.period * self.period)
+
 
 class _Rule(NamedTuple):
     """`period` further, an expression is greater by `step`; breaks are where that may fail."""
@@ -374,26 +409,29 @@ class _Known:
             breaks |= {value for before, after, value in changes if before != after}
         return _Rule(repeats, 0, frozenset(breaks))
 
-    def distinct(self, values: list[int], name: str, questions: set[Expr | Condition]) -> list[int]:
-        """Of values that no question tells from each other, one."""
+    def alike(self, values: list[int], name: str, questions: set[Expr | Condition]) -> dict[int, list[int]]:
+        """Of values that no question tells from each other, one, and all of them."""
+        unlike = {value: [value] for value in values}
         asked: list[tuple[Expr | Condition, dict[str, int], int]] = []
         for part in questions:
             tried = self.tried(part, name)
             if tried is None:
-                return values
+                return unlike
             asked += ((part, env, wave) for env, wave in tried)
             if len(values) * len(asked) > MOST_ANSWERS:
-                return values
-        found: dict[tuple[int | None, ...], int] = {}
-        for value in values if asked else ():
+                return unlike
+        if not asked:
+            return unlike
+        found: dict[tuple[int | None, ...], list[int]] = {}
+        for value in values:
             answers = (
                 evaluate(part, {**env, name: value}, wave)
                 if isinstance(part, Expr)
                 else decide(part, {**env, name: value}, wave)
                 for part, env, wave in asked
             )
-            found.setdefault(tuple(answers), value)
-        return list(found.values()) if asked else values
+            found.setdefault(tuple(answers), []).append(value)
+        return {each[0]: each for each in found.values()}
 
     def tried(self, expr: Expr | Condition, name: str) -> list[tuple[dict[str, int], int]] | None:
         """Everything else that a comparison depends on; None if that is not known."""

@@ -42,8 +42,8 @@ def _other_fix(race: Race) -> Fix | None:
         return Fix(f"a fence at the workgroup barrier{where}: `barrier` instead of `workgroup_barrier`")
     if race.first.op.owner is not None and race.first.op.owner is race.second.op.owner and not race.rounds:
         return Fix(
-            "no barrier can order its parts: it would have to stand inside of this operation, whose own barrier meets "
-            "another one where waves are skewed. Let the waves that are delayed catch up in front of it"
+            "no barrier can order its parts: it would have to stand inside of this operation, whose own barrier "
+            "meets another one where waves are skewed. Let the waves that are delayed catch up in front of it"
         )
     return None
 
@@ -76,7 +76,9 @@ def _why_none(first: Block, second: Block) -> str:
     shared = [guard for guard in second.guards if guard.branch in around]
     apart = [guard for guard in shared if guard != around[guard.branch]]
     branch = (apart or shared)[-1].branch
-    where = f"the divergent conditional on line {branch.span.line}" if branch.span else "a divergent conditional"
+    where = (
+        f"the divergent conditional on line {branch.span.line}" if branch.span else "a divergent conditional"
+    )
     if apart:
         return (
             f"no barrier can stand between them: they are on the two sides of {where}. Let one come after the other: "

@@ -10,6 +10,7 @@ names is followed through these alone: sooner or later they take values that the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from fencepost.check.concrete_access import (
     LDS,
@@ -23,7 +24,7 @@ from fencepost.check.deciding_names import Names, variables
 from fencepost.check.environments import Env, Environments, Frame, bodies_of, body_of
 from fencepost.check.iteration_folds import Fold, carries, fold_of, patience
 from fencepost.check.lockstep import in_step
-from fencepost.check.loop_ends import LoopEnd
+from fencepost.check.loop_ends import LoopEnd, trips
 from fencepost.check.parameter_classes import Parameters, runs
 from fencepost.check.report import Iteration, OutOfRange, Touch
 from fencepost.check.wave_kinds import Side, first_of_each, kinds_of_waves, side_of
@@ -95,6 +96,7 @@ class Context:
         loops up to a parameter run, and how near its end each of them is is followed by itself.
         """
         names = {body: Names.of(body, phases=phases) for body in bodies_of(flow)}
+        given = Parameters.of(flow.trace, names[flow.trace]) if parameters else Parameters()
         rounds = patience(flow)
         followed: set[int] = set()
         folded: dict[int, Fold] = {}
@@ -102,7 +104,8 @@ class Context:
         for loop in flow.loops:
             if loop.op is None:
                 continue
-            end = LoopEnd.of(loop.op) if ends else None
+            spans = given.spans.get(loop.op.upto, {})
+            end = LoopEnd.of(loop.op, spans.values()) if ends else None
             if end is not None:
                 known[loop.index] = end
             mine = names[body_of(flow, flow.blocks[loop.header])]
@@ -118,7 +121,6 @@ class Context:
         waves, compared = first_of_each(kinds, 1), first_of_each(kinds, 2)
         everything = (op for block in flow.blocks for op in block.ops)
         grouped = {op.counter for op in everything if isinstance(op, ops.CommitGroup)} - {LDS}
-        given = Parameters.of(flow.trace, names[flow.trace]) if parameters else None
         environments = Environments.of(flow, names, given, in_step=in_step(flow))
         return cls(flow, environments, followed, waves, compared, folded, grouped, known)
 
@@ -333,8 +335,18 @@ class Context:
         for loop in edge.entered:
             end = self.ends.get(loop.index)
             if end is not None:
-                found = [{**each, end.name: to_come} for each in found for to_come in range(end.most + 1)]
+                begun = end.at_first(self._trips(loop, values))
+                found = [{**each, end.name: to_come} for each in found for to_come in begun]
         return found
+
+    def _trips(self, loop: Loop, values: dict[str, int]) -> tuple[float, float]:
+        """How often a loop up to a parameter runs, by what is known of the parameter."""
+        assert loop.op is not None
+        spans = self.environments.parameters.spans.get(loop.op.upto, {})
+        anywhere = (-inf, inf)
+        return trips(
+            loop.op, spans.get(values[loop.op.upto], anywhere) if loop.op.upto in values else anywhere
+        )
 
     def _leave(self, loop: Loop, values: dict[str, int]) -> bool:
         """Leave a loop; False if this is not its last iteration."""

@@ -8,11 +8,12 @@ stands for itself and everything beyond. A loop may begin with any of them, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import isinf
 
 from fencepost.check.deciding_names import condition_of, variables
-from fencepost.check.parameter_classes import terms_of
+from fencepost.check.parameter_classes import Span, terms_of
 from fencepost.ir import ops
 from fencepost.ir.expr import Binary, Compare, decide, is_divergent
 
@@ -31,12 +32,20 @@ class LoopEnd:
     """For each branch, whether its condition holds with 0, 1, … `most` (or more) iterations to come."""
 
     @classmethod
-    def of(cls, loop: ops.Iterate) -> LoopEnd | None:
-        """What branches in a loop ask about its end; None if there is no such branch."""
+    def of(cls, loop: ops.Iterate, spans: Iterable[Span] = ()) -> LoopEnd | None:
+        """What branches in a loop ask about its end; None if there is nothing to know.
+
+        What is asked about its bound elsewhere says how often it runs: `spans` are those that values of it stand for.
+        """
         asked = {op: condition for op, condition in _asking(loop) if _settled(condition, loop) <= FURTHEST}
-        if not asked:
+        needed = [_settled(condition, loop) for condition in asked.values()]
+        for fewest, most_ in (trips(loop, span) for span in spans):
+            # Whether it runs at all is known without this.
+            needed += [int(most_)] if 0 < most_ <= FURTHEST else []
+            needed += [int(fewest) - 1] if 1 < fewest <= FURTHEST else []
+        if not needed:
             return None
-        most = max(1, *(_settled(condition, loop) for condition in asked.values()))
+        most = max(1, *needed)
         answers = {
             op: [_answer(condition, loop, to_come) for to_come in range(most)]
             + [decide(condition, {loop.var: 0, loop.upto: most * loop.step + 1})]
@@ -49,11 +58,28 @@ class LoopEnd:
         to_come = values.get(self.name)
         return None if to_come is None else self.answers[branch][to_come]
 
+    def at_first(self, trip: Span) -> list[int]:
+        """What is to come in the first iteration of a loop that runs so often."""
+        fewest, most = trip
+        return [
+            to_come
+            for to_come in range(self.most + 1)
+            if to_come + 1 <= most and (to_come == self.most or to_come + 1 >= fewest)
+        ]
+
     def after_one_more(self, to_come: int) -> list[int]:
         """What is to come after the next iteration; nothing if there is none."""
         if to_come == self.most:
             return [to_come, to_come - 1]
         return [to_come - 1] if to_come else []
+
+
+def trips(loop: ops.Iterate, bound: Span) -> Span:
+    """How often a loop runs, at least and at most, whose bound lies somewhere in a span."""
+    fewest, most = (
+        end if isinf(end) else float(len(range(loop.start, int(end), loop.step))) for end in bound
+    )
+    return max(fewest, 0.0), most
 
 
 def _asking(loop: ops.Iterate) -> Iterator[tuple[ops.Operation, Compare]]:

@@ -11,10 +11,11 @@ time as well, whatever else is known about each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from math import gcd, lcm, prod
+from math import gcd, inf, lcm, prod
 
 from fencepost.check.deciding_names import Names, condition_of, decisive, variables
 from fencepost.ir import ops
@@ -42,6 +43,8 @@ MOST_ANSWERS = 16_384
 """Values times questions: with more, it is not looked for values that nothing distinguishes."""
 
 Values = dict[str, int]
+Span = tuple[float, float]
+"""The first and the last of some numbers, if need be without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Parameters:
 
     choices: dict[str, list[int]] = field(default_factory=dict)
     """For each, the values that stand for all."""
+    spans: dict[str, dict[int, Span]] = field(default_factory=dict)
+    """For each of these: from where to where the values lie that it stands for."""
     hidden: dict[ops.Operation, frozenset[str]] = field(default_factory=dict)
     """Parameters that an operation does not see: what it makes of them follows no rule."""
     differences: dict[ops.Operation, Difference] = field(default_factory=dict)
@@ -113,11 +118,12 @@ class Parameters:
         found.add_differences(trace, stretches)
         # As many values as the period has, at least: one of coprime remainders is longer than any list.
         values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
-        values = {
-            name: _told_apart(each, list(asked.get(name, ())), _Names(name, ranges, trace.waves))
-            for name, each in values.items()
-        }
-        found.choices = {name: each for name, each in values.items() if len(each) <= MOST_COMBINATIONS}
+        for name, each in values.items():
+            classes = _classes(each, list(asked.get(name, ())), _Names(name, ranges, trace.waves))
+            if len(classes) <= MOST_COMBINATIONS:
+                found.choices[name] = [alike[0] for alike in classes]
+                spans = stretches[name].spans()
+                found.spans[name] = {alike[0]: _around(spans[value] for value in alike) for alike in classes}
         for name in stretches.keys() - found.choices.keys():
             found.drop(name)
         return found
@@ -233,6 +239,19 @@ class _Stretches:
         self.period = lcm(self.period, period)
         self.changes |= changes
 
+    def spans(self) -> dict[int, Span]:
+        """For each of the values: the first and the last of all that it stands for."""
+        ends = sorted(self.changes)
+        found: dict[int, Span] = {}
+        for value in self.values():
+            passed = bisect_right(ends, value)
+            lowest, highest = (value if passed else -inf), (inf if passed == len(ends) else value)
+            if 0 < passed < len(ends):
+                # A period further it is the same, as long as the next change is not reached.
+                highest += (ends[passed] - 1 - value) // self.period * self.period
+            found[value] = (lowest, highest)
+        return found
+
     def values(self) -> list[int]:
         """Values that stand for all; those from 0 up first, for whoever reads a report."""
         if not self.changes:
@@ -291,8 +310,8 @@ class _Names:
         ]
 
 
-def _told_apart(values: list[int], asked: list[Expr | Condition], names: _Names) -> list[int]:
-    """The first of all values that everything asked for is the same with, whatever else it depends on."""
+def _classes(values: list[int], asked: list[Expr | Condition], names: _Names) -> list[list[int]]:
+    """Values that everything asked for is the same with, whatever else it depends on, put together."""
     others = [names.others(part) for part in asked]
     tried = [
         (part, env, wave)
@@ -301,12 +320,18 @@ def _told_apart(values: list[int], asked: list[Expr | Condition], names: _Names)
         for env, wave in each
     ]
     if not asked or None in others or len(values) * len(tried) > MOST_ANSWERS:
-        return values
-    classes: dict[tuple[int | None, ...], int] = {}
+        return [[value] for value in values]
+    classes: dict[tuple[int | None, ...], list[int]] = {}
     for value in values:
         answers = tuple(_answer(part, {**env, names.parameter: value}, wave) for part, env, wave in tried)
-        classes.setdefault(answers, value)
+        classes.setdefault(answers, []).append(value)
     return list(classes.values())
+
+
+def _around(spans: Iterable[Span]) -> Span:
+    """From the first of some spans to the last."""
+    lows, highs = zip(*spans, strict=True)
+    return min(lows), max(highs)
 
 
 def _answer(part: Expr | Condition, values: Values, wave: int) -> int | None:

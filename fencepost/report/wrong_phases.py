@@ -126,7 +126,9 @@ def as_it_happens(race: Race, wrong: tuple[ops.MbarrierWait, ops.MbarrierWait]) 
     if behind[0] == behind[1]:
         return race
     waiting = second if behind[1] else first
-    too_early = waiting if _differs(wait, right, dict(waiting.iteration)) else (first if behind[1] else second)
+    too_early = (
+        waiting if _differs(wait, right, dict(waiting.iteration)) else (first if behind[1] else second)
+    )
     if too_early is second:
         return race
     hazard = {"RAW": "WAR", "WAR": "RAW"}.get(race.hazard, race.hazard)
