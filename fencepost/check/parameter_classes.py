@@ -116,17 +116,22 @@ class Parameters:
                     stretches.setdefault(name, _Stretches()).add(growth.over, changes)
                     asked.setdefault(name, {})[part] = None
         found.add_differences(trace, stretches)
-        # As many values as the period has, at least: one of coprime remainders is longer than any list.
-        values = {name: each.values() for name, each in stretches.items() if each.period <= MOST_COMBINATIONS}
-        for name, each in values.items():
-            classes = _classes(each, list(asked.get(name, ())), _Names(name, ranges, trace.waves))
-            if len(classes) <= MOST_COMBINATIONS:
-                found.choices[name] = [alike[0] for alike in classes]
-                spans = stretches[name].spans()
-                found.spans[name] = {alike[0]: _around(spans[value] for value in alike) for alike in classes}
-        for name in stretches.keys() - found.choices.keys():
-            found.drop(name)
+        for name, each in stretches.items():
+            found.choose(each, list(asked.get(name, ())), _Names(name, ranges, trace.waves))
         return found
+
+    def choose(self, stretches: _Stretches, asked: list[Expr | Condition], names: _Names) -> None:
+        """Find the values of a parameter that stand for all; it is not followed if they are too many."""
+        name = names.parameter
+        # As many values as the period has, at least: one of coprime remainders is longer than any list.
+        few = stretches.period <= MOST_COMBINATIONS
+        classes = _classes(stretches.values(), asked, names) if few else []
+        if not 0 < len(classes) <= MOST_COMBINATIONS:
+            self.drop(name)
+            return
+        spans = stretches.spans()
+        self.choices[name] = [alike[0] for alike in classes]
+        self.spans[name] = {alike[0]: _around(spans[value] for value in alike) for alike in classes}
 
     def add_differences(self, trace: CapturedTrace, stretches: dict[str, _Stretches]) -> None:
         """Where two parameters decide together, and only their difference matters, follow that."""
