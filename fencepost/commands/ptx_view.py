@@ -166,7 +166,11 @@ def _findings(judged: JudgedPtx) -> Iterator[Finding]:
 
 def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barrier]:
     """The barriers by their lines, and waits that are what is wrong."""
-    wrong = {_line(judged, each.wait): "lets a copy stay in flight" for each in distinct(judged) if each.wait}
+    wrong = {
+        _line(judged, each.wait.site): "lets a copy stay in flight"
+        for each in distinct(judged)
+        if each.wait is not None and each.wait.wrong
+    }
     barriers = {}
     for each in found.barriers if found is not None else ():
         if each.line is not None and found is not None:

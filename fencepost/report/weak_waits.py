@@ -8,6 +8,7 @@ from fencepost.check import Race
 from fencepost.check.concrete_access import counted_on
 from fencepost.ir import ops
 from fencepost.ir.printer import statement
+from fencepost.report.words import nth_newest
 
 LEFT = "this wait lets it stay in flight"
 
@@ -44,7 +45,7 @@ def _which(race: Race, newest: int, left: int, grouped: bool) -> str:
     it = f"the {race.first.op.mnemonic} that reads what is {used} here" if reads else f"the copy {used} here"
     if left == 1:
         return f", and {it} is in it"
-    return f"; {it} is {'in ' if grouped else ''}the {_ordinal(newest)}newest"
+    return f"; {it} is {'in ' if grouped else ''}the {nth_newest(newest)}"
 
 
 def _noun(issued: Sequence[ops.Operation], counter: str) -> str:
@@ -57,10 +58,3 @@ def _noun(issued: Sequence[ops.Operation], counter: str) -> str:
 
 def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-
-
-def _ordinal(number: int) -> str:
-    if number == 1:
-        return ""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending} "

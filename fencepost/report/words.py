@@ -58,6 +58,14 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def nth_newest(number: int) -> str:
+    """`newest`, `2nd newest`."""
+    if number == 1:
+        return "newest"
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending} newest"
+
+
 RARE = 0.1
 """What runs less often than that in one run is counted by the runs that it takes."""
 

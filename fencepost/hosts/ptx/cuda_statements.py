@@ -63,7 +63,7 @@ def braces_of(text: str) -> list[Braces]:
 
 
 def places_before(text: str, line: int, after: int | None = None) -> list[int]:
-    """Where a barrier may go before a line: in the fewest loops first, and then near it.
+    """Where a barrier may go before a line: in the fewest loops first, then near it, then where its loops begin.
 
     With `after`, only what lies behind that line as well, or in a loop with both."""
     start, end = _extent(text, line)
@@ -74,6 +74,10 @@ def places_before(text: str, line: int, after: int | None = None) -> list[int]:
         before = [place for place in each.statements if place < end]
         for place in [place for place in reversed(before) if place >= start] or before[-1:]:
             found[place] = sum(other.is_loop and other.start <= place <= other.end for other in around)
+    for each in around:
+        if each.is_loop and each.statements and each.statements[0] < start:
+            loops = sum(other.is_loop and other.start < each.end <= other.end for other in around)
+            found.setdefault(each.statements[0], loops)
     kept = found if after is None else _behind(found, _extent(text, after), around)
     return sorted(kept, key=lambda place: found[place])
 

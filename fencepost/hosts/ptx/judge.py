@@ -3,6 +3,7 @@ undecided."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from math import prod
 from random import Random
 
 from fencepost.hosts.ptx.calls import inlined
-from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
@@ -22,13 +23,14 @@ from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.memory import MANY
 from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
-from fencepost.hosts.ptx.observed import Conflict
+from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
 from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread, Wait
+from fencepost.report.words import nth_newest
 
 QUICK_SECONDS = 0.7
 """For a run before the proof is tried: most kernels are right, and runs prove nothing."""
@@ -381,8 +383,8 @@ class Runs:
         return {place for each in seen.conflicts for place in each.places} <= other.places and not seen.missed
 
     def race(self, counts: tuple[int, int]) -> KernelVerdict:
-        """The verdict after a race was seen."""
-        holds = self.case.launch.describe(len(self.case.routine.parameters))
+        """The verdict after a race was seen; it says nothing about other values of the parameters."""
+        holds = self.case.launch.describe(0)
         return KernelVerdict(self.case.routine.name, "race", tuple(self.findings), (), holds, *counts)
 
     def reasons(self) -> list[Reason]:
@@ -455,37 +457,79 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
     in_one_warp = conflict.severity == "warning" and not conflict.atomic
     first, second = conflict.places[at[0]], conflict.places[at[1]]
     order = order_of(case.flow, (first, second), in_one_warp=in_one_warp)
-    if order.swapped:
+    copy = conflict.copy
+    if order.swapped if copy is None else first != copy.place:
         first, second, at = second, first, at[::-1]
     sites = case.site(first), case.site(second)
     order = replace(order, later=order.later or _is_unrolled(*sites))
     threads = _thread(setup, conflict.threads[at[0]]), _thread(setup, conflict.threads[at[1]])
     variable, offset = _variable(case, conflict.address)
     doing = _doing(case, first), _doing(case, second)
-    if order.in_flight:
-        message = (
-            f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]} may not have "
-            "written yet: it was not waited for"
-        )
-    else:
+    if copy is None:
         message = (
             f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {variable} "
             f"{'in a later iteration, ' if order.later else ''}with no barrier between them"
         )
+        if first == second:
+            fix = "let one thread store, or use an atomic"
+        elif not order.later and _is_update(*sites):
+            fix = (
+                f"use an atomic: of two threads that update the same bytes at {sites[0]}, one update is lost"
+            )
+        else:
+            fix = _order_fix(order, sites, in_one_warp)
+        wait = None
+    else:
+        what = f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]}"
+        message, fix, wait = _about_copy(case, copy, what, (first, second), order)
     if conflict.severity == "warning":
         message += f" ({'one of the two is atomic' if conflict.atomic else 'both threads are in one warp'})"
     return Finding(
-        "FP001",
-        conflict.severity,
-        message,
-        *sites,
-        threads,
-        (offset, conflict.size),
-        values,
-        "let one thread store, or use an atomic"
-        if first == second
-        else _order_fix(order, sites, in_one_warp),
-        wait=case.site(order.wait) if order.wait is not None else None,
+        "FP001", conflict.severity, message, *sites, threads, (offset, conflict.size), values, fix, wait=wait
+    )
+
+
+def _about_copy(
+    case: Case, copy: CopyInRace, what: str, places: tuple[Place, Place], order: RaceOrder
+) -> tuple[str, str, Wait | None]:
+    """What is wrong where a copy races: it is not waited for, or too late, or there is no barrier after the wait."""
+    first, second = map(case.site, places)
+    if copy.wait is None and copy.refills and order.without_barrier:
+        message = f"{what} may overwrite first, with no barrier between them"
+        moved = f"put the copy of {first} after {second}, with __syncthreads() between them"
+        return message, f"copy into another buffer, or {moved}", None
+    if copy.wait is None:
+        message = f"{what} may not have written yet: nothing waits for it"
+        wait = f"wait for the copy of {first} (cp.async.wait_group 0)"
+        if order.without_barrier:
+            return message, f"{wait}, then __syncthreads(), before {second}", None
+        return message, f"{wait} before the barrier ahead of {second}", None
+    site = case.site(copy.wait)
+    if copy.complete:
+        message = f"{what} writes, with no barrier after the wait for it"
+        later = " of the next iteration" if case.position(copy.wait) > case.position(places[1]) else ""
+        fix = f"put __syncthreads() between the wait at {site} and {second}{later}"
+        return (
+            message,
+            fix,
+            Wait(site, "the copying thread waits here; others need a barrier after it", False),
+        )
+    message = f"{what} may not have written yet: the wait before it lets it stay in flight"
+    count = waits_for_copies(case.flow.blocks[copy.wait.block].instructions[copy.wait.index]) or 0
+    newest = "the newest group" if count == 1 else f"the {count} newest groups"
+    leaves = f"`{site.instruction}` leaves {newest} in flight; this copy is in the {nth_newest(copy.newest)}"
+    more = count - copy.newest + 1
+    many = "one group" if more == 1 else f"{more} groups"
+    fix = f"wait for {many} more at {site}: `cp.async.wait_group {copy.newest - 1}` instead of {count}"
+    return message, fix, Wait(site, leaves)
+
+
+def _is_update(first: Site, second: Site) -> bool:
+    """Whether a line loads a value and stores a new one to the same address, as `count[i]++` does."""
+    addresses = [re.search(r"\[([^]]+)\]", each.instruction) for each in (first, second)]
+    same = addresses[0] is not None and addresses[1] is not None and addresses[0][1] == addresses[1][1]
+    return (
+        same and first.source_line == second.source_line and first.instruction[:2] != second.instruction[:2]
     )
 
 
@@ -498,9 +542,6 @@ def _is_unrolled(first: Site, second: Site) -> bool:
 
 def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool) -> str:
     """What puts two accesses in order."""
-    if order.in_flight:
-        what = "with a smaller count" if order.wait is not None else "(cp.async.wait_group 0)"
-        return f"wait for the copy of {sites[0]} {what} before the barrier ahead of {sites[1]}"
     sync = "__syncwarp()" if in_one_warp else "__syncthreads()"
     if order.later:
         return (

@@ -85,12 +85,16 @@ def mend(text: str, verdict: KernelVerdict, mender: Mender) -> Mended:
 
 
 def _better(now: Mended, mender: Mender, end: float) -> Mended | None:
-    """One more barrier, or two, with which the kernel is proven or has fewer races."""
+    """One more barrier, or two, with which the kernel is proven or has fewer races.
+
+    Of places that prove it, the first without warnings, or else the one with fewest.
+    """
     best: Mended | None = None
     fewest = count_of(now.verdict)
+    proven: Mended | None = None
     race = next(each for each in now.verdict.findings if each.severity == "error")
     for places in _trials(*mender.places(now.text, race)):
-        if time.process_time() > end:
+        if time.process_time() > end or (proven is not None and len(places) > 1):
             break
         longer = now.with_barriers(places, mender.statement)
         verdict = mender.judge(longer.text)
@@ -98,11 +102,14 @@ def _better(now: Mended, mender: Mender, end: float) -> Mended | None:
             continue
         longer = Mended(longer.text, verdict, longer.added)
         if verdict.verdict == "proven":
-            return longer
+            if not verdict.findings:
+                return longer
+            if proven is None or len(verdict.findings) < len(proven.verdict.findings):
+                proven = longer
         only_races = all(each.code == "FP001" for each in verdict.findings)
         if verdict.verdict == "race" and only_races and count_of(verdict) < fewest:
             fewest, best = count_of(verdict), longer
-    return best
+    return proven or best
 
 
 def _trials(second: Sequence[int], first: Sequence[int]) -> Iterator[tuple[int, ...]]:

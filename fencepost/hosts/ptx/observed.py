@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,43 @@ MOST_WRITES = 12
 
 
 @dataclass(frozen=True)
+class WaitEvent:
+    """One wait for copies by some threads: when, and how many groups each had committed then."""
+
+    place: Place
+    time: int
+    threads: NDArray[np.int64]
+    groups: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CopyHistory:
+    """For copies of some threads: what became of each."""
+
+    groups: NDArray[np.int64]
+    """The commit group of each thread's."""
+    refills: NDArray[np.bool_]
+    """Whether its bytes had been written before."""
+    waits: Sequence[WaitEvent]
+    """The last waits of all threads, in order."""
+    completed_by: WaitEvent | None = None
+    """The wait that completed the copies, if one did."""
+
+
+@dataclass(frozen=True)
+class CopyInRace:
+    """A copy of one thread as it was when another thread touched its bytes."""
+
+    place: Place
+    complete: bool
+    wait: Place | None
+    """The wait that had completed it, or had left it in flight; None if there was none since it was issued."""
+    newest: int
+    """When that wait left it in flight: in which group it was, counted from the newest (1)."""
+    refills: bool
+
+
+@dataclass(frozen=True)
 class Event:
     """One instruction carried out by some threads: which bytes each touched, and what it wrote there."""
 
@@ -31,6 +68,10 @@ class Event:
     """How many warp barriers each thread had passed."""
     values: tuple[Bits, ...] = ()
     """What is written, four bytes at a time."""
+    time: int = 0
+    """When it was issued, counted in events."""
+    copies: CopyHistory | None = None
+    """If it is a copy: what became of it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +84,8 @@ class Conflict:
     size: int
     severity: Literal["error", "warning"]
     atomic: bool
+    copy: CopyInRace | None = None
+    """The copy that was issued before the other access, if that is what races."""
 
 
 @dataclass
@@ -154,4 +197,25 @@ class _Table:
             self.unit,
             "error" if severe else "warning",
             atomic,
+            _copy_before(events, threads),
         )
+
+
+def _copy_before(events: tuple[Event, Event], threads: tuple[int, int]) -> CopyInRace | None:
+    """The one of two events that is a copy, if it was issued first, as it was when the other one came."""
+    first = 0 if events[0].time <= events[1].time else 1
+    event, now = events[first], events[1 - first].time
+    copies = event.copies
+    if copies is None:
+        return None
+    lane = int(np.flatnonzero(event.threads == threads[first])[0])
+    refills = bool(copies.refills[lane])
+    if copies.completed_by is not None and copies.completed_by.time < now:
+        return CopyInRace(event.place, True, copies.completed_by.place, 0, refills)
+    for wait in reversed(copies.waits):
+        if event.time < wait.time < now:
+            found = np.flatnonzero(wait.threads == threads[first])
+            if found.size:
+                newest = int(wait.groups[found[0]] - copies.groups[lane])
+                return CopyInRace(event.place, False, wait.place if newest > 0 else None, newest, refills)
+    return CopyInRace(event.place, False, None, 0, refills)

@@ -1,8 +1,8 @@
-"""Which of two accesses that race comes first, and why no barrier puts them in order.
+"""Which of two accesses that race comes first, and whether that is in the same iteration.
 
 A barrier between two lines of a loop body orders them within an iteration, and not the second one before the first
-one of the next. Nor does any barrier help against a copy that its thread has not waited for. A report has to say
-which it is: "no barrier between them" is read from the first line down to the second.
+one of the next. A report has to say which it is: "no barrier between them" is read from the first line down to the
+second.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.effects import effect, waits_for_copies
+from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction
@@ -24,10 +24,8 @@ class RaceOrder:
     """Whether the one that was named second comes first."""
     later: bool = False
     """Whether the one that comes second is in a later iteration."""
-    in_flight: bool = False
-    """Whether barriers lie between them, but the first one is a copy that was not waited for."""
-    wait: Place | None = None
-    """The wait before the second access that lets the copy stay in flight, if there is one."""
+    without_barrier: bool = True
+    """Whether one can follow the other with no barrier between; else something in flight has passed a barrier."""
 
 
 def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = False) -> RaceOrder:
@@ -43,16 +41,7 @@ def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = Fal
             return RaceOrder(later=later)
         if _reaches(flow, second, first, stops, round_loops=later):
             return RaceOrder(swapped=True, later=later)
-    copies = [_is_copy(flow, each) for each in places]
-    if not any(copies):
-        return RaceOrder()
-    swapped = not copies[0]
-    return RaceOrder(swapped, False, True, _wait_before(flow, places[0 if swapped else 1]))
-
-
-def _is_copy(flow: Flow, place: Place) -> bool:
-    instruction = flow.blocks[place.block].instructions[place.index]
-    return any(each.kind == "copy" for each in effect(instruction).accesses)
+    return RaceOrder(without_barrier=False)
 
 
 def _reaches(
@@ -73,19 +62,3 @@ def _reaches(
                 seen.add(following)
                 todo.append((following, 0))
     return False
-
-
-def _wait_before(flow: Flow, place: Place) -> Place | None:
-    """The last wait for copies on a way to a place."""
-    todo, seen = [(place.block, place.index)], set[int]()
-    while todo:
-        block, end = todo.pop(0)
-        instructions = flow.blocks[block].instructions
-        for index in reversed(range(min(end, len(instructions)))):
-            if waits_for_copies(instructions[index]) is not None:
-                return Place(block, index)
-        for before in flow.predecessors[block]:
-            if before not in seen:
-                seen.add(before)
-                todo.append((before, len(flow.blocks[before].instructions)))
-    return None

@@ -15,6 +15,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
+from fencepost.hosts.ptx.cuda_statements import braces_of
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
@@ -67,20 +68,37 @@ def kind_of(finding: Finding) -> str:
 
 def finding_diagnostics(judged: JudgedPtx, *, every: bool = False) -> list[Diagnostic]:
     """What was found, with the two places that it is about; each pair of lines once, unless `every` one is wanted."""
-    found = judged.verdict.findings if every else distinct(judged)
-    return [_diagnostic(judged, each) for each in found]
+    if every:
+        return [_diagnostic(judged, each) for each in judged.verdict.findings]
+    return [_diagnostic(judged, each, others) for each, *others in _together(judged)]
 
 
 def distinct(judged: JudgedPtx) -> list[Finding]:
-    """One finding for each pair of lines, the worst: compilers unroll loops, and of copies all say the same."""
+    """One finding for each pair of lines, the worst: compilers unroll loops, and of copies all say the same.
+
+    Of copies that one change to a wait mends, the first.
+    """
+    return [first for first, *_ in _together(judged)]
+
+
+def _together(judged: JudgedPtx) -> list[list[Finding]]:
+    """The findings that are shown, each followed by others that what mends it mends as well."""
     worst: dict[tuple[Any, ...], Finding] = {}
     for each in sorted(judged.verdict.findings, key=lambda finding: finding.severity == "warning"):
         places = sorted(_span(judged, site).line for site in (each.first, each.second))
         worst.setdefault((each.code, *places), each)
-    return list(worst.values())
+    shown: dict[tuple[Any, ...], list[Finding]] = {}
+    for number, each in enumerate(worst.values()):
+        key = (
+            (number,)
+            if each.wait is None
+            else (each.severity, _span(judged, each.second), _fix(judged, each))
+        )
+        shown.setdefault(key, []).append(each)
+    return list(shown.values())
 
 
-def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
+def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] = ()) -> Diagnostic:
     sites = (finding.first, finding.second)
     source = judged.quoted
     marks = [
@@ -88,7 +106,7 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
         for site, thread in zip(sites, finding.threads, strict=True)
     ]
     if finding.wait is not None:
-        marks.append(Mark(_span(judged, finding.wait), _waiting(finding.wait)))
+        marks.append(Mark(_span(judged, finding.wait.site), finding.wait.said))
     notes = []
     if finding.values:
         notes.append(("seen with", _seen_with(judged, finding.values)))
@@ -104,7 +122,9 @@ def _diagnostic(judged: JudgedPtx, finding: Finding) -> Diagnostic:
     if finding.build:
         notes.append(("build", finding.build))
     if finding.fix:
-        notes.append(("fix", _fix(judged, finding)))
+        lines = [str(line) for line in dict.fromkeys(_span(judged, each.first).line for each in others)]
+        also = f"; it would also mend the copy of line {' and '.join(lines)}" if lines else ""
+        notes.append(("fix", _fix(judged, finding) + also))
     origins = tuple(_origin(judged, site) for site in sites)
     found = Diagnostic(
         finding.code,
@@ -124,9 +144,23 @@ def _fix(judged: JudgedPtx, finding: Finding) -> str:
     if len(lines) == 1 and finding.first != finding.second:
         (line,) = lines
         between = f"between the two accesses of line {line} (in a loop: between its iterations)"
+        loop = _loop_of(judged.quoted.text, line) if judged.quoted is not judged.ptx else None
+        if loop is not None:
+            between = f"between the iterations of the loop of line {loop}, outside of conditions"
         text = text.replace(f"between line {line} and line {line}", between)
         text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
     return text
+
+
+def _loop_of(text: str, line: int) -> int | None:
+    """The line of the innermost loop with braces around a line of CUDA."""
+    around = [
+        each.start
+        for each in braces_of(text)
+        if each.is_loop and text.count("\n", 0, each.start) < line <= text.count("\n", 0, each.end) + 1
+    ]
+    words = list(re.finditer(r"\b(?:for|while|do)\b", text[: max(around)])) if around else []
+    return text.count("\n", 0, words[-1].start()) + 1 if words else None
 
 
 def _worded(judged: JudgedPtx, text: str, named: tuple[Site, ...] = ()) -> str:
@@ -159,6 +193,7 @@ def _lines_by_name(judged: JudgedPtx, named: tuple[Site, ...]) -> dict[str, Iter
 def _sites(verdict: KernelVerdict) -> list[Site]:
     """Every place that a verdict names."""
     found = [site for each in verdict.findings for site in (each.first, each.second)]
+    found += [each.wait.site for each in verdict.findings if each.wait is not None]
     return found + [each.site for each in verdict.reasons if each.site is not None]
 
 
@@ -208,10 +243,6 @@ def _called_from(judged: JudgedPtx, site: Site) -> str:
     if judged.quoted is judged.ptx or not site.inlined_at or line_of(judged, site) == site.inlined_at[-1]:
         return ""
     return f", called from line {site.inlined_at[-1]}"
-
-
-def _waiting(site: Site) -> str:
-    return f"`{site.instruction}` lets the copy stay in flight"
 
 
 def line_of(judged: JudgedPtx, site: Site) -> int | None:
@@ -353,7 +384,7 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _fix(judged, finding) or None,
         "build": "unoptimized" if finding.build else "compiled",
-        "wait": site_json(finding.wait) if finding.wait is not None else None,
+        "wait": site_json(finding.wait.site) if finding.wait is not None and finding.wait.wrong else None,
     }
 
 

@@ -8,8 +8,9 @@ barriers and, for shuffles and votes, until the other threads of its warp are th
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -52,11 +53,13 @@ from fencepost.hosts.ptx.module import (
     registers_in,
     width_of,
 )
-from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, CopyHistory, Event, Log, WaitEvent
 from fencepost.hosts.ptx.parameter_roles import roles_of
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
+MOST_WAITS = 64
+"""Waits for copies that are remembered, to say what they left in flight."""
 ENOUGH = 20
 """So many pairs of instructions that race are shown; after them the run ends."""
 KINDS = {"read": READ, "write": WRITE, "atomic": ATOMIC, "copy": WRITE}
@@ -187,6 +190,22 @@ def _simulated(instruction: Instruction) -> bool:
     )
 
 
+def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = None) -> Event:
+    """CopyHistory of some of their threads."""
+    copies = event.copies
+    assert copies is not None
+    part = replace(
+        copies, groups=copies.groups[some], refills=copies.refills[some], completed_by=completed_by
+    )
+    return replace(
+        event,
+        threads=event.threads[some],
+        addresses=event.addresses[some],
+        epochs=event.epochs[some],
+        copies=part,
+    )
+
+
 class Simulation:
     """One block on its way through a kernel."""
 
@@ -220,8 +239,11 @@ class Simulation:
         self.epochs = np.zeros(self.count, dtype=np.int64)
         self.groups = np.zeros(self.count, dtype=np.int64)
         self.log = Log()
-        self.copies: list[tuple[Event, NDArray[np.int64]]] = []
-        """Copies that may be in flight, and the commit group of each thread's."""
+        self.copies: list[Event] = []
+        """CopyHistory that may be in flight."""
+        self.waits: deque[WaitEvent] = deque(maxlen=MOST_WAITS)
+        self.time = 0
+        """How many accesses there have been."""
         self.ways = {
             branch: (np.zeros(self.count, dtype=np.uint64), np.zeros(self.count, dtype=np.int64))
             for branch in conditional_branches(flow)
@@ -361,11 +383,10 @@ class Simulation:
 
     def _end_interval(self) -> None:
         waiting = np.flatnonzero(self.state == AT_BARRIER)
-        for event, _ in self.copies:
-            self.log.events.append(event)
+        self.log.events += self.copies
         self.seen.add(self.log.conflicts())
         self.log = Log()
-        self.copies = [each for each in self.copies if each[0].threads.size and not self._complete(each)]
+        self.copies = [each for each in self.copies if each.threads.size]
         self.epochs[:] = 0
         if not waiting.size:
             return
@@ -691,8 +712,10 @@ class Simulation:
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
+        self.time += 1
+        epochs = self.epochs[who].copy()
         self.log.events.append(
-            Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
+            Event(here, KINDS[access.kind], access.size, who, addresses, epochs, values, self.time)
         )
 
     def _note_first_use(self, access: Access, addresses: Bits) -> None:
@@ -727,51 +750,35 @@ class Simulation:
             self.groups[who] += 1
         elif (left := waits_for_copies(instruction)) is not None:
             all_of_them = "wait_all" in instruction.parts
-            self._wait(who, np.iinfo(np.int64).max if all_of_them else self.groups[who] - left)
+            self._wait(here, who, np.iinfo(np.int64).max if all_of_them else self.groups[who] - left)
         for access in effect(instruction).accesses:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
-            self._note_first_use(access, addresses[inside])
             self.seen.places.add(here)
-            event = Event(
-                here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
-            )
-            self.copies.append((event, self.groups[who[inside]].copy()))
+            self.time += 1
+            issuing, where = who[inside], addresses[inside]
+            refills = self.memory.written[where.astype(np.int64)]
+            self._note_first_use(access, where)
+            copies = CopyHistory(self.groups[issuing].copy(), refills, self.waits)
+            epochs = np.full(issuing.size, -1)
+            self.copies.append(Event(here, WRITE, access.size, issuing, where, epochs, (), self.time, copies))
 
-    def _wait(self, who: Threads, before: NDArray[np.int64] | int) -> None:
-        """Copies of groups before a number are complete for these threads; they stay in this interval's log."""
+    def _wait(self, here: Place, who: Threads, before: NDArray[np.int64] | int) -> None:
+        """CopyHistory of groups before a number are complete for these threads; they stay in this interval's log."""
         limit = np.full(self.count, -1, dtype=np.int64)
         limit[who] = before
+        self.time += 1
+        wait = WaitEvent(here, self.time, who, self.groups[who].copy())
+        self.waits.append(wait)
         kept = []
-        for event, groups in self.copies:
-            done = groups < limit[event.threads]
+        for event in self.copies:
+            assert event.copies is not None
+            done = event.copies.groups < limit[event.threads]
             if done.any():
-                self.log.events.append(
-                    Event(
-                        event.place,
-                        WRITE,
-                        event.size,
-                        event.threads[done],
-                        event.addresses[done],
-                        event.epochs[done],
-                    )
-                )
-                if done.all():
-                    continue
-                event = Event(
-                    event.place,
-                    WRITE,
-                    event.size,
-                    event.threads[~done],
-                    event.addresses[~done],
-                    event.epochs[~done],
-                )
-                groups = groups[~done]
-            kept.append((event, groups))
+                self.log.events.append(_of(event, done, wait))
+            if not done.all():
+                kept.append(_of(event, ~done))
         self.copies = kept
-
-    def _complete(self, copy: tuple[Event, NDArray[np.int64]]) -> bool:
-        return copy[0].threads.size == 0
 
     # ---- shuffles and votes
 

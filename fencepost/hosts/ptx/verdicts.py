@@ -31,6 +31,17 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """A wait for copies that a finding is about."""
+
+    site: Site
+    said: str
+    """What it does."""
+    wrong: bool = True
+    """Whether it waits for too little; else something else is missing."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """A race (FP001) or a barrier that some threads of a block miss (FP002), with two threads that show it."""
 
@@ -47,8 +58,8 @@ class Finding:
     fix: str = ""
     build: str = ""
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
-    wait: Site | None = None
-    """The wait that lets a copy stay in flight, if that is what is wrong."""
+    wait: Wait | None = None
+    """The wait for a copy that one of the accesses is."""
     chosen: tuple[str, ...] = ()
     """Parameters among the values that nobody gave: the run made them up."""
 

@@ -100,17 +100,19 @@ def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(unrolled: str, fencep
 
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
     out = fencepost("check", "tree.cu", "--block", "256").out
-    assert "between the two accesses of line 7 (in a loop: between its iterations)" in out
+    assert "put __syncthreads() between the iterations of the loop of line 6, outside of conditions" in out
     assert "line 7 and line 7" not in out
 
 
 def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine) -> None:
     out = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2").out
-    assert "may not have written yet: it was not waited for" in out.splitlines()[0]
+    assert "may not have written yet: the wait before it lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
-    assert "`cp.async.wait_group 2` lets the copy stay in flight" in out
-    assert "fix: wait for the copy of line 6 with a smaller count before the barrier ahead of line 13" in out
-    assert "fix: wait for the copy of line 14 with a smaller count before the barrier ahead of line 13" in out
+    assert (
+        "`cp.async.wait_group 2` leaves the 2 newest groups in flight; this copy is in the 2nd newest" in out
+    )
+    assert "fix: wait for one group more at line 11: `cp.async.wait_group 1` instead of 2" in out
+    assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
     assert "__syncthreads() between" not in out
 
 
@@ -119,6 +121,24 @@ def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
     (kernel,) = entries("check", ran.out)
     waits = {finding["wait"]["instruction"] for finding in kernel["findings"]}
     assert waits == {"cp.async.wait_group 2"}
+
+
+def test_a_barrier_before_the_wait_is_not_one_after_it(fencepost: CommandLine) -> None:
+    """Each thread has waited for its own copy, with the right count: the others have not."""
+    swapped = PIPELINE.replace(
+        "__pipeline_wait_prior(LEFT);\n        __syncthreads();",
+        "__syncthreads();\n        __pipeline_wait_prior(LEFT);",
+    )
+    Path("swapped.cu").write_text(swapped, encoding="utf-8")
+    ran = fencepost("check", "swapped.cu", "--block", "128", "--define", "LEFT=1", "--json")
+    (kernel,) = entries("check", ran.out)
+    assert {finding["fix"] for finding in kernel["findings"]} == {
+        "put __syncthreads() between the wait at line 12 and line 13"
+    }
+    assert all(
+        "with no barrier after the wait for it" in finding["message"] for finding in kernel["findings"]
+    )
+    assert {finding["wait"] for finding in kernel["findings"]} == {None}, "the wait is not what is wrong"
 
 
 @pytest.mark.full
