@@ -67,7 +67,9 @@ def _block(text: str) -> tuple[int, int, int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a block: write 256, 32x8 or 8x8x4")
     x, y, z = [*map(int, re.split("[x,]", text)), 1, 1][:3]
     if x * y * z > MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} is {x * y * z} threads: a block has at most {MOST_THREADS}")
+        raise argparse.ArgumentTypeError(
+            f"{'' if text.isdigit() else f'{text}: '}{x * y * z} threads, and a block has at most {MOST_THREADS}"
+        )
     return x, y, z
 
 
@@ -85,7 +87,14 @@ def refuse_cuda_options(options: argparse.Namespace, taken: tuple[str, ...] = ()
     given = [name for name in FOR_CUDA if getattr(options, name, None) and name not in taken]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise FencepostError(f"{flags}: for CUDA and PTX alone, which this file is not", code="FP112")
+        are = "is an option" if len(given) == 1 else "are options"
+        raise FencepostError(
+            f"{flags} {are} for CUDA and PTX, and this file is neither",
+            code="FP105",
+            notes=[("help", "in text form, `waves=` says how many waves run a kernel")]
+            if "block" in given
+            else [],
+        )
 
 
 def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> PtxFile:

@@ -15,8 +15,8 @@ def require_resvg() -> None:
     if find_spec("resvg_py") is None:
         raise FencepostError(
             "a .png needs resvg_py, which is not installed",
-            code="FP112",
-            notes=[("help", "pip install 'fencepost[png]', or write .svg")],
+            code="FP114",
+            notes=[("help", 'pip install "fencepost[png]", or write .svg')],
         )
 
 

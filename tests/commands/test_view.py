@@ -112,7 +112,7 @@ def test_a_png_without_resvg_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     ran = fencepost("view", "k.fp", "-o", "k.png")
-    assert ran.code == 2 and "pip install 'fencepost[png]'" in ran.err
+    assert ran.code == 2 and 'pip install "fencepost[png]"' in ran.err
     with pytest.raises(Exception, match="resvg_py"):
         png_picture.png_picture("<svg/>")
 

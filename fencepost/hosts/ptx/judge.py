@@ -214,7 +214,12 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
 def together(
     routine: Routine, found: Mapping[Block, KernelVerdict], holds: str, counts: tuple[int, int]
 ) -> KernelVerdict:
-    """One verdict from those for several blocks: theirs if they agree."""
+    """One verdict from those for several blocks: theirs if they agree.
+
+    That nothing was found but among threads of a warp is no different verdict: blocks of few warps hide races.
+    """
+    if any(each.verdict == "race" for each in found.values()):
+        found = {block: each for block, each in found.items() if not _is_weak(each)}
     verdicts = {each.verdict for each in found.values()}
     if len(verdicts) == 1 and (alike := next(iter(found.values()))).verdict != "undecided":
         sizes = ", ".join(shown_block(block) for block in sorted(found, key=prod))
@@ -223,14 +228,27 @@ def together(
         said = f"blocks of {sizes} threads" + (f"; {more}" if more else "")
         return replace(alike, holds_for=said)
     reasons = [reason for each in found.values() for reason in each.reasons]
-    for verdict, word in (("race", "there is a race"), ("proven", "there is no race")):
-        with_it = [shown_block(block) for block, each in found.items() if each.verdict == verdict]
-        if with_it:
-            reasons.insert(0, Reason(f"{word} with blocks of {', '.join(with_it)} threads: give the block"))
+    with_race, without = (
+        ", ".join(shown_block(block) for block, each in found.items() if each.verdict == verdict)
+        for verdict in ("race", "proven")
+    )
+    if with_race:
+        other = f", and none with {without}" if without else ""
+        text = f"there is a race with blocks of {with_race} threads{other}: give the block (--block)"
+        reasons.insert(0, Reason(text))
+    elif without:
+        reasons.insert(
+            0, Reason(f"there is no race with blocks of {without} threads: give the block (--block)")
+        )
     if not found:
         reasons.append(Reason("no usual block keeps its accesses inside shared memory: give the block"))
     kept = tuple(_first_of_each(reasons)[:10])
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
+
+
+def _is_weak(verdict: KernelVerdict) -> bool:
+    """Whether a kernel is proven but for threads of one warp."""
+    return verdict.verdict == "proven" and (bool(verdict.findings) or IN_STEP in verdict.holds_for)
 
 
 def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:

@@ -28,7 +28,8 @@ MOST_LISTED = 12
 MOST_ATTEMPTS = 24
 """How often a file is compiled at most, each time without more that only the host can use."""
 _UNKNOWN_INSTANCE = re.compile(r'Input name expression was: "(.*)"')
-_HIP = re.compile(r"#\s*include\s*[<\"]hip/")
+_HIP = re.compile(r"\s*#\s*include\s*[<\"]hip/")
+_CONDITIONAL = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
 _ARCHITECTURE = re.compile(r"sm_(\d+[af]?)")
 
 
@@ -71,6 +72,15 @@ class Compiled:
 def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
     """The PTX of a CUDA file, with line tables; FP431 if it does not compile, FP430 if there is no NVRTC."""
     how = how or Compilation()
+    if Path(source.name).suffix == ".hip" or _is_hip(source.text):
+        raise FencepostError(
+            "this is HIP, which is not read",
+            code="FP112",
+            source=source,
+            notes=[
+                ("help", "write down what it does to shared memory, in text form (.fp): docs/tour-hip.md")
+            ],
+        )
     sources = cuda_sources(source, how.includes)
     ptx, log = _without_host(sources, how, launched_instances(sources.written))
     if ptx is not None:
@@ -85,6 +95,18 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
         if ptx is not None:
             return Compiled(whole.with_paths(ptx), whole.written)
     raise _failure(source, log, sources)
+
+
+def _is_hip(text: str) -> bool:
+    """Whether a file includes headers of HIP, and not only where some macro asks for them."""
+    depth = 0
+    for line in text.split("\n"):
+        directive = _CONDITIONAL.match(line)
+        if directive is not None:
+            depth += -1 if directive[1] == "endif" else 1
+        elif depth == 0 and _HIP.match(line):
+            return True
+    return False
 
 
 def _without_host(sources: CudaSources, how: Compilation, launched: Sequence[str]) -> tuple[str | None, str]:
@@ -215,12 +237,10 @@ def _failure(source: Source, log: str, sources: CudaSources) -> FencepostError:
         notes.append(("note", f"left out, as only the host can use it: {_listed(sources.left_out)}"))
     if sources.skipped:
         notes.append(("note", f"headers that NVRTC cannot compile are left out: {_listed(sources.skipped)}"))
-    if sources.missing and not _HIP.search(source.text):
+    if sources.missing:
         notes.append(("note", f"headers that were not found: {_listed(sources.missing)}"))
         notes.append(("help", "--include FOLDER says where headers are"))
     help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
-    if _HIP.search(source.text):
-        help_ = "this is HIP, which is not read: write down what it does to shared memory, in text form (.fp)"
     return FencepostError(
         f"this does not compile: {found[0]['text']}",
         marks,

@@ -166,7 +166,7 @@ def test_parameters_are_called_as_in_cuda(fencepost: CommandLine) -> None:
         (("--param", "n"), "argument --param: 'n' has no value: write NAME=VALUE"),
         (("--param", "n=x"), "argument --param: 'n=x' has no whole number: write NAME=VALUE"),
         (("--block", "0"), "argument --block: '0' is not a block: write 256, 32x8 or 8x8x4"),
-        (("--block", "64x64"), "argument --block: 64x64 is 4096 threads: a block has at most 1024"),
+        (("--block", "64x64"), "argument --block: 64x64: 4096 threads, and a block has at most 1024"),
         (("--target", "gfx942"), "error[FP110]: gfx942 is no GPU that CUDA is compiled for"),
         (("--define", "data=1"), "error[FP431]: this does not compile"),
     ],
@@ -220,7 +220,7 @@ def test_options_for_cuda_are_refused_for_another_file_alone(fencepost: CommandL
     file = tmp_path / "k.fp"
     file.write_text("kernel @k waves=4 {\n}\n", encoding="utf-8")
     ran = fencepost("check", str(file), "--block", "256")
-    assert ran.code == 2 and "--block: for CUDA and PTX alone, which this file is not" in ran.err
+    assert ran.code == 2 and "--block is an option for CUDA and PTX, and this file is neither" in ran.err
     assert fencepost("check", str(tmp_path), "--block", "256").code == 0
 
 

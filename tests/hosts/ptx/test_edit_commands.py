@@ -250,7 +250,10 @@ def test_mistakes_are_named(
 @pytest.mark.parametrize("command", ["prune", "insert"])
 def test_options_for_cuda_are_refused_with_other_files(command: str, fencepost: CommandLine) -> None:
     ran = fencepost(command, "-", *BLOCK, "--kernel", "k", stdin="kernel @k waves=4 {\n}\n")
-    assert ran.code == 2 and "--block, --kernel: for CUDA and PTX alone, which this file is not" in ran.err
+    assert (
+        ran.code == 2
+        and "--block, --kernel are options for CUDA and PTX, and this file is neither" in ran.err
+    )
 
 
 def test_fix_mends_what_check_finds_with_the_block_of_the_launch(

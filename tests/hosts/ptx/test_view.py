@@ -90,7 +90,7 @@ def test_what_there_is_not_is_refused(fencepost: CommandLine) -> None:
     assert ran.code == 2 and "no trace of kernels in CUDA and PTX" in ran.err
     Path("k.fp").write_text("kernel @k waves=2 {\n}\n", encoding="utf-8")
     ran = fencepost("view", "k.fp", *BLOCK)
-    assert ran.code == 2 and "--block: for CUDA and PTX alone" in ran.err
+    assert ran.code == 2 and "--block is an option for CUDA and PTX" in ran.err
     assert fencepost("view", "k.fp", "--kernel", "k").code == 0
 
 

@@ -24,6 +24,7 @@ from fencepost.hosts.ptx.launch import BOX, Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Setup
 from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
+from fencepost.report.words import plural
 
 NUMBERS = (24, 200, 1536)
 """What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
@@ -283,7 +284,7 @@ class Judge:
         if named:
             said.append("run with " + ", ".join(named))
         if open_ and self.rounds:
-            said.append(f"loops of up to {self.rounds} iterations")
+            said.append(f"loops of up to {plural(self.rounds, 'iteration')}")
         if self.routine.parameters:
             said.append("every value of the other parameters" if named else "every value of the parameters")
         if self.by_data:
