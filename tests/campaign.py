@@ -228,8 +228,8 @@ def with_parameter(text: str, value: int) -> str:
     return re.sub(r"%n\b", str(value), "\n".join(lines)) + "\n"
 
 
-VALUES = range(17)
-"""So large that whatever depends on how often a loop runs has repeated."""
+VALUES = range(-1, 17)
+"""A parameter can be negative; and so large that whatever depends on how often a loop runs has repeated."""
 
 
 def check_agrees_with_every_value(text: str) -> str | None:
