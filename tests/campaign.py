@@ -228,7 +228,7 @@ def with_parameter(text: str, value: int) -> str:
     return re.sub(r"%n\b", str(value), "\n".join(lines)) + "\n"
 
 
-VALUES = range(-1, 17)
+VALUES = range(-6, 17)
 """A parameter can be negative; and so large that whatever depends on how often a loop runs has repeated."""
 
 
