@@ -65,11 +65,12 @@ bench: $(VENV)/.ready-dev chromium
 	$(BIN)/python bench/pingpong.py --targets gfx942 --waves 8
 	$(BIN)/python bench/triton/barriers.py --summary
 
-# Rewrites the golden files, and the pictures of the strategies, from what the tool gives now; read the diff before
+# Rewrites the golden files, and the pictures and outputs in the docs, from what the tool gives now; read the diff before
 # committing it.
 golden: $(VENV)/.ready-dev
 	$(BIN)/pytest --update-golden
 	$(BIN)/python scripts/strategy_pictures.py
+	$(BIN)/python scripts/view_pictures.py
 	$(MAKE) codes
 
 # docs/codes.md from the pages of the codes.

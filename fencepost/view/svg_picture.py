@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 from fencepost.report.words import plural
-from fencepost.view.page_data import KernelPage, Page, Recording, RunRace, Scenario, Window
-from fencepost.view.recording import BLOCKED, HELD
+from fencepost.view.page_data import Barrier, KernelPage, Page, Recording, RunRace, Scenario, Window
+from fencepost.view.recording import ACTIONS, BLOCKED, HELD
 
 MOST_LINES = 90
 """Of a longer text, those around what matters are shown."""
@@ -17,6 +18,8 @@ MOST_BARS = 6
 """Windows that stand side by side for each buffer."""
 MOST_SHOWN_STEPS = 44
 MOST_LANES = 16
+MOST_FINDINGS = 4
+"""Findings that are written out below a kernel that is not played."""
 ROW, CHARACTER, BAR, CELL, LANE, LEFT = 18, 7.3, 12, 20, 22, 14
 KINDS = {"RAW": "#0969c8", "WAR": "#b35900", "WAW": "#8250a8"}
 RACE = "#c4122f"
@@ -68,6 +71,9 @@ class _Picture:
         if self.scenario is not None:
             parts += self._run(self.scenario)
             height = self._run_bottom(self.scenario.recording)
+        elif self.kernel.findings:
+            parts += self._findings()
+            height = self.bottom + 34 + len(self._sentences()) * ROW
         title = escape(f"{self.kernel.title}: {self.kernel.verdict}")
         return "\n".join(
             [
@@ -120,13 +126,12 @@ class _Picture:
             if not line:
                 yield f'<text x="{LEFT + 46}" y="{y + 13}" fill="#57606a">⋮</text>'
                 continue
-            wrong = line in barriers and bool(barriers[line].wrong)
+            barrier = barriers.get(line)
+            wrong = barrier is not None and bool(barrier.wrong)
             fill = "#ffe3e6" if line in racing or wrong else "#dcf3ec" if line in barriers else ""
             if fill:
                 yield f'<rect x="{LEFT}" y="{y}" width="{self.text_width - 16:.0f}" height="{ROW}" fill="{fill}"/>'
-            sign = (
-                "⚡" if line in racing else "✗" if line in off or wrong else "●" if line in barriers else ""
-            )
+            sign = "✗" if line in off or wrong else "⚡" if line in racing else _sign(barrier)
             text = self.lines[line - 1]
             cut = text[: MOST_COLUMNS - 1] + "…" if len(text) > MOST_COLUMNS else text
             strike = ' text-decoration="line-through"' if line in off else ""
@@ -134,7 +139,7 @@ class _Picture:
             yield (
                 f'<text x="{LEFT + 26}" y="{y + 13}" text-anchor="end" {MONO} fill="#57606a" font-size="11">'
                 f"{line}</text>"
-                f'<text x="{LEFT + 31}" y="{y + 13}" fill="{RACE if sign != "●" else "#0a6b58"}">{sign}</text>'
+                f'<text x="{LEFT + 31}" y="{y + 13}" fill="{"#0a6b58" if sign in "●○" else RACE}">{sign}</text>'
                 f'<text x="{LEFT + 46 + CHARACTER * _indent(cut):.1f}" y="{y + 13}" {MONO}{bold}{strike}>'
                 f"{escape(_printable(cut.strip()))}</text>"
             )
@@ -187,6 +192,27 @@ class _Picture:
             words = f"{plural(self.left_out, 'more hazard window')} not shown"
             yield f'<text x="{self.text_width}" y="{self.bottom + 12}" font-size="11" fill="#57606a">{words}</text>'
 
+    # ------------------------------------------------------------ what was found, where there is no run
+
+    def _findings(self) -> Iterator[str]:
+        """What goes wrong and what mends it, in the words of `check`."""
+        for number, (text, colour) in enumerate(self._sentences()):
+            y = self.bottom + 34 + number * ROW
+            yield f'<text x="{LEFT}" y="{y}" fill="{colour}">{escape(text)}</text>'
+
+    def _sentences(self) -> list[tuple[str, str]]:
+        """The lines of that, each with its colour."""
+        wide = int((self.width - 2 * LEFT) / 6.4)
+        shown: list[tuple[str, str]] = []
+        for finding in self.kernel.findings[:MOST_FINDINGS]:
+            said = [(f"⚡ {finding.title}", RACE)]
+            said += [(f"{word}: {text}", "#57606a") for word, text in finding.notes if word in ("so", "fix")]
+            shown += [
+                (line, colour) for text, colour in said for line in wrap(text, wide, subsequent_indent="   ")
+            ]
+        more = len(self.kernel.findings) - MOST_FINDINGS
+        return [*shown, (plural(more, "more finding"), "#57606a")] if more > 0 else shown
+
     # ------------------------------------------------------------ the run
 
     def _run_width(self) -> float:
@@ -225,7 +251,12 @@ class _Picture:
         if race:
             yield from self._race_marks(race, recording, first)
         y = self._run_bottom(recording) - 10
-        legend = "R reads · W writes · C copies · B passes a barrier · T passes a wait · … waits · z is slow"
+        used = {cell[2] for cells in recording.cells for cell in cells}
+        legend = ", ".join(
+            f"{LETTERS.get(action, action.upper())} {words}"
+            for action, words in ACTIONS.items()
+            if action in used
+        )
         yield f'<text x="{LEFT}" y="{y}" font-size="11" fill="#57606a">{legend}</text>'
 
     def _race_marks(self, race: RunRace, recording: Recording, first: int) -> Iterator[str]:
@@ -263,9 +294,9 @@ def _most_telling(kernel: KernelPage) -> Scenario | None:
 
 
 def _racing(kernel: KernelPage, scenario: Scenario | None) -> set[int]:
-    """The lines of the race that is shown; without a run, those of the first finding."""
+    """The lines of the race that is shown; without a run, those of all findings."""
     if scenario is None:
-        return {mark.line for finding in kernel.findings[:1] for mark in finding.marks}
+        return {mark.line for finding in kernel.findings for mark in finding.marks}
     race = _race(scenario)
     return {race.first[1], race.second[1]} if race else set()
 
@@ -319,6 +350,11 @@ def _cell(x: float, y: float, width: float, action: str, line: int) -> Iterator[
         f'fill="{FILLS[action]}" stroke="#d0d7de"{dash}/><text x="{x + width / 2}" y="{y + 14}" font-size="11" '
         f'text-anchor="middle">{LETTERS.get(action, action.upper())}</text></g>'
     )
+
+
+def _sign(barrier: Barrier | None) -> str:
+    """What stands beside a line: a barrier, or one that nothing needs."""
+    return "" if barrier is None else "○" if barrier.needed is False else "●"
 
 
 def _indent(text: str) -> int:

@@ -14,6 +14,7 @@ from fencepost.ir.parser import parse
 from fencepost.view.html_page import html_page
 from fencepost.view.kernel_page import page_of
 from fencepost.view.svg_picture import svg_picture
+from scripts.view_pictures import PICTURES, ViewPicture
 from tests.view.kernels import COPY, HANGS, RACY, RING, SKEWED, SPLIT, TILE, large, page
 
 WRONG_PHASE = Path(__file__).parents[2] / "docs" / "gallery" / "wrong_phase.fp"
@@ -96,3 +97,9 @@ def test_a_kernel_under_construction_shows_itself() -> None:
 
 def test_a_large_kernel_shows_its_text_in_a_notebook() -> None:
     assert in_notebook(fencepost.parse(large(600))).startswith("<pre")
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_pictures_of_the_docs_are_those_that_would_be_drawn_now(picture: ViewPicture) -> None:
+    """`python scripts/view_pictures.py` draws them."""
+    assert picture.path.read_text(encoding="utf-8") == picture.draw()

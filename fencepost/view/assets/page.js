@@ -265,7 +265,7 @@
       .filter((column) => column.windows.length);
     const list = Object.entries(KINDS).map(([kind, words]) =>
       make("li", {}, sampleBar(kind, false), `${kind} ${words}`));
-    if (now.windows.some((each) => !each.covered)) list.push(make("li", {}, sampleBar("RAW", true), "nothing covers it"));
+    if (now.windows.some((each) => !each.covered)) list.push(make("li", {}, sampleBar("RAW", true), "dashed: nothing covers it"));
     element("kinds").replaceChildren(...(now.windows.length ? list : []));
   }
 
@@ -286,8 +286,10 @@
   }
 
   function sampleBar(kind, open) {
-    const bar = draw("g", { class: `bar ${kind}${open ? " uncovered" : ""}` }, ...barShapes(kind, 7, 3, 15));
-    return draw("svg", { width: 14, height: 18, "aria-hidden": "true" }, bar);
+    // Dashes need room, or they look like a line.
+    const height = open ? 30 : 18;
+    const bar = draw("g", { class: `bar ${kind}${open ? " uncovered" : ""}` }, ...barShapes(kind, 7, 3, height - 3));
+    return draw("svg", { width: 14, height, "aria-hidden": "true" }, bar);
   }
 
   function rowsOf(window) {
@@ -548,6 +550,7 @@
     const now = kernel(), choice = element("scenario");
     choice.replaceChildren(...now.scenarios.map((each, number) => make("option", { value: number }, each.title)));
     element("run-panel").hidden = !now.scenarios.length;
+    element("run-keys").hidden = !now.scenarios.length;
     const used = new Set(now.scenarios.flatMap((each) => each.recording.cells.flat().map((cell) => cell[2])));
     const letters = Object.entries(ACTIONS).filter(([name]) => used.has(name)).map(([name, [letter, words]]) =>
       legend(`cell a-${name}`, letter, words, ""));
@@ -844,7 +847,9 @@
   }
 
   function whereCell(row) {
-    if (!row.lines.length) return make("td", {}, row.note);
+    // The first row is the kernel itself: too few barriers are no bargain.
+    const wrong = row === kernel().strategies[0] && !kernel().ok ? "wrong: see the findings" : "";
+    if (!row.lines.length) return make("td", {}, row.note || wrong);
     const list = make("ul", {}, ...row.lines.map((text) => make("li", { class: "code" }, text)));
     return make("td", {}, make("details", {}, make("summary", {}, row.note || many(row.lines.length, "place")), list));
   }
