@@ -42,7 +42,8 @@ class KernelAudit:
     def counts(self) -> str:
         """How many barriers there are, and what is wrong."""
         hangs = sum(race.code in HANGS for race in self.races)
-        races = plural(len(self.races) - hangs, "race")
+        none = "no race found" if self.limits else "no race"
+        races = plural(len(self.races) - hangs, "race") if self.races else none
         found = f"{plural(self.barriers, 'barrier')}, {len(self.redundant)} redundant, {races}"
         return found + (f", {plural(hangs, 'hang')}" if hangs else "")
 

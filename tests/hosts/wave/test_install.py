@@ -58,7 +58,7 @@ def test_audit_changes_nothing() -> None:
 def test_audit_prints(capsys: pytest.CaptureFixture[str]) -> None:
     with host.installed("audit"):
         kernels.gemm().compiled()
-    assert "fencepost: @gemm (gfx942): 2 barriers, 0 redundant, 0 races" in capsys.readouterr().err
+    assert "fencepost: @gemm (gfx942): 2 barriers, 0 redundant, no race" in capsys.readouterr().err
 
 
 def test_variable_says_the_mode(monkeypatch: pytest.MonkeyPatch) -> None:
