@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.analysis.last_iterations import LastIterations
-from fencepost.analysis.loop_periods import Rounds, follows_no_rule, rounds_of
+from fencepost.analysis.loop_periods import MOST_ROUNDS, Rounds, follows_no_rule, rounds_of
 from fencepost.analysis.number_liveness import live_numbers
 from fencepost.analysis.parameters import Asked, Parameters
 from fencepost.analysis.relevant_remainders import moduli
@@ -152,6 +152,10 @@ class FollowedNames:
                 if parts is None:
                     continue
                 rounds = self.rounds_of(loop, parts) or self.rounds_without_conditions(loop, parts, body)
+                if rounds is not None and counted:
+                    # So it does between two iterations in which conditions change.
+                    in_full = rounds.in_full(EXACT_ROUNDS)
+                    rounds = in_full if in_full.count <= MOST_ROUNDS else rounds
                 self.rounds[loop] = rounds
                 if rounds is not None:
                     self.followed.add((function, loop.var))

@@ -69,6 +69,14 @@ class Rounds:
         """How many iterations are looked at."""
         return sum(stretch.followed for stretch in self.stretches)
 
+    def in_full(self, most: int) -> Rounds:
+        """The same with stretches of at most so many iterations followed one by one, not round and round."""
+        stretches = [
+            each if each.end is None or each.end - each.first > most else each._replace(period=most)
+            for each in self.stretches
+        ]
+        return Rounds(self.start, self.step, tuple(stretches))
+
     def following(self, value: int) -> tuple[list[int], bool]:
         """The values that the variable can have in the next iteration, and whether the loop can be left now."""
         here = (value - self.start) // self.step

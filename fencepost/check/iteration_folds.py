@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import lcm
 
-from fencepost.check.deciding_names import Names, period_in, variables
+from fencepost.check.deciding_names import Names, condition_of, period_in, variables
 from fencepost.check.environments import value_of
 from fencepost.check.loop_ends import LoopEnd
+from fencepost.check.parameter_classes import terms_of
 from fencepost.flow import Flow, Loop
 from fencepost.ir import ops
+from fencepost.ir.expr import Binary, Compare, is_divergent
 
 FULL = 64
 """A loop that carries names runs up to this often in full, where it is not known how these repeat."""
+FIRST = 64
+"""Iterations at the beginning of a loop that are told apart from all later ones."""
 LONGEST_ORBIT = 4096
 """Iterations that are tried to find out how the names that a loop carries repeat."""
 
@@ -28,6 +32,8 @@ class Fold:
 
     start: int
     length: int
+    settled: int
+    """From here on, `start` or before, iterations `length` apart are the same; each earlier one is like no other."""
 
 
 def patience(flow: Flow) -> int:
@@ -46,9 +52,13 @@ def patience(flow: Flow) -> int:
 def fold_of(loop: Loop, names: Names, patience: int, end: LoopEnd | None = None) -> Fold | None:
     """How the iterations of a loop repeat; None if it is better followed in full."""
     op = loop.op
-    period = None if op is None else loop_period(op, names, end)
-    if op is None or period is None:
+    if op is None:
         return None
+    first = _first_iterations(op)
+    period = loop_period(op, names, {*first, *(end.answers if end is not None else ())})
+    if period is None:
+        return None
+    settled_at = max(first.values(), default=op.start)
     rounds = lcm(period, op.step) // op.step
     settled = 0
     if loop.trip is not None and carries(op, names):
@@ -63,9 +73,12 @@ def fold_of(loop: Loop, names: Names, patience: int, end: LoopEnd | None = None)
     length = rounds * op.step
     if loop.trip is None:
         # It can be left at any time, so there is nothing to wait for.
-        return Fold(op.start, length)
-    exact = max(16, 4 * rounds, (patience + 1) * rounds, settled)
-    return Fold(op.start + op.step * exact, length) if loop.trip > exact + 2 * rounds else None
+        return Fold(settled_at, length, settled_at)
+    early = (settled_at - op.start) // op.step
+    exact = max(16, 4 * rounds, (patience + 1) * rounds, settled, early)
+    if loop.trip <= exact + 2 * rounds:
+        return None
+    return Fold(op.start + op.step * exact, length, settled_at)
 
 
 def carries(loop: ops.Iterate, names: Names) -> bool:
@@ -73,13 +86,28 @@ def carries(loop: ops.Iterate, names: Names) -> bool:
     return any(name.name in names.handed for name in loop.carried)
 
 
-def loop_period(loop: ops.Iterate, names: Names, end: LoopEnd | None = None) -> int | None:
-    """After what distance in its variable everything in a loop repeats; None if something does not.
+def loop_period(loop: ops.Iterate, names: Names, but: Collection[ops.Operation] = ()) -> int | None:
+    """After what distance in its variable a loop repeats, `but` for some branches; None if something does not."""
+    return period_in((op for op in _operations_in(loop) if op not in but), loop.var, names)
 
-    Branches that ask how near its end it is do not count: that is followed by itself.
-    """
-    asking = () if end is None else end.answers
-    return period_in((op for op in _operations_in(loop) if op not in asking), loop.var, names)
+
+def _first_iterations(loop: ops.Iterate) -> dict[ops.Operation, int]:
+    """Branches that compare a loop's variable with a number: the value from which on each goes the same way."""
+    found: dict[ops.Operation, int] = {}
+    for op in _operations_in(loop):
+        condition = condition_of(op)
+        if not isinstance(condition, Compare) or is_divergent(condition):
+            continue
+        terms = terms_of(Binary("-", condition.lhs, condition.rhs))
+        factor = terms.get(loop.var, 0) if terms is not None else 0
+        if terms is None or not factor or terms.keys() - {loop.var, ""}:
+            continue
+        # The sides are equal at this value of the variable, or pass each other behind it.
+        equal_at = -terms.get("", 0) // factor
+        passed = max(0, (equal_at - loop.start) // loop.step + 1)
+        if passed <= FIRST:
+            found[op] = loop.start + loop.step * passed
+    return found
 
 
 def _operations_in(loop: ops.Iterate) -> Iterator[ops.Operation]:

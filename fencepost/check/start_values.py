@@ -125,7 +125,8 @@ class Starts:
             if fold is not None and loop.op is not None:
                 frame = later[len(self.context.flow.blocks[loop.header].calls)]
                 value = frame[loop.op.var]
-                frame[loop.op.var] = fold.start + (value - fold.start) % fold.length
+                if value >= fold.settled:
+                    frame[loop.op.var] = fold.start + (value - fold.start) % fold.length
         moved = tuple(tuple(frame.items()) for frame in later)
         return moved != env and moved in others
 
@@ -149,7 +150,8 @@ def start_values(context: Context, loop: Loop, most: int) -> tuple[list[int], bo
     op = loop.op
     fold = context.folded.get(loop.index)
     if fold is not None:
-        return list(range(fold.start, fold.start + fold.length, op.step)), True
+        first = range(op.start, fold.settled, op.step)
+        return [*first, *range(fold.start, fold.start + fold.length, op.step)], True
     if op.stop is None:
         return [op.start + op.step * k for k in range(most)], False
     values = range(op.start, op.stop, op.step)

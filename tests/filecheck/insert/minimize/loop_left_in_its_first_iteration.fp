@@ -14,4 +14,4 @@ kernel @left_early waves=2 {
 }
 # CHECK:        barrier  # write → read %a
 # CHECK-NEXT:   read %a
-# CLEAN: nothing found
+# CLEAN: no race, no deadlock
