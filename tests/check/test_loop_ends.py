@@ -1,4 +1,4 @@
-"""Loops of unknown length whose first and last iterations differ from the others are followed to their end: a proof."""
+"""Loops of unknown length with first and last iterations of their own are followed to their end: a proof."""
 
 from __future__ import annotations
 
