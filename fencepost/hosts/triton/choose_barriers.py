@@ -43,7 +43,8 @@ def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] 
     theirs = runs_of_membars(module)
     # fencepost would only add to what there is.
     adds_none = not theirs or (variant is not None and not variant.places)
-    if adds_none and is_right(module):
+    # Else no others run less often, or it takes a search to know.
+    if (adds_none or (ours is None and variant is not None and variant.has_fewest)) and is_right(module):
         return None
     ours = ours or fencepost_candidate(before)
     executed = sum(theirs.values()) * (1 - 1e-9)
@@ -61,9 +62,13 @@ def _none_needed(before: Module) -> Candidate | None:
     up to half of a compilation, need not run.
 
     Where a barrier of membar's could stand between loads and stores, or Triton goes on by itself with what it makes
-    anyway, it is asked first.
+    anyway, it is asked first; so it is where a barrier is surely needed.
     """
-    if not installed_release().membar_is_a_pass or stores_what_it_loads(before):
+    if (
+        not installed_release().membar_is_a_pass
+        or stores_what_it_loads(before)
+        or stopped_at(before).lacks_one
+    ):
         return None
     try:
         return fencepost_candidate(before)

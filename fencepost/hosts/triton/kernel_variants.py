@@ -13,16 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from fencepost.flow import Flow, build_flow, read_again
+from fencepost.flow import Flow, Position, build_flow, read_again
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_difference import ChangedModule, put_in
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.translate_operations import WARP_GROUP
-from fencepost.hosts.triton.write_back import PUT_IN, host_of
+from fencepost.hosts.triton.write_back import NEAR, PUT_IN, host_of
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
 from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.fewest_at_a_glance import as_few_as_can_be, one_is_needed
 
 Kernels = tuple[Translation, ...]
 BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)
@@ -115,6 +116,23 @@ class Stopped:
         every = (op for kernel in self.kernels for graph in kernel.trace.blocks for op in graph)
         return all(isinstance(op, BRANCHES) or host_of(op) is not None for op in every)
 
+    @cached_property
+    def positions(self) -> dict[ops.Operation, tuple[Flow, Position]]:
+        """The gap in front of each operation of the kernels."""
+        found: dict[ops.Operation, tuple[Flow, Position]] = {}
+        for flow in self.shapes.values():
+            for block in flow.blocks:
+                for gap, op in enumerate(block.ops):
+                    found.setdefault(op.owner or op, (flow, Position(block.index, gap)))
+                if block.anchor is not None:
+                    found.setdefault(block.anchor, (flow, Position(block.index, len(block.ops))))
+        return found
+
+    @property
+    def lacks_one(self) -> bool:
+        """Whether it is seen at a glance that a barrier is needed."""
+        return any(map(one_is_needed, self.shapes.values()))
+
     def place_before(self, op: Operation) -> Place | None:
         """Where a barrier in front of an operation of the module stands; None if no kernel has what follows it."""
         block = op.block
@@ -171,6 +189,18 @@ class Variant:
             found[host] = found.get(host, 0.0) + self.stopped.runs[place.op.graph]
         return found
 
+    @property
+    def has_fewest(self) -> bool:
+        """Whether it is seen at a glance that no barriers run less often than these, or hardly less."""
+        put_in: dict[CapturedTrace, list[Position]] = {}
+        for place in self.places.values():
+            flow, position = self.stopped.positions[place.op]
+            if place.behind:
+                return False
+            put_in.setdefault(flow.trace, []).append(position)
+        shapes = self.stopped.shapes
+        return all(as_few_as_can_be(shapes[trace], there, NEAR) for trace, there in put_in.items())
+
     @contextmanager
     def kernels(self) -> Iterator[Kernels]:
         """The kernels with these barriers and counts."""
@@ -205,7 +235,7 @@ def variant_of(module: Module) -> Variant | None:
         place = stopped.place_before(op)
         if place is None or not _calls_stay(module.base, op):
             return None
-        barrier = Operation("ttg.barrier", op.block, location_text=op.location_text, locations=op.locations)
+        barrier = Operation("ttg.barrier", op.block, op.extent, locations=op.locations)
         places[barrier], before[barrier] = place, op
     for wait in stopped.group_waits:
         if wait not in found.marked:
