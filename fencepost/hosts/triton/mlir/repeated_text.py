@@ -12,11 +12,13 @@ import re
 
 from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, Dictionary
 from fencepost.hosts.triton.mlir.extents import ATTRIBUTES, PROPERTIES
+from fencepost.hosts.triton.mlir.locations import ALIAS
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, balanced_end, split_list, type_end
 
 # With dictionaries in it, as those of a function's arguments are, and strings.
-_PROPERTIES = re.compile(r'<\{((?:[^{}"]++|\{[^{}"]*\}|"[^"\\\n]*")*+)\}>\s*')
-_ATTRIBUTES = re.compile(r'\{([^{}"]*)\}\s*')
+_ENTRIES = r'((?:[^{}"]++|\{[^{}"]*\}|"[^"\\\n]*")*+)'
+_PROPERTIES = re.compile(rf"<\{{{_ENTRIES}\}}>\s*")
+_ATTRIBUTES = re.compile(rf"\{{{_ENTRIES}\}}\s*")
 # The types of one line without parentheses among them. A result must end in a letter or '>', so that
 # what follows on the same line is not taken for a part of it; '/' might begin a comment.
 _SIGNATURE = re.compile(
@@ -25,12 +27,15 @@ _SIGNATURE = re.compile(
 )
 _LOCATION = re.compile(r"\s*loc(?=\()")
 _ALIASES = re.compile(r"(?:[#!][\w$.-]+\s*=\s*[^\n]*\n?)+")
-# Those that are not locations: of these there are few.
-_PLAIN_ALIAS = re.compile(r"^([#!][\w$.-]+)\s*=(?!\s*loc\()\s*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 # Types with at most two pairs of angle brackets in each other.
 _TYPE = re.compile(r"[^\s,<>()\"]+(?:<[^<>\"]*(?:<[^<>\"]*>[^<>\"]*)*>)?")
+_INSIDE = r"(?:[^()\"\n]++|\"[^\"\\\n]*\")"
 _PLAIN_ARGUMENT = re.compile(
-    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*>)?) "
+    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
+    rf"loc\(((?:{_INSIDE}|\({_INSIDE}*+\))*+)\)(?=[,)])"
+)
+_ARGUMENT = re.compile(
+    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
     r"loc\((#[\w$.-]+|\"[^\"\\\n]*\"\(#[\w$.-]+\)|callsite\(#[\w$.-]+ at #[\w$.-]+\))\)(?=[,)])"
 )
 _ARGUMENT = re.compile(r"\s*(%[\w$.-]+)\s*:\s*")
@@ -138,7 +143,10 @@ class Pieces:
         match = _ALIASES.match(self.text, at)
         if match is None:
             raise Unreadable("expected an alias, '#name = ...'", at)
-        return dict(_PLAIN_ALIAS.findall(match[0])), match[0], match.end()
+        # Locations are most of them, and are seldom asked for.
+        others = "\n".join([line for line in match[0].split("\n") if " = loc(" not in line])
+        plain = {name: text for name, text in ALIAS.findall(others) if not text.startswith("loc(")}
+        return plain, match[0], match.end()
 
     def skip(self, at: int) -> int:
         """The offset of what follows white space and comments."""

@@ -211,6 +211,8 @@ class Module:
     _types: dict[str, Tensor | MemDesc | None] = field(default_factory=dict)
     meets: dict[Operation, bool] = field(default_factory=dict)
     """Whether all waves surely meet in a function, for those that were asked about: see `calls`."""
+    differing: dict[Operation, set[Value]] = field(default_factory=dict)
+    """The numbers that may differ from thread to thread in a function: see `thread_branches`."""
     scratch: dict[Operation, int] = field(default_factory=dict)
     """The bytes of scratch memory, where the text does not say: see `scratch_sizes`."""
     _every: Sequence[Operation] = ()
