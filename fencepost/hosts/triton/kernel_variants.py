@@ -82,6 +82,11 @@ class Stopped:
         """How often each block of the kernels runs, estimated."""
         return {block.graph: block.frequency for flow in self.shapes.values() for block in flow.blocks}
 
+    def runs_of(self, op: Operation) -> float:
+        """How often an operation of the module runs, estimated; 0 if no kernel has it."""
+        graph = self.first[op].graph if op in self.first else None
+        return self.runs.get(graph, 0.0) if graph is not None else 0.0
+
     def barriers(self) -> dict[Operation | None, float]:
         """How often barriers run that stand in the kernels now; those that were put in have no operation."""
         found: dict[Operation | None, float] = {}
