@@ -18,7 +18,7 @@ from fencepost.hosts.triton.membar_at_least import TELLING, membar_runs_at_least
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.text_edits import Edit
+from fencepost.hosts.triton.text_edits import Edit, SetAttribute
 from fencepost.hosts.triton.verification import kernels_of, verdict
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
 from fencepost.ir.source import FencepostError
@@ -79,13 +79,13 @@ def _found_first(before: Module) -> Candidate | None:
 
 
 def _is_surely_better(before: Module, ours: Candidate) -> bool:
-    """Whether fencepost's barriers are none at all, or run less often than those that membar surely puts in.
+    """Whether fencepost puts in no barrier, or its barriers run less often than those that membar surely puts in.
 
     Any of membar's that could stand between loads and stores counts as if it did.
     """
     stopped = stopped_at(before)
     stores = may_lose(before, ours.edits)
-    if not ours.edits and not stores:
+    if not stores and all(isinstance(edit, SetAttribute) for edit in ours.edits):
         return True
     if not installed_release().membar_is_known:
         return False

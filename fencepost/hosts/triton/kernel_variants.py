@@ -84,8 +84,8 @@ class Stopped:
 
     def runs_of(self, op: Operation) -> float:
         """How often an operation of the module runs, estimated; 0 if no kernel has it."""
-        graph = self.first[op].graph if op in self.first else None
-        return self.runs.get(graph, 0.0) if graph is not None else 0.0
+        place = self.place_before(op)
+        return 0.0 if place is None or place.op.graph is None else self.runs[place.op.graph]
 
     def barriers(self) -> dict[Operation | None, float]:
         """How often barriers run that stand in the kernels now; those that were put in have no operation."""

@@ -88,19 +88,63 @@ GROUP = "%g = ttg.async_commit_group tokens %t"
         # One of the author's, or an operation that may bring one along.
         ((COPY, GROUP, WAIT, BARRIER, LOAD), 0),
         ((COPY, GROUP, WAIT, "gpu.barrier", LOAD), 0),
-        # A read, and a copy into what was read; the wait behind it is another place.
+        # A wait behind computations is the one that counts.
+        ((COPY, GROUP, WAIT, "%o = arith.addi %n, %n : i32", WAIT, LOAD), 1),
+        # Accesses through one view; the wait behind them is another place.
         ((LOAD, COPY, GROUP, WAIT), 2),
+        ((STORE, LOAD, WAIT), 2),
+        ((LOAD, LOAD.replace("%v", "%w"), WAIT), 1),
         ((LOAD, BARRIER, COPY, GROUP, WAIT), 1),
-        # Of these membar knows more, or nobody knows what it does.
-        ((STORE, LOAD), 0),
     ],
 )
-def test_where_a_barrier_is_certain(lines: tuple[str, ...], runs: int) -> None:
-    assert of(*lines) == runs
+@pytest.mark.parametrize("target", ["cuda:80", "hip:gfx950", "hip:gfx1250"])
+def test_where_a_barrier_is_certain(lines: tuple[str, ...], runs: int, target: str) -> None:
+    assert of(*lines, target=target) == runs
 
 
-def test_a_read_before_a_copy_may_be_taken_to_be_ordered_on_amd() -> None:
-    assert of(LOAD, COPY, GROUP, WAIT, target="hip:gfx950") == 1
+RING = "!ttg.memdesc<2x64x64xf16, #s, #smem, mutable>"
+SLOTS = (
+    f"%r = ttg.local_alloc {{allocation.offset = 0 : i32}} : () -> {RING}",
+    "%zero = arith.constant 0 : i32",
+    "%one = arith.constant 1 : i32",
+    f"%s = ttg.memdesc_index %r[%zero] : {RING} -> <TILE>",
+    f"%u = ttg.memdesc_index %r[%one] : {RING} -> <TILE>",
+    f"%d = ttg.memdesc_index %r[%n] : {RING} -> <TILE>",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "runs"),
+    [
+        # Whether two slots are different membar can find out, but not of a view that comes from another block.
+        ((LOAD.replace("%a", "%s"), COPY.replace("%a", "%u")), 0),
+        ((LOAD.replace("%a", "%s"), COPY.replace("%a", "%d")), 0),
+        (
+            (
+                "cf.br ^one(%d : <TILE>)\n^one(%y: <TILE>):",
+                LOAD.replace("%a", "%y"),
+                COPY.replace("%a", "%u"),
+            ),
+            1,
+        ),
+        (
+            (
+                "cf.br ^one(%s : <TILE>)\n^one(%y: <TILE>):",
+                LOAD.replace("%a", "%y"),
+                COPY.replace("%a", "%u"),
+            ),
+            0,
+        ),
+    ],
+)
+def test_slots_of_a_ring(lines: tuple[str, ...], runs: int) -> None:
+    assert of(*SLOTS, *lines, GROUP, WAIT) - 1 == runs
+
+
+@pytest.mark.parametrize(("target", "runs"), [("cuda:80", 2), ("hip:gfx1250", 2), ("hip:gfx950", 1)])
+def test_a_read_with_a_token_has_waited_for_copies_on_gfx9(target: str, runs: int) -> None:
+    load = "%v = ttg.local_load %a token %w : <TILE> -> <TENSOR>"
+    assert of(WAIT.replace("ttg", "%w = ttg", 1), COPY, load, target=target) == runs
 
 
 def test_where_nothing_is_known_of_membar_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
