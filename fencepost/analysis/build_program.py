@@ -72,12 +72,14 @@ def read_program(
     return _with_steps(Program(flow, table, instances, bits, levels, transfer, groups, ids, inside_splits))
 
 
-def with_other_counts(program: Program) -> Program:
+def with_other_counts(program: Program) -> Program | None:
     """The program of the same kernel where nothing but the counts of its waits has changed.
 
-    Which accesses there are, and which of them conflict, does not depend on these.
+    Which accesses there are, and which of them conflict, does not depend on these. Where waves are skewed, more does:
+    then there is none.
     """
-    assert isinstance(program.transfer, InStep)
+    if not isinstance(program.transfer, InStep):
+        return None
     levels = _levels(program.flow, program.table, program.groups, counts=0)
     return _with_steps(
         Program(

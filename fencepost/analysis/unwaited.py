@@ -8,6 +8,7 @@ from fencepost.analysis.hazards import Effort, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
+from fencepost.flow import Position
 from fencepost.ir import ops
 
 MOST_STEPS = 1_500_000
@@ -16,16 +17,8 @@ MOST_STEPS = 1_500_000
 
 def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
     """Async operations that may be in flight where something must not overtake them, and what that is."""
-    if not program.table.engines:
-        return
-    signalled = 0
-    for copies in program.mbarriers.values():
-        signalled |= copies
     before: dict[ops.Operation, list[ops.MemoryOperation]] | None = None
-    for position, _, in_flight in conflicts_left(program, program.existing):
-        # Whether an mbarrier is waited for at the right time is not a matter of barriers: `check` tells.
-        if not in_flight & ~signalled:
-            continue
+    for position in _overtaking(program):
         block = program.flow.blocks[position.block]
         at_end = position.gap >= len(block.ops)
         consumer = block.anchor if at_end and block.anchor is not None else block.ops[position.gap]
@@ -34,6 +27,24 @@ def unwaited(program: Program) -> Iterator[tuple[ops.Operation, ops.Operation]]:
         found = before.get(consumer, [])
         producer = next((each for each in found if isinstance(each, ops.AsyncOperation)), consumer)
         yield producer, consumer
+
+
+def waits_enough(program: Program) -> bool:
+    """Whether there are none: much cheaper to ask than what they are."""
+    return next(_overtaking(program), None) is None
+
+
+def _overtaking(program: Program) -> Iterator[Position]:
+    """Where something must not overtake what may be in flight."""
+    if not program.table.engines:
+        return
+    signalled = 0
+    for copies in program.mbarriers.values():
+        signalled |= copies
+    for position, _, in_flight in conflicts_left(program, program.existing):
+        # Whether an mbarrier is waited for at the right time is not a matter of barriers: `check` tells.
+        if in_flight & ~signalled:
+            yield position
 
 
 def uncovered_producers(

@@ -39,6 +39,22 @@ PRECEDENCE = {"^": 0, "+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
 Operand: TypeAlias = Union["Expr", int]
 
 
+class Composed:
+    """What has parts: what is asked of it again and again is found once. It never changes."""
+
+    __slots__ = ("_hash", "_leaves")
+    _hash: int
+    _leaves: tuple[Expr, ...]
+
+    def hashed(self, parts: tuple[object, ...]) -> int:
+        """Its hash, given what it is made of."""
+        found = getattr(self, "_hash", None)
+        if found is None:
+            found = hash(parts)
+            object.__setattr__(self, "_hash", found)
+        return found
+
+
 class Expr:
     """An integer expression; Python's operators build larger ones."""
 
@@ -198,12 +214,15 @@ class Unknown(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Binary(Expr):
+class Binary(Composed, Expr):
     """`lhs op rhs` with op one of `+ - * // % ^`; `^` is exclusive or."""
 
     op: str
     lhs: Expr
     rhs: Expr
+
+    def __hash__(self) -> int:
+        return self.hashed((self.op, self.lhs, self.rhs))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -223,12 +242,15 @@ class Binary(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Expr):
+class Select(Composed, Expr):
     """`then` where the condition holds, else `orelse`."""
 
     condition: Compare
     then: Expr
     orelse: Expr
+
+    def __hash__(self) -> int:
+        return self.hashed((self.condition, self.then, self.orelse))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -266,12 +288,15 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Decided):
+class Compare(Composed, Decided):
     """A condition on integers. It is divergent when it depends on the wave."""
 
     op: str
     lhs: Expr
     rhs: Expr
+
+    def __hash__(self) -> int:
+        return self.hashed((self.op, self.lhs, self.rhs))
 
     def __str__(self) -> str:
         return f"{self.lhs} {self.op} {self.rhs}"
@@ -344,10 +369,13 @@ def decide(condition: Condition, env: Mapping[str, int], wave: int | None = None
     return COMPARISONS[condition.op](left, right)
 
 
-def leaves(expr: Expr | Condition) -> list[Expr]:
+def leaves(expr: Expr | Condition) -> tuple[Expr, ...]:
     """Every constant, variable, wave and unknown in `expr`, from left to right."""
     if type(expr) in LEAVES:  # much the most frequent case
-        return [expr]  # type: ignore[list-item]
+        return (expr,)  # type: ignore[return-value]
+    known: tuple[Expr, ...] | None = getattr(expr, "_leaves", None)
+    if known is not None:
+        return known
     found: list[Any] = []
     todo: list[Any] = [expr]
     while todo:
@@ -359,7 +387,9 @@ def leaves(expr: Expr | Condition) -> list[Expr]:
             todo += (part.rhs, part.lhs)
         elif kind is Select:
             todo += (part.orelse, part.then, part.condition)
-    return found
+    if isinstance(expr, Composed):
+        object.__setattr__(expr, "_leaves", tuple(found))
+    return tuple(found)
 
 
 def can_be_unknown(condition: Condition) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from fencepost.ir.expr import Const, Expr, whole
 from fencepost.ir.ops import LDS_COUNTER, UPDATES, WORKGROUP
@@ -11,6 +12,7 @@ from fencepost.ir.source import FencepostError, Mark, Span, UsageError, describe
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 MOST_DIGITS = 18
 """Numbers with more digits than this are refused: no GPU has room for them."""
+LARGEST = 10**MOST_DIGITS
 MOST_DEPTH = 64
 """Expressions nested deeper than this are refused rather than risked on Python's stack."""
 MOST_BYTES = 2**40
@@ -32,15 +34,15 @@ def check_name(name: str) -> str:
 def check_number(number: int, span: Span | None = None, what: str = "a number") -> int:
     """`number`, if it is whole and not too large."""
     number = whole(number, what)
-    if not -(10**MOST_DIGITS) < number < 10**MOST_DIGITS:
+    if not -LARGEST < number < LARGEST:
         raise FencepostError("the number is too large", [Mark(span)])
     return number
 
 
-def check_constants(leaves: list[Expr]) -> None:
+def check_constants(leaves: Sequence[Expr]) -> None:
     """Refuse constants that are too large among the leaves of an expression."""
     for leaf in leaves:
-        if isinstance(leaf, Const):
+        if type(leaf) is Const and not -LARGEST < leaf.value < LARGEST:
             check_number(leaf.value)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.analysis.build_program import read_program, with_fixed_waits
+from fencepost.analysis.build_program import read_program, with_fixed_waits, with_other_counts
 from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
-from fencepost.analysis.unwaited import unwaited
+from fencepost.analysis.unwaited import unwaited, waits_enough
 from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
@@ -116,13 +116,13 @@ class Insert(PlacementOptions):
         program = self.read(flow, ids, self.slots, counts)
         refuse_exchange_while_skewed(program)
         if not self.waits:
-            missing = next(unwaited(program), None)
-            if missing is not None and self.stronger_waits:
-                stronger += strengthen(flow)
-                program = self.read(flow, ids, self.slots)
-                missing = next(unwaited(program), None)
-            if missing is not None:
-                raise wait_is_missing(program, *missing)
+            enough = waits_enough(program)
+            if not enough and self.stronger_waits:
+                stronger += strengthen(program)
+                program = with_other_counts(program) or self.read(flow, ids, self.slots)
+                enough = waits_enough(program)
+            if not enough:
+                raise wait_is_missing(program, *next(unwaited(program)))
             program = with_fixed_waits(program)
 
         def coarse() -> Program | None:

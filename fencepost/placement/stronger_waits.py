@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 from fencepost.analysis.build_program import read_program, with_other_counts
 from fencepost.analysis.program import Program
-from fencepost.analysis.transfer import InStep
-from fencepost.analysis.unwaited import unwaited
-from fencepost.flow import Flow
+from fencepost.analysis.unwaited import waits_enough
 from fencepost.ir import ops
 
 
@@ -27,18 +25,17 @@ class StrongerWait:
     now: int
 
 
-def strengthen(flow: Flow) -> list[StrongerWait]:
-    """Lower the counts of waits as little as is enough; if nothing is, they stay as they are."""
+def strengthen(program: Program) -> list[StrongerWait]:
+    """Lower the counts of a kernel's waits as little as is enough; if nothing is, they stay as they are."""
     found = [
         (op, counter)
-        for op in flow.trace.preorder_walk()
+        for op in program.flow.trace.preorder_walk()
         if isinstance(op, ops.MemoryCounterWait)
         for counter in op.counts
     ]
     before = {(op, counter): op.counts[counter] for op, counter in found}
     for op, counter in found:
         op.counts[counter] = 0
-    program = read_program(flow, completion=False)
     enough = _is_enough(program)
     for op, counter in found:
         # The first ones may be as weak as they were if those behind them are not.
@@ -63,6 +60,4 @@ def weaken(waits: Iterable[StrongerWait]) -> None:
 
 def _is_enough(program: Program) -> bool:
     """Whether a kernel, of which an earlier reading is given, waits for all that it has to as its counts are now."""
-    in_step = isinstance(program.transfer, InStep)
-    read = with_other_counts(program) if in_step else read_program(program.flow, completion=False)
-    return next(unwaited(read), None) is None
+    return waits_enough(with_other_counts(program) or read_program(program.flow, completion=False))

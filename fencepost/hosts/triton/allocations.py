@@ -199,7 +199,7 @@ class Allocations:
         """Those of a function and all its partitions: what is allocated outside of one, it may use."""
         found = cls(module)
         for op in function.walk():
-            if op is not function:
+            if (op.name in OWNERS or op.dictionary.mentions("allocation.")) and op is not function:
                 found.add(op)
         return found
 
@@ -215,8 +215,6 @@ class Allocations:
 
     def add(self, op: Operation) -> None:
         """Note the memory of an operation, if it owns some."""
-        if not (op.name in OWNERS or op.dictionary.mentions("allocation.")):
-            return
         offset = op.integer("allocation.offset")
         memory = self.module.type_of(op.results[0]) if op.name == "ttg.local_alloc" else None
         scattered = (offset is None and "allocation.offset" in op.attributes) or (

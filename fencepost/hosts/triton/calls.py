@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost.flow import Flow, build_flow
 from fencepost.hosts.triton.mlir.attributes import Symbol
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.ir import ops
@@ -35,20 +34,26 @@ def always_meets(
         # Who calls itself gets no credit for the call.
         module.meets[function] = False
         trace = trace_of(module, function)
-        module.meets[function] = trace is not None and _is_crossed(build_flow(trace))
+        module.meets[function] = trace is not None and _is_crossed(trace)
     return module.meets[function]
 
 
-def _is_crossed(flow: Flow) -> bool:
+def _is_crossed(trace: CapturedTrace) -> bool:
     """Whether no way leads from the first block to an end without a barrier."""
-    seen, todo = {0}, [0]
+    graphs = {graph.name: graph for graph in trace.blocks}
+    seen, todo = {trace.blocks[0].name}, [trace.blocks[0]]
     while todo:
-        block = flow.blocks[todo.pop()]
-        if any(isinstance(op, ops.SharedMemoryBarrier) and op.waves is None for op in block.ops):
+        graph = todo.pop()
+        if any(isinstance(op, ops.Exchange) or _is_barrier(op) for op in graph):
             continue
-        if not block.successors:
+        end = graph.last
+        if not isinstance(end, ops.Branch | ops.CondBranch):
             return False
-        new = [each for each in block.successors if each not in seen]
-        seen.update(new)
-        todo += new
+        ways = (end.target,) if isinstance(end, ops.Branch) else (end.then, end.orelse)
+        todo += [graphs[way] for way in ways if way not in seen]
+        seen.update(ways)
     return True
+
+
+def _is_barrier(op: ops.Operation) -> bool:
+    return isinstance(op, ops.SharedMemoryBarrier) and op.waves is None

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from fencepost.hosts.common.audits import barriers_and_runs
 from fencepost.hosts.triton.kernel_variants import stopped_at, variant_of
-from fencepost.hosts.triton.loads_before_stores import lost, stores_what_it_loads
+from fencepost.hosts.triton.loads_before_stores import lost, may_lose, stores_what_it_loads
+from fencepost.hosts.triton.membar_at_least import TELLING, membar_runs_at_least
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.text_edits import Edit
+from fencepost.hosts.triton.text_edits import Edit, SetAttribute
 from fencepost.hosts.triton.verification import kernels_of, verdict
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
 from fencepost.ir.source import FencepostError
@@ -35,15 +36,16 @@ class Candidate:
 
 def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] | None:
     """fencepost's barriers if fewer of them run, or if membar forgets one; None: membar's."""
-    ours = _none_needed(before)
-    if ours is not None and not ours.edits:
-        return []
+    ours = _found_first(before)
+    if ours is not None and (ours.repairs or _is_surely_better(before, ours)):
+        return ours.edits
     module = after()
     variant = variant_of(module)
     theirs = runs_of_membars(module)
     # fencepost would only add to what there is.
     adds_none = not theirs or (variant is not None and not variant.places)
-    if adds_none and is_right(module):
+    # Else no others run less often, or it takes a search to know.
+    if (adds_none or (ours is None and variant is not None and variant.has_fewest)) and is_right(module):
         return None
     ours = ours or fencepost_candidate(before)
     executed = sum(theirs.values()) * (1 - 1e-9)
@@ -56,20 +58,39 @@ def fewer_or_membars(before: Module, after: Callable[[], Module]) -> list[Edit] 
     return None if is_right(module) else ours.edits
 
 
-def _none_needed(before: Module) -> Candidate | None:
-    """fencepost's barriers, where it may be that there are none and then nothing is left to ask: membar, which takes
-    up to half of a compilation, need not run.
+def _found_first(before: Module) -> Candidate | None:
+    """fencepost's barriers, where it may be that nothing is left to ask then: membar, which takes up to half of a
+    compilation, need not run.
 
-    Where a barrier of membar's could stand between loads and stores, or Triton goes on by itself with what it makes
-    anyway, it is asked first.
+    Where Triton goes on by itself with what membar makes anyway, it is asked first. So it is where it is certain
+    that a barrier is needed, or could stand between loads and stores, and nothing is known of what membar does.
     """
-    if not installed_release().membar_is_a_pass or stores_what_it_loads(before):
+    release = installed_release()
+    if not release.membar_is_a_pass:
+        return None
+    known = release.membar_is_known and not before.kinds.isdisjoint(TELLING)
+    if not known and (stores_what_it_loads(before) or stopped_at(before).lacks_one):
         return None
     try:
         return fencepost_candidate(before)
     except FencepostError:
         # Membar's own barriers may be right all the same.
         return None
+
+
+def _is_surely_better(before: Module, ours: Candidate) -> bool:
+    """Whether fencepost puts in no barrier, or its barriers run less often than those that membar surely puts in.
+
+    Any of membar's that could stand between loads and stores counts as if it did.
+    """
+    stopped = stopped_at(before)
+    stores = may_lose(before, ours.edits)
+    if not stores and all(isinstance(edit, SetAttribute) for edit in ours.edits):
+        return True
+    if not installed_release().membar_is_known:
+        return False
+    spared = sum(map(stopped.runs_of, stores))
+    return ours.executed + spared < membar_runs_at_least(stopped) * (1 - 1e-9)
 
 
 def _lost(before: Module, ours: Candidate, after: Module) -> list[Operation]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Block, Operation, Region, Value
 from fencepost.hosts.triton.partitions import SPECIALIZE, Partition, parts_of
+from fencepost.hosts.triton.register_operations import is_passed_by
 from fencepost.ir.source import FencepostError, Mark
 
 
@@ -46,6 +47,7 @@ class Flat:
     name: str
     arguments: tuple[Value, ...] = ()
     operations: list[Operation] = field(default_factory=list)
+    """Without those that are passed by, see `register_operations`."""
     ways: list[Goto] = field(default_factory=list)
     end: Operation | None = None
     """The operation that the block's end stands in front of."""
@@ -137,7 +139,7 @@ class Flattening:
                 here.ways = [Goto(self.made[way.block], way.arguments) for way in op.successors]
             elif op.name.startswith("scf.") and op.name not in ("scf.yield", "scf.condition", "scf.reduce"):
                 raise FencepostError(f"{op.name} is not known", [Mark(op.span)], code="FP408")
-            else:
+            elif not is_passed_by(op):
                 here.operations.append(op)
         if here.end is None and block.operations:
             here.end = block.operations[-1]

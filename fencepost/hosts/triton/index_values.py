@@ -36,6 +36,9 @@ OF_BITS = (
 )
 """What is known of a single bit, 0 or 1 here: sums lose what they carry, and to a comparison 1 is below 0."""
 
+MOST_LEVELS = 4
+"""An operation adds no more levels than this to the numbers that it is given."""
+
 THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
 UNKNOWN = Unknown()
 
@@ -60,6 +63,8 @@ class Numbers:
     same: Mapping[Value, Value] = field(default_factory=dict)
     """Values that are others."""
     known: dict[Value, Expr] = field(default_factory=dict)
+    levels: dict[Value, int] = field(default_factory=dict)
+    """How deep each of these is nested, at most."""
 
     def of(self, value: Value) -> Expr:
         """The number that a value is, without recursion: chains of arithmetic are long."""
@@ -74,17 +79,27 @@ class Numbers:
                     todo.append(self.same[here])
                 else:
                     self.known[here] = self.known[self.same[here]]
+                    self.levels[here] = self.levels.get(self.same[here], 1)
                 continue
             # What a region passes on is an argument of what follows it.
             op = here.defining_operation if self.argument(here) is None else None
-            missing = [used for used in _used(op) if used not in self.known] if op is not None else []
+            missing = [used for used in used_by(op) if used not in self.known] if op is not None else []
             if missing:
                 todo += missing
                 continue
             found = self.made(op) if op is not None else self.named(here)
-            self.known[here] = found if depth(found) < MOST_DEPTH // 2 else UNKNOWN
+            level = self.level(op, found)
+            self.known[here] = found if level < MOST_DEPTH // 2 else UNKNOWN
+            self.levels[here] = level if level < MOST_DEPTH // 2 else 1
             todo.pop()
         return self.known[value]
+
+    def level(self, op: Operation | None, made: Expr) -> int:
+        """How deep an expression is nested, at most: that is looked at only where it might matter."""
+        if op is None:
+            return 1
+        below = max([self.levels.get(used, 1) for used in used_by(op)], default=0)
+        return below + MOST_LEVELS if below + MOST_LEVELS < MOST_DEPTH // 2 else depth(made)
 
     def named(self, value: Value) -> Expr:
         """The argument of a block."""
@@ -98,7 +113,7 @@ class Numbers:
             return Const(int(number)) if isinstance(number, bool | int) else UNKNOWN
         if op.name in ("arith.divsi", "arith.divui") and _is_thread(op.operands[0]):
             return _wave_of_thread(self.known[op.operands[1]], self.lanes)
-        numbers = [self.known[used] for used in _used(op)]
+        numbers = [self.known[used] for used in used_by(op)]
         if op.operands and op.operands[0].type == "i1" and op.name not in OF_BITS:
             return UNKNOWN
         if any(isinstance(number, Unknown) for number in numbers) or not numbers:
@@ -164,7 +179,7 @@ def _chosen(op: Operation, numbers: list[Expr]) -> Expr:
     return Select(Compare("!=", condition, Const(0)), numbers[1], numbers[2])
 
 
-def _used(op: Operation | None) -> tuple[Value, ...]:
+def used_by(op: Operation | None) -> tuple[Value, ...]:
     """The operands that decide the result, for operations that are read at all."""
     if op is None:
         return ()

@@ -8,21 +8,22 @@ has the text read then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from fencepost.flow import Flow, build_flow, read_again
+from fencepost.flow import Flow, Position, build_flow, read_again
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_difference import ChangedModule, put_in
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.hosts.triton.translate_operations import WARP_GROUP
-from fencepost.hosts.triton.write_back import PUT_IN, host_of
+from fencepost.hosts.triton.write_back import NEAR, PUT_IN, host_of
 from fencepost.ir import ops
 from fencepost.ir.graph import Graph
 from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.fewest_at_a_glance import as_few_as_can_be, one_is_needed
 
 Kernels = tuple[Translation, ...]
 BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)
@@ -62,6 +63,12 @@ class Stopped:
         return found
 
     @cached_property
+    def waits(self) -> dict[ops.MemoryCounterWait, dict[str, int]]:
+        """The waits of the kernels, and what each leaves outstanding."""
+        every = (op for kernel in self.kernels for op in kernel.trace.preorder_walk())
+        return {op: dict(op.counts) for op in every if isinstance(op, ops.MemoryCounterWait)}
+
+    @cached_property
     def shapes(self) -> dict[CapturedTrace, Flow]:
         """The flow of each kernel: what of it does not depend on barriers is found once."""
         return {kernel.trace: build_flow(kernel.trace) for kernel in self.kernels}
@@ -74,6 +81,11 @@ class Stopped:
     def runs(self) -> dict[Graph, float]:
         """How often each block of the kernels runs, estimated."""
         return {block.graph: block.frequency for flow in self.shapes.values() for block in flow.blocks}
+
+    def runs_of(self, op: Operation) -> float:
+        """How often an operation of the module runs, estimated; 0 if no kernel has it."""
+        place = self.place_before(op)
+        return 0.0 if place is None or place.op.graph is None else self.runs[place.op.graph]
 
     def barriers(self) -> dict[Operation | None, float]:
         """How often barriers run that stand in the kernels now; those that were put in have no operation."""
@@ -109,6 +121,23 @@ class Stopped:
         every = (op for kernel in self.kernels for graph in kernel.trace.blocks for op in graph)
         return all(isinstance(op, BRANCHES) or host_of(op) is not None for op in every)
 
+    @cached_property
+    def positions(self) -> dict[ops.Operation, tuple[Flow, Position]]:
+        """The gap in front of each operation of the kernels."""
+        found: dict[ops.Operation, tuple[Flow, Position]] = {}
+        for flow in self.shapes.values():
+            for block in flow.blocks:
+                for gap, op in enumerate(block.ops):
+                    found.setdefault(op.owner or op, (flow, Position(block.index, gap)))
+                if block.anchor is not None:
+                    found.setdefault(block.anchor, (flow, Position(block.index, len(block.ops))))
+        return found
+
+    @property
+    def lacks_one(self) -> bool:
+        """Whether it is seen at a glance that a barrier is needed."""
+        return any(map(one_is_needed, self.shapes.values()))
+
     def place_before(self, op: Operation) -> Place | None:
         """Where a barrier in front of an operation of the module stands; None if no kernel has what follows it."""
         block = op.block
@@ -117,16 +146,17 @@ class Stopped:
 
     @contextmanager
     def borrowed(self) -> Iterator[Kernels]:
-        """The kernels, to put barriers into, which are taken out again; nobody gets them any more if that fails."""
-        before = [_state(kernel.trace) for kernel in self.kernels]
+        """The kernels, to put barriers in and lower counts, which is undone; if not, nobody gets them again."""
+        before, waits = [_state(kernel.trace) for kernel in self.kernels], self.waits
         try:
             yield self.kernels
         finally:
-            for kernel in self.kernels:
-                for op in [*kernel.trace.preorder_walk()]:
-                    if isinstance(op, PUT_IN) and op.host is None:
-                        assert op.graph is not None
-                        op.graph.remove(op)
+            for op in [op for kernel in self.kernels for op in kernel.trace.preorder_walk()]:
+                if isinstance(op, PUT_IN) and op.host is None:
+                    assert op.graph is not None
+                    op.graph.remove(op)
+            for wait, counts in waits.items():
+                wait.counts = dict(counts)
             if [_state(kernel.trace) for kernel in self.kernels] != before:
                 stopped_at.cache_clear()
                 variant_of.cache_clear()
@@ -151,7 +181,9 @@ class Variant:
     places: dict[Operation, Place]
     """Where the barriers are, by an operation that stands for each,"""
     before: dict[Operation, Operation]
-    """and what of the module each of those that were put in stands in front of."""
+    """what of the module each of those that were put in stands in front of,"""
+    counts: dict[ops.MemoryCounterWait, dict[str, int]]
+    """and waits that leave less outstanding than in the module."""
 
     @property
     def runs(self) -> dict[Operation | None, float]:
@@ -162,11 +194,25 @@ class Variant:
             found[host] = found.get(host, 0.0) + self.stopped.runs[place.op.graph]
         return found
 
+    @property
+    def has_fewest(self) -> bool:
+        """Whether it is seen at a glance that no barriers run less often than these, or hardly less."""
+        put_in: dict[CapturedTrace, list[Position]] = {}
+        for place in self.places.values():
+            flow, position = self.stopped.positions[place.op]
+            if place.behind:
+                return False
+            put_in.setdefault(flow.trace, []).append(position)
+        shapes = self.stopped.shapes
+        return all(as_few_as_can_be(shapes[trace], there, NEAR) for trace, there in put_in.items())
+
     @contextmanager
     def kernels(self) -> Iterator[Kernels]:
-        """The kernels with these barriers."""
+        """The kernels with these barriers and counts."""
         made: list[ops.SharedMemoryBarrier] = []
         try:
+            for wait, counts in self.counts.items():
+                wait.counts = counts
             for host, place in self.places.items():
                 made.append(ops.SharedMemoryBarrier(host=host))
                 place.put(made[-1])
@@ -175,6 +221,8 @@ class Variant:
             for barrier in made:
                 if barrier.graph is not None:
                     barrier.graph.remove(barrier)
+            for wait in self.counts:
+                wait.counts = dict(self.stopped.waits[wait])
 
 
 @lru_cache(maxsize=2)
@@ -190,19 +238,38 @@ def variant_of(module: Module) -> Variant | None:
     before: dict[Operation, Operation] = {}
     for op in found.barriers:
         place = stopped.place_before(op)
-        if place is None or _is_called(op):
+        if place is None or not _calls_stay(module.base, op):
             return None
-        barrier = Operation("ttg.barrier", op.block, location_text=op.location_text, locations=op.locations)
+        barrier = Operation("ttg.barrier", op.block, op.extent, locations=op.locations)
         places[barrier], before[barrier] = place, op
     for wait in stopped.group_waits:
         if wait not in found.marked:
             places[wait] = Place(stopped.first[wait], behind=True)
-    return Variant(stopped, places, before)
+    counts = _stronger(stopped, found.counts)
+    return None if counts is None else Variant(stopped, places, before, counts)
 
 
-def _is_called(op: Operation) -> bool:
-    """Whether an operation is in a function that others call: what a call does depends on the barriers there."""
+def _calls_stay(module: Module, op: Operation) -> bool:
+    """Whether a barrier in front of an operation changes nothing for whoever calls the function that it is in.
+
+    What a call does depends on whether all waves surely meet in the function.
+    """
     around = op.parent
     while around is not None and not around.name.endswith(".func"):
         around = around.parent
-    return around is None or around.string("sym_visibility") == "private"
+    if around is None:
+        return False
+    return around.string("sym_visibility") != "private" or module.meets.get(around, False)
+
+
+def _stronger(
+    stopped: Stopped, counts: Mapping[Operation, int]
+) -> dict[ops.MemoryCounterWait, dict[str, int]] | None:
+    """Waits of the kernels with the counts of the module; None where one is not a wait for less than before."""
+    found: dict[ops.MemoryCounterWait, dict[str, int]] = {}
+    for host, count in counts.items():
+        mine = [wait for wait in stopped.waits if wait.host is host]
+        if len(mine) != 1 or len(mine[0].counts) != 1 or count >= min(mine[0].counts.values()):
+            return None
+        found[mine[0]] = dict.fromkeys(mine[0].counts, count)
+    return found

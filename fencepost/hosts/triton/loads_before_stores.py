@@ -34,13 +34,20 @@ def lost(before: Module, edits: Sequence[Edit], after: Module, put_in: Inserted 
 
     `after` may be the module in front of membar, with the barriers that membar has `put_in`.
     """
-    ours = _separated(
-        before,
-        {edit.before: None for edit in edits if isinstance(edit, InsertBarrier)},
-        {edit.operation for edit in edits if isinstance(edit, Remove)},
-    )
+    ours = _separated(before, *_changed(edits))
     found = (barrier for number, barrier in _separated(after, put_in).items() if number not in ours)
     return list(dict.fromkeys(barrier for barrier in found if barrier is not None))
+
+
+def may_lose(before: Module, edits: Sequence[Edit]) -> list[Operation]:
+    """The stores for which `lost` could find a barrier, wherever membar puts its own: one for each at most."""
+    inserted, removed = _changed(edits)
+    return [
+        store
+        for block in _loading(before)
+        for store, _, is_separated in _stores_in(block, inserted, removed)
+        if not is_separated
+    ]
 
 
 def stores_what_it_loads(module: Module) -> bool:
@@ -69,18 +76,34 @@ def _stores_loaded(block: Block) -> bool:
 
 def _separated(module: Module, inserted: Inserted = NOTHING, removed: Collection[Operation] = ()) -> Stores:
     """The stores that have a barrier between them and the loads that they wait for."""
-    found = dict(each for block in _loading(module) for each in _separated_in(block, inserted, removed))
+    found = {
+        store: barrier
+        for block in _loading(module)
+        for store, barrier, is_separated in _stores_in(block, inserted, removed)
+        if is_separated
+    }
     if not found:
         return {}
     every = (op for op in module.walk() if op.name not in BARRIERS)
     return {number: found[op] for number, op in enumerate(every) if op in found}
 
 
-def _separated_in(
+def _changed(edits: Sequence[Edit]) -> tuple[Inserted, set[Operation]]:
+    """The barriers that edits put in, and what they take out."""
+    return (
+        {edit.before: None for edit in edits if isinstance(edit, InsertBarrier)},
+        {edit.operation for edit in edits if isinstance(edit, Remove)},
+    )
+
+
+def _stores_in(
     block: Block, inserted: Inserted, removed: Collection[Operation]
-) -> list[tuple[Operation, Operation | None]]:
-    """Those of one block: what was loaded earlier, an iteration ago for example, has been waited for."""
-    found: list[tuple[Operation, Operation | None]] = []
+) -> list[tuple[Operation, Operation | None, bool]]:
+    """The stores of what was loaded in one block, and the last barrier before each, if it is behind the loads.
+
+    What was loaded earlier, an iteration ago for example, has been waited for.
+    """
+    found: list[tuple[Operation, Operation | None, bool]] = []
     loaded: dict[Operation | Block, int] = {}
     barrier, barrier_at = None, -1
     for place, op in enumerate(block.operations):
@@ -93,8 +116,8 @@ def _separated_in(
         latest = -1
         if loaded:
             latest = max((loaded.get(value.owner, -1) for value in op.operands), default=-1)
-        if latest >= 0 and barrier_at > latest and _stores(op):
-            found.append((op, barrier))
+        if latest >= 0 and _stores(op):
+            found.append((op, barrier, barrier_at > latest))
         if op.name in LOADS:
             loaded[op] = place
         elif latest >= 0:

@@ -62,7 +62,7 @@ _NAME = re.compile(r'\s*(?:%[\w#:]+ = )?"([\w.]+)"\(')
 
 def added_by_membar(before: Module, convert: Run, context: Any) -> list[Edit]:
     """What membar would put into a module; FP410 if it would do more than that."""
-    end = before.body.operations[-1].end
+    end = before.body.operations[-1].extent.end
     live = parse_live(f"{before.text[:end]}\n{_NEVER}{before.text[end:]}", context)
     try:
         with quiet():

@@ -39,6 +39,8 @@ class Release:
     scratch memory."""
     arrivals_meet: bool = False
     """Whether waves meet in front of what one thread does to an mbarrier for all: an arrival, bytes to expect."""
+    membar_is_known: bool = False
+    """Whether it is known where membar surely puts barriers (`membar_at_least`)."""
     asks_for_key: bool = True
     """Whether the hook for stages is asked for a key, so that a changed kernel has its own in Triton's cache."""
 
@@ -50,7 +52,12 @@ class Release:
 
 RELEASES = (
     Release(
-        "3.9", "3.9.0", PASS, says_sizes=True, group_waits_meet=True, atomics_meet=True, arrivals_meet=True
+        *("3.9", "3.9.0", PASS),
+        says_sizes=True,
+        group_waits_meet=True,
+        atomics_meet=True,
+        arrivals_meet=True,
+        membar_is_known=True,
     ),
     Release("3.8", "3.8.0", arrivals_meet=True),
     Release("3.7", "3.7.1"),

@@ -74,8 +74,8 @@ def alone(module: Module, op: Operation) -> str | None:
     called = op.name == CALL
     body = [each for each in module.body.operations if called and each.string("sym_visibility") == "private"]
     first, last = module.body.operations[0], module.body.operations[-1]
-    text = "\n".join([*(module.text[each.start : each.end] for each in body), _function(module, op)])
-    rest = module.text[last.end :]
+    text = "\n".join([*(module.text[each.start : each.extent.end] for each in body), _function(module, op)])
+    rest = module.text[last.extent.end :]
     warps = _partition_warps(op)
     if warps is not None:
         rest = _WARPS.sub(rf"\g<1>{warps}", rest)
@@ -84,7 +84,7 @@ def alone(module: Module, op: Operation) -> str | None:
 
 def _function(module: Module, op: Operation) -> str:
     """A function of one operation; it returns the results, as some memory is for results that somebody uses."""
-    taken, text = op.operands, module.text[op.start : op.end]
+    taken, text = op.operands, module.text[op.start : op.extent.end]
     if op.name == SPECIALIZE:
         taken, text = _empty_partitions(module, op)
     types = {value.name: value.type for value in taken}
@@ -113,7 +113,7 @@ def _empty_partitions(module: Module, op: Operation) -> tuple[tuple[Value, ...],
     arguments = ", ".join(f"%captured{place}: {value.type}" for place, value in enumerate(captured))
     region = "({\n" + (f"^bb0({arguments}):\n" if arguments else "") + '"ttg.warp_return"() : () -> ()\n})'
     regions = ", ".join(region[1:-1] for _ in holder.regions)
-    properties = module.text[op.properties_at : balanced_end(module.text, op.properties_at)]
+    properties = module.text[op.extent.properties_at : balanced_end(module.text, op.extent.properties_at)]
 
     def given(inner: Operation) -> str:
         return ", ".join(value.name for value in inner.operands)

@@ -5,17 +5,18 @@ Only numbers that decide which bytes are touched are followed; all others are le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
 from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, Less, Sum
-from fencepost.hosts.triton.index_values import Numbers, condition_of, floors
-from fencepost.hosts.triton.mbarriers import mbarrier_numbers
+from fencepost.hosts.triton.index_values import Numbers, condition_of, floors, used_by
+from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.slices import writes_slices
-from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.table import DELAYS, Does, row_of
+from fencepost.hosts.triton.tdm import UPDATE
 from fencepost.hosts.triton.thread_branches import differing
 from fencepost.hosts.triton.unfollowed_values import PROGRAM, computed_once, conditions_in, name_of
 from fencepost.hosts.triton.warps import threads_of
@@ -25,6 +26,10 @@ from fencepost.ir.limits import NAME
 WAITED = "ttng.warp_group_dot_wait"
 """Hands on what it is given, views included."""
 NUMBERS = ("i1", "i32", "i64", "index")
+INDEX = "ttg.memdesc_index"
+"""Makes a view of a slot, whose number it is given."""
+ASKING = frozenset((*MBARRIERS, DELAYS, UPDATE))
+"""Operations that do one thing or another by the numbers that they are given."""
 
 
 @dataclass(slots=True)
@@ -59,12 +64,39 @@ class Views:
         self.numbers = Numbers(self.names.get, threads_of(self.module), same=self.flat.same)
         for number, block in enumerate(self.flat.blocks):
             self.name_arguments(block, first=number == 0)
-        self.name_given()
-        self.name_once()
-        self.find_natural()
+        decide = None if self.follow else self.deciding()
+        if decide is None or decide:
+            self.name_given()
+            self.name_once()
+            self.find_natural(decide)
         if self.follow:
             self.find_tried()
         self.find_needed()
+
+    def deciding(self) -> set[Value]:
+        """The numbers that decide where views begin and what is done to mbarriers, and those that they come from.
+
+        Most kernels have few, and many none: what else they compute with need not be looked at.
+        """
+        todo = [op.operands[1] for op in self.module.every if op.name == INDEX]
+        for block in self.flat.blocks:
+            for op in block.operations:
+                if op.name in ASKING:
+                    todo += [value for value in op.operands if value.type in NUMBERS]
+        seen: set[Value] = set()
+        while todo:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if value in self.flat.same:
+                todo.append(self.flat.same[value])
+            elif value in self.names:
+                for argument in self.incoming.get(value, ()):
+                    todo += argument if isinstance(argument, Sum) else (argument,)
+            else:
+                todo += used_by(value.defining_operation)
+        return seen
 
     def name_given(self) -> None:
         """Numbers that the function is given are the same for all waves and in all partitions."""
@@ -118,12 +150,13 @@ class Views:
             for value, argument in zip(way.block.arguments, way.arguments, strict=True):
                 self.incoming.setdefault(value, []).append(argument)
 
-    def find_natural(self) -> None:
-        """Which numbers never are below zero: all they are handed is not, if they are not."""
+    def find_natural(self, decide: Collection[Value] | None) -> None:
+        """Which numbers, of those that decide something, never are below zero: all they are handed is not, if they
+        are not."""
         handed = {
             name: [self.handed(value, argument) for argument in self.incoming.get(value, ())]
             for value, name in self.names.items()
-            if value.type in NUMBERS and value not in self.given
+            if value.type in NUMBERS and value not in self.given and (decide is None or value in decide)
         }
         self.numbers.natural = floors(handed, self.numbers.natural)
         self.numbers.known.clear()
@@ -233,7 +266,7 @@ class Views:
                 here = op.operands[0]
         found = self.places[here]
         for op in reversed(chain):
-            index = self.number(op.operands[1]) if op.name == "ttg.memdesc_index" else None
+            index = self.number(op.operands[1]) if op.name == INDEX else None
             found = None if found is None else view(self.module, op, found, index, slices=self.slices)
             self.places[op.results[0]] = found
         return found
@@ -283,7 +316,7 @@ class Views:
             if not _is_view_of(op):
                 return None, False
             # A view of the same bytes, or a slot; parts of tiles are cut across.
-            stretch &= op.name == "ttg.memdesc_index" or self.same_bytes(op)
+            stretch &= op.name == INDEX or self.same_bytes(op)
             here = op.operands[0]
 
     def same_bytes(self, op: Operation) -> bool:

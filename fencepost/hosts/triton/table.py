@@ -52,6 +52,9 @@ class Row(NamedTuple):
 COPY, TENSOR, STORE, MMA = "copy", "tensor", "store", "mma"
 """Counters: copies by threads (cp.async, loads to LDS), TDM, TMA stores, the matrix unit."""
 
+DELAYS = "amdg.cond_barrier"
+"""A barrier for part of the waves."""
+
 PURE = ("arith", "math", "ub")
 """Dialects whose operations work on registers alone."""
 

@@ -104,9 +104,9 @@ def _insertion(text: str, edit: InsertBarrier) -> Change:
 
 def _removal(text: str, operation: Operation) -> Change:
     """The operation, with its line if nothing else is on it."""
-    start, end = _line_start(text, operation), text.find("\n", operation.end)
-    if start is None or end < 0 or text[operation.end : end].strip():
-        return operation.start, operation.end, ""
+    start, end = _line_start(text, operation), text.find("\n", operation.extent.end)
+    if start is None or end < 0 or text[operation.extent.end : end].strip():
+        return operation.start, operation.extent.end, ""
     return start, end + 1, ""
 
 
@@ -119,15 +119,16 @@ def _attribute_changes(text: str, edits: list[SetAttribute]) -> list[Change]:
 
 
 def _dictionary(text: str, operation: Operation, inherent: bool, values: dict[str, str | None]) -> Change:
-    at = operation.properties_at if inherent else operation.attributes_at
+    extent = operation.extent
+    at = extent.properties_at if inherent else extent.attributes_at
     opening, closing = ("<{", "}>") if inherent else ("{", "}")
-    start, end, entries = operation.signature_at, operation.signature_at, []
+    start, end, entries = extent.signature_at, extent.signature_at, []
     if at >= 0:
         start, end = at, balanced_end(text, at)
         entries = split_list(text[at + len(opening) : end - len(closing)])
     elif inherent:
         # Properties stand before the regions, where the operation's name and operands end.
-        start = end = operation.head_end
+        start = end = extent.head_end
     kept = [entry for entry in entries if entry.partition("=")[0].strip().strip('"') not in values]
     kept += [_entry(name, value) for name, value in values.items() if value is not None]
     new = f"{opening}{', '.join(kept)}{closing}" if kept else ""
@@ -168,6 +169,6 @@ def _taken_out(operation: Operation | None, removed: set[Operation]) -> bool:
 def _refusal(module: Module, operation: Operation, message: str) -> FencepostError:
     if module.source and operation.span:
         return FencepostError(message, [Mark(operation.span)], code="FP407", source=module.source)
-    end = min(operation.end, module.text.find("\n", operation.start))
+    end = min(operation.extent.end, module.text.find("\n", operation.start))
     span = span_of(module.text, operation.start, max(end, operation.start + 1))
     return FencepostError(message, [Mark(span)], code="FP407", source=Source(module.name, module.text))

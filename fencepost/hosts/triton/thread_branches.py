@@ -48,8 +48,16 @@ def _asks_for_the_thread(op: Operation) -> bool:
 
 def differing(module: Module, function: Operation) -> set[Value]:
     """The numbers that may differ from thread to thread. Tensors do anyway, and are not asked about."""
+    if module.kinds.isdisjoint(ASKED):
+        return set()
+    if function not in module.differing:
+        module.differing[function] = _differing(function)
+    return module.differing[function]
+
+
+def _differing(function: Operation) -> set[Value]:
     found: set[Value] = set()
-    changed = not module.kinds.isdisjoint(ASKED)
+    changed = any(map(_asks_for_the_thread, function.walk()))
     while changed:
         before = len(found)
         for op in function.walk():

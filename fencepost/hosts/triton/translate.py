@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from fencepost.gc_pause import collection_paused
 from fencepost.hosts.triton.allocations import Allocation, Allocations, Place, alone
 from fencepost.hosts.triton.flatten_control_flow import Flat, Flattening
+from fencepost.hosts.triton.mbarriers import FOR_ALL
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.partitions import Partition, parts_of, specializations
 from fencepost.hosts.triton.proxies import FENCES, uses_async_proxy
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.slot_views import Views, is_view
 from fencepost.hosts.triton.thread_branches import divergent_branches
 from fencepost.hosts.triton.translate_operations import OperationWriter
@@ -29,6 +31,7 @@ from fencepost.ir.trace import CapturedTrace
 
 LANES = 64
 """Stretches of bytes that one access can have at most."""
+GROUP_WAIT = "ttng.warp_group_dot_wait"
 LANES_APART = 2
 """Waves that a single warp of NVIDIA counts as."""
 
@@ -45,7 +48,8 @@ class Translation:
     reasons: list[str] = field(default_factory=list)
     """What else keeps a function from being judged."""
     own: list[Operation] = field(default_factory=list)
-    """The operations that it stands for: not those of partitions, which are translated by themselves."""
+    """The operations that it stands for: not those of partitions, which are translated by themselves, and not those
+    that do nothing but compute (`register_operations`)."""
     part: Partition | None = None
     """For a partition of a function that is specialized: which one it is."""
     lanes_apart: bool = False
@@ -66,15 +70,16 @@ def translate(
     local: bool = False,
     part: Partition | None = None,
     joint: bool = False,
-    allocations: Allocations | None = None,
+    functions: _Functions | None = None,
 ) -> Translation:
     """The kernel that a function is, without its partitions, or that a `part` of it is.
 
     With `local`, waits for matrix operations are taken as if they were marked as those of a warp group: a barrier
     behind one is then for whoever places barriers to put there. With `joint`, the kernel has the partitions in it and
-    what decides how often loops run: for `check`, which looks at all waves together. The `allocations` of the
-    function are found if they are not given.
+    what decides how often loops run: for `check`, which looks at all waves together. What `functions` know already
+    is not found out again.
     """
+    functions = functions or _Functions(module, local)
     default = warps_of(module, function)
     flat = Flattening(default, joint)
     try:
@@ -110,8 +115,8 @@ def translate(
     if any(is_view(value) for value in flat.blocks[0].arguments):
         # Memory of whoever calls it.
         translation.beyond.append(function)
-    views = Views(module, flat, function, allocations or Allocations.of_function(module, function), joint)
-    _BlockWriter(kernel, views, translation, local).write(flat.blocks)
+    views = Views(module, flat, function, functions.allocations(function), joint)
+    _BlockWriter(kernel, views, translation, functions, local).write(flat.blocks)
     return translation
 
 
@@ -133,22 +138,54 @@ def _translations(module: Module, local: bool) -> list[Translation]:
                 code="FP408",
                 source=module.source,
             )
+    functions = _Functions(module, local)
     for function in module.functions():
-        default = warps_of(module, function)
-        allocations = Allocations.of_function(module, function)
-        found.append(translate(module, function, local=local, allocations=allocations))
+        found.append(functions.translated(function))
         for op in specializations(module, function):
-            parts = [part for part in parts_of(op, default) if not part.is_empty]
+            parts = [part for part in parts_of(op, warps_of(module, function)) if not part.is_empty]
             found += [
-                translate(module, function, local=local, part=part, allocations=allocations) for part in parts
+                translate(module, function, local=local, part=part, functions=functions) for part in parts
             ]
     return found
+
+
+@dataclass(slots=True)
+class _Functions:
+    """What is known of the functions of a module: one that is called is asked about where that is."""
+
+    module: Module
+    local: bool
+    made: dict[Operation, Translation] = field(default_factory=dict)
+    owned: dict[Operation, Allocations] = field(default_factory=dict)
+
+    def translated(self, function: Operation) -> Translation:
+        """The kernel that a function is."""
+        if function not in self.made:
+            self.made[function] = translate(self.module, function, local=self.local, functions=self)
+        return self.made[function]
+
+    def allocations(self, function: Operation) -> Allocations:
+        """The memory of a function and of all its partitions."""
+        if function not in self.owned:
+            self.owned[function] = Allocations.of_function(self.module, function)
+        return self.owned[function]
+
+    def trace_of(self, module: Module, function: Operation) -> CapturedTrace | None:
+        """The kernel that a function by itself is, if it can be judged; nothing is taken to be `local` there."""
+        same = not self.local or (
+            not module.mentions(GROUP_WAIT)
+            and (installed_release().arrivals_meet or module.kinds.isdisjoint(FOR_ALL))
+        )
+        made = self.translated(function) if same else translate(module, function)
+        return None if made.not_judged else made.trace
 
 
 class _BlockWriter:
     """Writes the blocks of a function into a kernel."""
 
-    def __init__(self, kernel: Kernel, views: Views, translation: Translation, local: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, views: Views, translation: Translation, functions: _Functions, local: bool
+    ) -> None:
         self.kernel = kernel
         self.views = views
         self.splits = 0
@@ -161,7 +198,7 @@ class _BlockWriter:
             if name in views.asked:
                 kernel.param(name)
         self.operations = OperationWriter(
-            kernel, translation, views, self.buffers, self.stretches, _trace_of, local=local
+            kernel, translation, views, self.buffers, self.stretches, functions.trace_of, local=local
         )
 
     def write(self, blocks: list[Flat]) -> None:
@@ -174,7 +211,7 @@ class _BlockWriter:
                 self.operations.note(block.joins, self.kernel.barrier())
             for op in block.operations:
                 self.operations.put(op)
-                for value in op.results:
+                for value in op.results if self.views.tried else ():
                     if value in self.views.tried:
                         self.try_both(self.views.tried[value])
             self.leave(block)
@@ -277,12 +314,6 @@ def target_of(module: Module) -> str:
     """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
     return f"sm_{name}" if kind == "cuda" else name
-
-
-def _trace_of(module: Module, function: Operation) -> CapturedTrace | None:
-    """The kernel that a function by itself is, if it can be judged."""
-    made = translate(module, function)
-    return None if made.not_judged else made.trace
 
 
 def _reasons(module: Module, function: Operation) -> Iterator[str]:

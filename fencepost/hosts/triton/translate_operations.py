@@ -14,9 +14,10 @@ from fencepost.hosts.triton.layouts import may_stay_in_warps
 from fencepost.hosts.triton.mbarriers import MbarrierWriter
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.register_operations import MULTIPLICATIONS
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.slot_views import Views
-from fencepost.hosts.triton.table import COPY, TENSOR, Does, Row, row_of
+from fencepost.hosts.triton.table import COPY, DELAYS, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
 from fencepost.hosts.triton.unfollowed_forms import is_followed
 from fencepost.hosts.triton.warps import threads_of, warps_of
@@ -47,11 +48,8 @@ OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES, Does.EXCHANGES, Does.UPD
 """What is done with an operation's own memory in another way than by writing it and reading it back."""
 HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_yield")
 """Operations that are given views and do not touch them."""
-MULTIPLICATIONS = ("tt.dot", "tt.dot_scaled")
 COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait"}
 """Waits for copies that count instructions, by their counter."""
-DELAYS = "amdg.cond_barrier"
-"""A barrier for part of the waves."""
 COMMIT, GROUP_WAIT = "ttg.async_commit_group", "ttg.async_wait"
 OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
 """Where copies are given what elements are that a mask leaves out, among the groups of their operands."""

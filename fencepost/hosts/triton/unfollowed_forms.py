@@ -13,6 +13,11 @@ from fencepost.hosts.triton.mlir.tree import Operation
 WORKGROUP = "workgroup"
 
 
+def is_always_followed(name: str) -> bool:
+    """Whether operations of a name are in such a form, whatever they are given."""
+    return name not in _REFUSED
+
+
 def is_followed(op: Operation) -> bool:
     """Whether an operation is in a form that the table's row for it stands for."""
     refused = _REFUSED.get(op.name)

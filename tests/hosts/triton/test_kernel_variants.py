@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 
@@ -109,14 +110,32 @@ def test_what_is_put_in_is_taken_out_again() -> None:
 
 
 def test_a_wait_that_was_made_stronger_is_not_taken_for_the_one_of_the_module() -> None:
-    """What cannot be taken out again is translated anew."""
     before, after = around_membar("attention_backward_kv", "sm_90")
     before = read_module(before.text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert fencepost_candidate(before).repairs
-    assert kernels(ChangedModule(before, after.text)) == translated(after.text)
+        made = fencepost_candidate(before)
+    assert made.repairs
+    for text in (after.text, apply_edits(before, made.edits), after.text):
+        assert kernels(ChangedModule(before, text)) == translated(text)
     assert verdict(ChangedModule(before, after.text))[0]
+
+
+def test_a_wait_that_is_weaker_than_before_is_translated_anew() -> None:
+    before, _ = around_membar("attention_backward_kv", "sm_90")
+    wait = named(before, "ttng.warp_group_dot_wait")
+    weaker = SetAttribute(wait, "pendings", f"{(wait.integer('pendings') or 0) + 1} : i32", inherent=True)
+    found = put_in(before, apply_edits(before, [weaker]))
+    assert found is not None and list(found.counts) == [wait]
+    assert variant_of(changed(before, weaker)) is None
+
+
+def test_numbers_that_no_wait_counts_with_are_not_guessed() -> None:
+    line = '%1 = "NAME"() <{pendings = 1 : i32, axis = 0 : i32}> : () -> i32'
+    for name, other in (("tt.get_program_id", "pendings"), ("ttng.warp_group_dot_wait", "axis")):
+        text = f'"builtin.module"() ({{\n  {line.replace("NAME", name)}\n}}) : () -> ()\n'
+        changed_text = re.sub(rf"{other} = \d", f"{other} = 7", text)
+        assert put_in(read_module(text), changed_text) is None
 
 
 def test_a_missing_barrier_is_reported_with_its_text() -> None:
@@ -160,10 +179,21 @@ def test_barriers_around_calls() -> None:
     assert kernels(ChangedModule(before, after.text)) == translated(after.text)
 
 
-def test_what_a_call_does_depends_on_the_barriers_of_the_function() -> None:
-    """Where membar puts one into the function, the call is another one."""
+def test_one_barrier_more_in_a_function_where_all_waves_meet_anyway() -> None:
     before, after = around_membar("call_nested", "sm_90")
-    assert variant_of(ChangedModule(before, after.text)) is None
+    before = read_module(before.text)
+    assert kernels(ChangedModule(before, after.text)) == translated(after.text)
+
+
+def test_what_a_call_does_depends_on_the_barriers_of_the_function() -> None:
+    """Where none is and one is put in, the call is another one."""
+    called = "tt.func private @called() attributes {noinline = true} {\n  tt.return\n}"
+    text = text_of("tt.call @called() : () -> ()\ntt.return", shared=8192, more=called)
+    (before,) = read_sources([Source("kernel.ttgir", text)])
+    *_, inside = (op for op in before.walk() if op.name == "tt.return")
+    after = changed(before, InsertBarrier(inside))
+    assert variant_of(after) is None
+    assert translated(after.text)[0] != translated(before.text)[0]
 
 
 def test_a_module_is_read_once_it_is_asked_for() -> None:

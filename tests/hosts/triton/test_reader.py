@@ -70,13 +70,20 @@ def test_a_line_is_read_like_the_same_operation_on_several() -> None:
             f'%a, %b = "test.make"() : () -> (i1, i2)\n{text}\n^b:', head='#l = loc("k.py":1:2)'
         )
         op = first(module, "test.op")
+        where = op.extent
         places = [
             module.text[at:].split(maxsplit=1)[0]
-            for at in (op.start, op.head_end, op.properties_at, op.attributes_at, op.signature_at)
+            for at in (
+                where.start,
+                where.head_end,
+                where.properties_at,
+                where.attributes_at,
+                where.signature_at,
+            )
         ]
         names = [value.name for value in op.operands + op.results]
         found.append((names, op.result_types, dict(op.attributes), str(op.location), places))
-        assert module.text[: op.end].endswith("loc(#l)")
+        assert module.text[: where.end].endswith("loc(#l)")
         assert [way.block.label for way in op.successors] == ["b"]
     assert found[0] == found[1]
     assert found[0][-1] == ["%c", "<{p", "<{p", "{q", ":"]
@@ -134,12 +141,12 @@ def test_every_operation_knows_its_text() -> None:
 """)
     make, branch = first(module, "test.make"), first(module, "scf.if")
     text = module.text
-    assert text[make.start : make.end] == '%c = "test.make"() {a = 1 : i32} : () -> i1 loc("here")'
-    assert text[branch.start : branch.end].startswith('"scf.if"(%c)')
-    assert text[branch.start : branch.end].endswith("}) : (i1) -> ()")
-    assert text[make.attributes_at :].startswith("{a = 1")
-    assert text[branch.properties_at :].startswith("<{p}>")
-    assert text[branch.signature_at :].startswith(": (i1)")
+    assert text[make.start : make.extent.end] == '%c = "test.make"() {a = 1 : i32} : () -> i1 loc("here")'
+    assert text[branch.start : branch.extent.end].startswith('"scf.if"(%c)')
+    assert text[branch.start : branch.extent.end].endswith("}) : (i1) -> ()")
+    assert text[make.extent.attributes_at :].startswith("{a = 1")
+    assert text[branch.extent.properties_at :].startswith("<{p}>")
+    assert text[branch.extent.signature_at :].startswith(": (i1)")
 
 
 def test_walking_goes_in_the_order_of_the_text() -> None:

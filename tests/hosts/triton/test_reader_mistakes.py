@@ -59,4 +59,4 @@ def test_damaged_text_is_read_or_refused_and_nothing_else(data: st.DataObject) -
             # Read only now, and never a mistake.
             assert isinstance(dict(operation.attributes), dict)
             assert str(operation.location)
-            assert text[operation.start : operation.end].count(f'"{operation.name}"')
+            assert text[operation.start : operation.extent.end].count(f'"{operation.name}"')

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.analysis.build_program import read_program
 from fencepost.check import check
-from fencepost.flow import build_flow
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.hosts.triton.translate import Translation, translate
@@ -63,7 +63,7 @@ def counts(translation: Translation) -> list[str]:
 )
 def test_counts_are_lowered_as_little_as_is_enough(given: tuple[int, int], needed: tuple[int, int]) -> None:
     kernel = copied(*given)
-    found = strengthen(build_flow(kernel.trace))
+    found = strengthen(read_program(kernel.trace, completion=False))
     assert counts(kernel) == [f"wait_count copy={count}" for count in needed]
     lowered = [(old, new) for old, new in zip(given, needed, strict=True) if old != new]
     assert [(each.before, each.now) for each in found] == lowered
@@ -71,7 +71,7 @@ def test_counts_are_lowered_as_little_as_is_enough(given: tuple[int, int], neede
 
 def test_a_wait_that_is_missing_is_not_put_in() -> None:
     kernel = copied(None, 2)
-    assert strengthen(build_flow(kernel.trace)) == []
+    assert strengthen(read_program(kernel.trace, completion=False)) == []
     assert counts(kernel) == ["wait_count copy=2"]
     with pytest.raises(FencepostError, match="wait is missing or too weak"):
         synchronized(kernel)

@@ -21,11 +21,11 @@ def with_numbers(module: Module) -> str:
     changes: list[tuple[int, int, str]] = []
     for number, operation in enumerate(numbered_operations(module), start=1):
         where = f" loc({_spelled(operation.location, number)})"
-        start = operation.end
+        start = operation.extent.end
         if operation.location_text:
-            start = module.text.rindex("loc(", operation.start, operation.end)
+            start = module.text.rindex("loc(", operation.start, operation.extent.end)
             start = len(module.text[:start].rstrip(" "))
-        changes.append((start, operation.end, where))
+        changes.append((start, operation.extent.end, where))
     parts: list[str] = []
     last = 0
     for start, end, new in sorted(changes):

@@ -68,8 +68,14 @@ _FLAT = r'[^,"<>()\[\]{}]*'
 _ANGLE = r'<(?!=)[^"<>()\[\]{}]*(?<!-)>(?!=)'
 _PLAIN_ENTRY = rf"[\w$.-]+(?: = {_FLAT}(?:{_ANGLE}{_FLAT})*)?"
 _PLAIN = re.compile(rf"(?:{_PLAIN_ENTRY}(?:, {_PLAIN_ENTRY})*)?\Z")
-_NESTING = re.compile(r'["<>()\[\]{}]')
-_NAME = re.compile(r"[\w$.-]+")
+# Entries as compilers print them, with brackets in each other to a depth that is usual.
+_INSIDE = r'(?:->|[<>]=|[^"<>()\[\]{}-]++|-|"[^"\\]*"'
+_BRACKETS = ""
+for _ in range(4):
+    _PARTS = _INSIDE + (f"|{_BRACKETS}" if _BRACKETS else "") + ")*+"
+    _BRACKETS = rf"\[{_PARTS}\]|\{{{_PARTS}\}}|\({_PARTS}\)|<{_PARTS}>"
+_USUAL_VALUE = rf'(?:->|[<>]=|[^,"<>()\[\]{{}}-]++|-|"[^"\\]*"|{_BRACKETS})++'
+_USUAL_ENTRY = re.compile(rf'(?:([\w$.-]+)|"([^"\\]*)")(?: = ({_USUAL_VALUE}))?(?:, |\Z)')
 _ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
 _WORDS: Mapping[str, Attribute] = {"true": True, "false": False, "unit": UNIT}
 
@@ -108,15 +114,13 @@ def parse_dictionary(text: str) -> Mapping[str, Attribute]:
 def _spelled(text: str) -> dict[str, str | None]:
     """The names between the braces of a dictionary, and how the value of each is spelled, if it has one."""
     found: dict[str, str | None] = {}
-    if not _NESTING.search(text):
-        # By far the most frequent case: names and values without anything that a comma could stand in.
-        for item in text.split(", ") if text else ():
-            name, is_given, value = item.partition(" = ")
-            if not _NAME.fullmatch(name) or "," in value:
-                return _spelled_in_full(text)
-            found[name] = value if is_given else None
-        return found
-    return _spelled_in_full(text)
+    end = 0
+    for match in _USUAL_ENTRY.finditer(text):
+        if match.start() != end:
+            break
+        name, quoted, found[name or quoted] = match.groups()
+        end = match.end()
+    return found if end == len(text) else _spelled_in_full(text)
 
 
 def _spelled_in_full(text: str) -> dict[str, str | None]:
@@ -141,6 +145,8 @@ class Dictionary:
     text: str
     _entries: Mapping[str, Attribute] | None = field(default=None, init=False)
     _spelled: dict[str, str | None] | None = field(default=None, init=False)
+    _known: dict[str, Attribute | None] = field(default_factory=dict, init=False)
+    """Entries that were asked for."""
 
     @property
     def entries(self) -> Mapping[str, Attribute]:
@@ -151,6 +157,11 @@ class Dictionary:
 
     def get(self, name: str) -> Attribute | None:
         """The value of an entry; None if there is none."""
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        return self._known[name]
+
+    def _read(self, name: str) -> Attribute | None:
         if self._entries is not None:
             return self._entries.get(name)
         if not self.mentions(name):

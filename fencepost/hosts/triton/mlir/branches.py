@@ -10,6 +10,9 @@ from itertools import accumulate, pairwise
 
 from fencepost.hosts.triton.mlir.tree import Block, Operation, Successor, Value
 
+CONDITION = "cf.cond_br"
+"""A branch whose first operand decides which way it goes."""
+
 
 def successors(operation: Operation, blocks: list[Block]) -> tuple[Successor, ...]:
     """The successors of a terminator, each with the values that it hands over."""
@@ -20,6 +23,9 @@ def successors(operation: Operation, blocks: list[Block]) -> tuple[Successor, ..
 def _shares(operation: Operation, count: int) -> list[tuple[Value, ...]]:
     """One share of the operands for each of `count` successors."""
     operands = operation.operands
+    if not operands or (len(operands) == 1 and operation.name == CONDITION):
+        # Nothing is handed over: by far the most frequent case.
+        return [()] * count
     sizes = operation.integers("operandSegmentSizes") or operation.integers("operand_segment_sizes")
     if sizes is None:
         # Without segments there is nothing to distinguish shares: all operands are for the only successor.

@@ -7,12 +7,14 @@ to know, the line that the user wrote, and `calls` the chain of calls that led t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.attributes import unescaped
 from fencepost.hosts.triton.mlir.scan import STRING, Unreadable, balanced_end, split_list
 
+ALIAS = re.compile(r"^([#!][\w$.-]+)\s*=\s*(\S(?:[^\n]*\S)?)", re.MULTILINE)
+"""A line that gives a type, an attribute or a location a name."""
 _FILE = re.compile(rf"({STRING}):(\d+):(\d+)(?:\s+to\s+\d*:\d+)?\s*$")
 _NAME = re.compile(rf"({STRING})\s*(?:\((.*)\))?\s*$", re.DOTALL)
 _ALIAS = re.compile(r"#[\w$.-]+$")
@@ -62,7 +64,9 @@ UNKNOWN = Location("unknown")
 class LocationTable:
     """Parses locations, each text once and when it is asked for; aliases come from the module."""
 
-    aliases: Mapping[str, str]
+    aliases: dict[str, str]
+    unread: list[str] = field(default_factory=list)
+    """Lines with more aliases, one on each."""
     _parsed: dict[str, Location] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
@@ -101,6 +105,8 @@ class LocationTable:
         return Location("opaque", name=text)
 
     def _aliased(self, alias: str) -> Location:
+        while self.unread:
+            self.aliases |= dict(ALIAS.findall(self.unread.pop()))
         text = self.aliases.get(alias)
         if text is None or alias in self._open:
             return Location("opaque", name=alias)

@@ -10,22 +10,17 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from fencepost.hosts.triton.mlir.extents import LABELS, LINE, OPERANDS, PROPERTIES, Extent
 from fencepost.hosts.triton.mlir.locations import LocationTable
-from fencepost.hosts.triton.mlir.repeated_text import Pieces, Signature
+from fencepost.hosts.triton.mlir.repeated_text import Pieces
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, located
 from fencepost.hosts.triton.mlir.scopes import Names, Scope
-from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region
+from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Region, Value
 
 _HEAD = re.compile(
     r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?"  # results
     r'"([^"\\\n]+)"\s*\(\s*([^()]*)\)\s*'  # name and operands
     r"(?:\[([^\]]*)\]\s*)?"  # successors
-)
-# An operation without regions that takes one line, as compilers print it; its parts are as in `repeated_text`.
-_LINE = re.compile(
-    r'\s*(?:(%[\w$.-]+(?::\d+)?) = )?"([^"\\\n]+)"\(((?:%[^()\n]*)?)\)(?:\[([^\]\n]*)\])? '
-    r'(?:<\{([^{}"\n]*)\}> )?(?:\{([^{}"\n]*)\} )?'
-    r": \(([^()\n/]*)\) -> (?:\(([^()\n/]*)\)|([^()\n/]*[\w>]))(?: loc\(([^()\n]*)\))?(?=\n)"
 )
 _BARE_BLOCK = re.compile(r"\s*\^([\w$.-]+):(?:  // [^\n]*)?(?=\n)")
 _LABEL = re.compile(r"\^([\w$.-]+)\s*")
@@ -60,15 +55,17 @@ class _Reader:
         self.names = self.outermost = Names()
         self.scopes: list[Scope] = []
         self.top: list[Operation] = []
+        self.every: list[Operation] = []
         self.aliases: dict[str, str] = {}
+        """What stands for types and attributes."""
         # Aliases may stand behind their uses: nobody asks before all has been read.
-        self.locations = LocationTable(self.aliases)
+        self.locations = LocationTable({})
 
     def read(self, name: str) -> Module:
-        text, skip, line = self.text, SPACE.match, _LINE.match
+        text, skip = self.text, SPACE.match
         while True:
-            while self.scopes and (match := line(text, self.at)):
-                self.line(match)
+            if self.scopes:
+                self.lines(self.scopes[-1])
             at = skip(text, self.at).end()  # type: ignore[union-attr]
             if at >= len(text):
                 break
@@ -85,8 +82,9 @@ class _Reader:
             elif first == "}" and self.scopes:
                 self.close_region()
             elif first in "#!" and not self.scopes:
-                more, self.at = self.pieces.aliases(at)
-                self.aliases |= more
+                plain, lines, self.at = self.pieces.aliases(at)
+                self.aliases |= plain
+                self.locations.unread.append(lines)
             elif match := _RESOURCES.match(text, at):
                 self.at = match.end()
             else:
@@ -103,37 +101,46 @@ class _Reader:
             raise Unreadable('expected one "builtin.module" around everything', start)
         if not self.top[0].regions[0].blocks:
             self.top[0].regions[0].blocks.append(Block("", self.top[0].regions[0]))
-        kept = {key: text for key, text in self.aliases.items() if not text.startswith("loc(")}
-        return Module(name, self.text, self.top[0], MappingProxyType(kept))
+        return Module(name, self.text, self.top[0], MappingProxyType(self.aliases), _every=self.every)
 
-    def line(self, match: re.Match[str]) -> None:
-        """An operation that takes one line."""
-        (
-            results, name, operands, labels, properties, attributes, operand_types, types, type_, location,
-        ) = match.groups()  # fmt: skip
-        operation = Operation(name, None, start=match.start(1) if results else match.start(2) - 1)
-        self.place(operation, labels, match.start(4))
-        if operands:
-            operation.operands = self.names.uses(operands, match.start(3))
-        operation.signature_at = operation.head_end = match.start(7) - len(": (")
-        pieces = self.pieces
-        if properties is not None:
-            operation.properties_at = operation.head_end = match.start(5) - len("<{")
-            operation.dictionary = pieces.dictionary(properties, match.start(5))
-        if attributes is not None:
-            operation.attributes_at = match.start(6) - len("{")
-            found = pieces.dictionary(attributes, match.start(6))
-            if properties is None:
-                operation.head_end, operation.dictionary = operation.attributes_at, found
+    # many branches because this is where a module is read: calls would take longer than what they do
+    def lines(self, scope: Scope) -> None:
+        """Operations that take one line each, as many as follow one another: nearly all that a module has."""
+        text, at, pieces, names = self.text, self.at, self.pieces, scope.names
+        values, every, dictionaries = names.values, self.every, pieces.dictionaries
+        while match := LINE.match(text, at):
+            results, name, operands, labels, properties, attributes, taken, types, type_, _ = match.groups()
+            block = scope.block or scope.open_block("", at)
+            operation = Operation(name, block, match)
+            operation.locations = self.locations
+            block.operations.append(operation)
+            every.append(operation)
+            at = match.end()
+            if operands:
+                try:
+                    operation.operands = tuple([values[each] for each in operands.split(", ")])
+                except KeyError:  # written otherwise, or not defined yet
+                    operation.operands = names.uses(operands, match.start(OPERANDS))
+            if attributes is not None:
+                operation.dictionary = pieces.of_line(match)
+            elif properties is not None:
+                known = dictionaries.get(properties)
+                operation.dictionary = known or pieces.dictionary(properties, match.start(PROPERTIES))
+            if labels:
+                scope.branches.append((operation, labels, match.start(LABELS)))
+            if not pieces.trusted:
+                self.check_types(operation, pieces.types(taken))
+            if results is None:
+                if types or type_:
+                    raise _unnamed(operation, pieces.types(type_ or types))
+            elif type_ is None or ":" in results:
+                operation.results = scope.define_results(operation, results, pieces.types(type_ or types))
+            elif scope.defined is not None or names.mentioned:
+                operation.results = (scope.define(results, type_, operation, 0),)
             else:
-                operation.dictionary = pieces.together(operation.dictionary, found, match.start(6))
-        signature = (
-            pieces.types(operand_types),
-            pieces.types(type_ or types or ""),
-            location or "",
-            match.end(),
-        )
-        self.finish(operation, results or "", signature)
+                value = values[results] = Value(results, type_, operation, 0)
+                operation.results = (value,)
+        self.at = at
 
     def operation(self) -> None:
         """An operation up to its first region, or all of it if it has none."""
@@ -142,16 +149,18 @@ class _Reader:
         if head is None:
             raise Unreadable(_NOT_GENERIC, self.at)
         results, name, operands, labels = head.groups()
-        operation = Operation(name, None, start=self.at)
+        at = head.end()
+        extent = Extent(self.at, head_end=at)
+        operation = Operation(name, None, extent)
+        self.every.append(operation)
         if self.scopes:
             self.place(operation, labels, head.start(4))
         else:
             self.top.append(operation)
         if operands:
             operation.operands = self.names.uses(operands, head.start(3))
-        at = operation.head_end = head.end()
         if text.startswith("<{", at):
-            operation.properties_at = at
+            extent.properties_at = at
             operation.dictionary, at = self.pieces.properties(at)
         if match := _OPEN_REGION.match(text, at):
             self.open_region(operation, results or "", match.end())
@@ -167,28 +176,27 @@ class _Reader:
             scope.branches.append((operation, labels, labels_at))
 
     def tail(self, operation: Operation, results: str, at: int) -> None:
-        """What follows the regions: attributes, types, location."""
+        """What follows the regions: attributes, types, location. Only here results get their types."""
+        extent = operation.extent
         if self.text.startswith("{", at):
-            operation.attributes_at = at
+            extent.attributes_at = at
             more, at = self.pieces.attributes(at)
-            operation.dictionary = self.pieces.together(
-                operation.dictionary, more, operation.attributes_at + 1
-            )
-        operation.signature_at = at
-        self.finish(operation, results, self.pieces.signature(at))
-
-    def finish(self, operation: Operation, results: str, signature: Signature) -> None:
-        """Give an operation its types and its location. Only here results get theirs."""
-        operands, types, operation.location_text, operation.end = signature
-        operation.locations, self.at = self.locations, operation.end
-        if len(operands) != len(operation.operands):
-            raise Unreadable(
-                f"{len(operation.operands)} operands with {len(operands)} types", operation.signature_at
-            )
+            operation.dictionary = self.pieces.together(operation.dictionary, more, extent.attributes_at + 1)
+        extent.signature_at = at
+        operands, types, extent.location_text, extent.end = self.pieces.signature(at)
+        operation.locations, self.at = self.locations, extent.end
+        self.check_types(operation, operands)
         if results and self.scopes:
             operation.results = self.scopes[-1].define_results(operation, results, types)
         elif types:
-            raise Unreadable(f"{len(types)} results without a name", operation.start)
+            raise _unnamed(operation, types)
+
+    def check_types(self, operation: Operation, types: tuple[str, ...]) -> None:
+        """Refuse an operation with more or fewer operands than it says types of."""
+        if len(types) != len(operation.operands):
+            raise Unreadable(
+                f"{len(operation.operands)} operands with {len(types)} types", operation.extent.signature_at
+            )
 
     def open_region(self, operation: Operation, results: str, at: int) -> None:
         region = Region(operation)
@@ -227,3 +235,7 @@ class _Reader:
         if not self.text.startswith(":", at):
             raise Unreadable("expected ':' behind the name of a block", at)
         self.at = at + 1
+
+
+def _unnamed(operation: Operation, types: tuple[str, ...]) -> Unreadable:
+    return Unreadable(f"{len(types)} results without a name", operation.start)

@@ -11,10 +11,14 @@ from __future__ import annotations
 import re
 
 from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, Dictionary
+from fencepost.hosts.triton.mlir.extents import ATTRIBUTES, PROPERTIES
+from fencepost.hosts.triton.mlir.locations import ALIAS
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, balanced_end, split_list, type_end
 
-_PROPERTIES = re.compile(r'<\{([^{}"]*)\}>\s*')
-_ATTRIBUTES = re.compile(r'\{([^{}"]*)\}\s*')
+# With dictionaries in it, as those of a function's arguments are, and strings.
+_ENTRIES = r'((?:[^{}"]++|\{[^{}"]*\}|"[^"\\\n]*")*+)'
+_PROPERTIES = re.compile(rf"<\{{{_ENTRIES}\}}>\s*")
+_ATTRIBUTES = re.compile(rf"\{{{_ENTRIES}\}}\s*")
 # The types of one line without parentheses among them. A result must end in a letter or '>', so that
 # what follows on the same line is not taken for a part of it; '/' might begin a comment.
 _SIGNATURE = re.compile(
@@ -22,13 +26,17 @@ _SIGNATURE = re.compile(
     r"(?:\s+loc\(([^()\n]*)\))?(?=[ \t]*(?:\n|\Z))"
 )
 _LOCATION = re.compile(r"\s*loc(?=\()")
-_ALIAS = re.compile(r"([#!][\w$.-]+)\s*=\s*([^\n]*)\n?")
-_ALIASES = re.compile(r"(?:[#!][\w$.-]+ = [^\n]*[^\s]\n)+")
+_ALIASES = re.compile(r"(?:[#!][\w$.-]+\s*=\s*[^\n]*\n?)+")
 # Types with at most two pairs of angle brackets in each other.
 _TYPE = re.compile(r"[^\s,<>()\"]+(?:<[^<>\"]*(?:<[^<>\"]*>[^<>\"]*)*>)?")
+_INSIDE = r"(?:[^()\"\n]++|\"[^\"\\\n]*\")"
 _PLAIN_ARGUMENT = re.compile(
-    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*>)?) "
-    r"loc\((#[\w$.-]+|\"[^\"\\\n]*\"\(#[\w$.-]+\))\)(?=[,)])"
+    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
+    rf"loc\(((?:{_INSIDE}|\({_INSIDE}*+\))*+)\)(?=[,)])"
+)
+_ARGUMENT = re.compile(
+    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
+    r"loc\((#[\w$.-]+|\"[^\"\\\n]*\"\(#[\w$.-]+\)|callsite\(#[\w$.-]+ at #[\w$.-]+\))\)(?=[,)])"
 )
 _ARGUMENT = re.compile(r"\s*(%[\w$.-]+)\s*:\s*")
 
@@ -43,7 +51,7 @@ class Pieces:
         self.text = text
         self.trusted = trusted
         self._types: dict[str, tuple[str, ...]] = {"": ()}
-        self._dictionaries: dict[str, Dictionary] = {"": NO_ATTRIBUTES}
+        self.dictionaries: dict[str, Dictionary] = {"": NO_ATTRIBUTES}
 
     def properties(self, at: int) -> tuple[Dictionary, int]:
         """The dictionary that begins with `<{` at `at`, and the offset of what follows it."""
@@ -61,15 +69,23 @@ class Pieces:
 
     def dictionary(self, inside: str, at: int) -> Dictionary:
         """What stands between two braces, the first of them right before `at`."""
-        known = self._dictionaries.get(inside)
+        known = self.dictionaries.get(inside)
         if known is None:
-            known = self._dictionaries[inside] = Dictionary(inside)
+            known = self.dictionaries[inside] = Dictionary(inside)
             if not self.trusted and not known.is_plain:
                 try:
                     _ = known.entries
                 except Unreadable as problem:
                     raise Unreadable(problem.message, at + problem.start) from None
         return known
+
+    def of_line(self, line: re.Match[str]) -> Dictionary:
+        """The attributes of an operation that takes one line, and the properties if there are any."""
+        properties, at = line[PROPERTIES], line.start(ATTRIBUTES)
+        found = self.dictionary(line[ATTRIBUTES], at)
+        if properties is None:
+            return found
+        return self.together(self.dictionary(properties, line.start(PROPERTIES)), found, at)
 
     def together(self, one: Dictionary, other: Dictionary, at: int) -> Dictionary:
         """The entries of two dictionaries, the second of which begins at `at`."""
@@ -121,21 +137,16 @@ class Pieces:
                 raise Unreadable("expected ',' or ')' in a list of block arguments", at)
         return found, at + 1
 
-    def aliases(self, at: int) -> tuple[dict[str, str], int]:
-        """Aliases that follow one another, each on a line of its own: their meanings, and the offset behind them."""
-        found: dict[str, str] = {}
-        last = at
-        if match := _ALIASES.match(self.text, at):
-            last = match.end()
-            for line in match[0].splitlines():
-                name, _, meaning = line.partition(" = ")
-                found[name] = meaning
-        while match := _ALIAS.match(self.text, last):
-            found[match[1]] = match[2].rstrip()
-            last = match.end()
-        if not found:
+    def aliases(self, at: int) -> tuple[dict[str, str], str, int]:
+        """Aliases that follow one another, each on a line of its own: the meanings of those that are not locations,
+        the lines, and the offset behind them."""
+        match = _ALIASES.match(self.text, at)
+        if match is None:
             raise Unreadable("expected an alias, '#name = ...'", at)
-        return found, last
+        # Locations are most of them, and are seldom asked for.
+        others = "\n".join([line for line in match[0].split("\n") if " = loc(" not in line])
+        plain = {name: text for name, text in ALIAS.findall(others) if not text.startswith("loc(")}
+        return plain, match[0], match.end()
 
     def skip(self, at: int) -> int:
         """The offset of what follows white space and comments."""

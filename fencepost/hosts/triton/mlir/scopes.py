@@ -76,28 +76,31 @@ class Scope:
     """The names of the operation's results; they get their types when all its regions have been read."""
     block: Block | None = None
     labels: dict[str, Block] = field(default_factory=dict)
-    defined: list[tuple[str, Value | None]] = field(default_factory=list)
-    """Names of this region, with the value that each one hid."""
+    defined: list[tuple[str, Value | None]] | None = None
+    """Names of this region, with the value that each one hid; None where names end with the region anyway."""
     branches: list[tuple[Operation, str, int]] = field(default_factory=list)
     """Terminators, the labels that they name and where; blocks may come later than branches to them."""
 
     @classmethod
     def of(cls, region: Region, outer: Names, results: str) -> Scope:
         """The scope of a region inside one with the names `outer`."""
-        return cls(region, Names() if region.operation.name in _ISOLATED else outer, results)
+        if region.operation.name in _ISOLATED:
+            return cls(region, Names(), results)
+        return cls(region, outer, results, defined=[])
 
     def define(self, name: str, type: str, owner: Operation | Block, index: int) -> Value:
         """A new value, or the one that was mentioned before under this name."""
-        names = self.names
+        names, hidden = self.names, None
         if name in names.mentioned:
             del names.mentioned[name]
             value = names.values[name]
             value.type, value.owner, value.index = type, owner, index
-            self.defined.append((name, None))
-            return value
-        value = Value(name, type, owner, index)
-        self.defined.append((name, names.values.get(name)))
-        names.values[name] = value
+        else:
+            value = Value(name, type, owner, index)
+            hidden = names.values.get(name)
+            names.values[name] = value
+        if self.defined is not None:
+            self.defined.append((name, hidden))
         return value
 
     def define_results(self, operation: Operation, text: str, types: tuple[str, ...]) -> tuple[Value, ...]:
@@ -129,7 +132,7 @@ class Scope:
             blocks = [self._labelled(label.strip(), offset) for label in labels.split(",")]
             operation.successors = successors(operation, blocks)
         values = self.names.values
-        for name, hidden in reversed(self.defined):
+        for name, hidden in reversed(self.defined or ()):
             if hidden is None:
                 values.pop(name, None)
             else:

@@ -7,10 +7,12 @@ from then on: changes are made to the text (`text_edits`), never to the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, UNIT, Attribute, Dictionary
+from fencepost.hosts.triton.mlir.extents import NOWHERE, Extent, extent_of
 from fencepost.hosts.triton.mlir.locations import NO_LOCATIONS, Location, LocationTable
 from fencepost.hosts.triton.mlir.types import MemDesc, Tensor, parse_type, resolve
 from fencepost.ir.source import Source, Span
@@ -52,29 +54,38 @@ class Successor:
 
 @dataclass(slots=True, eq=False)
 class Operation:
-    """One operation. Offsets count characters of `Module.text`; -1 where the part is not there."""
+    """One operation."""
 
     name: str
     block: Block | None
+    place: Extent | re.Match[str] = NOWHERE
+    """Where it stands in the text, or what says so: see `extent`."""
     operands: tuple[Value, ...] = ()
     results: tuple[Value, ...] = ()
     dictionary: Dictionary = NO_ATTRIBUTES
     """Inherent attributes (the properties, between `<{` and `}>`) and discardable ones together."""
     regions: tuple[Region, ...] = ()
     successors: tuple[Successor, ...] = ()
-    location_text: str = ""
     locations: LocationTable = NO_LOCATIONS
     span: Span | None = None
     """Where the operation stands in the file that the user gave, if there is one."""
-    start: int = 0
-    end: int = 0
-    """Behind the last character that belongs to the operation, its location included."""
-    head_end: int = 0
-    """Behind the operands and successors: where properties stand or would stand."""
-    properties_at: int = -1
-    attributes_at: int = -1
-    signature_at: int = -1
-    """Where `: (types) -> (types)` begins."""
+
+    @property
+    def extent(self) -> Extent:
+        """Where it and its parts stand in the text of the module."""
+        if not isinstance(self.place, Extent):
+            self.place = extent_of(self.place)
+        return self.place
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.extent.start
+
+    @property
+    def location_text(self) -> str:
+        """Its location, as it is written."""
+        return self.extent.location_text
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
@@ -200,9 +211,11 @@ class Module:
     _types: dict[str, Tensor | MemDesc | None] = field(default_factory=dict)
     meets: dict[Operation, bool] = field(default_factory=dict)
     """Whether all waves surely meet in a function, for those that were asked about: see `calls`."""
+    differing: dict[Operation, set[Value]] = field(default_factory=dict)
+    """The numbers that may differ from thread to thread in a function: see `thread_branches`."""
     scratch: dict[Operation, int] = field(default_factory=dict)
     """The bytes of scratch memory, where the text does not say: see `scratch_sizes`."""
-    _every: tuple[Operation, ...] = ()
+    _every: Sequence[Operation] = ()
     _kinds: frozenset[str] = frozenset()
 
     @property
@@ -210,12 +223,17 @@ class Module:
         """The block that holds the functions."""
         return self.operation.regions[0].blocks[0]
 
-    def walk(self) -> Iterator[Operation]:
+    @property
+    def every(self) -> Sequence[Operation]:
         """Every operation, the module itself first, in the order of the text."""
         if not self._every:
             # The tree does not change, and is asked for again and again.
             self._every = tuple(self.operation.walk())
-        return iter(self._every)
+        return self._every
+
+    def walk(self) -> Iterator[Operation]:
+        """The same, one after the other."""
+        return iter(self.every)
 
     def mentions(self, name: str) -> bool:
         """Whether operations of this name are in it: much cheaper to ask than to look for them."""
@@ -225,7 +243,7 @@ class Module:
     def kinds(self) -> frozenset[str]:
         """The names of all operations in it."""
         if not self._kinds:
-            self._kinds = frozenset(op.name for op in self.walk())
+            self._kinds = frozenset([op.name for op in self.every])
         return self._kinds
 
     def functions(self) -> list[Operation]:
