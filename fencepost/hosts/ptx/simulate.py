@@ -101,8 +101,8 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
-    places: set[Place] = field(default_factory=set)
-    """The accesses that some thread came to."""
+    came: dict[Place, NDArray[np.bool_]] = field(default_factory=dict)
+    """For each access that some thread came to, which ones did."""
     chosen: dict[str, int] = field(default_factory=dict)
     """Numbers that were made up for parameters which decide over branches or shared addresses."""
     unwritten: bool = False
@@ -116,6 +116,11 @@ class Seen:
             if key not in known:
                 known.add(key)
                 self.conflicts.append(each)
+
+    @property
+    def places(self) -> set[Place]:
+        """The accesses that some thread came to."""
+        return set(self.came)
 
     @property
     def errors(self) -> int:
@@ -687,13 +692,19 @@ class Simulation:
         self.seen.outside |= bool((~inside).any()) and not access.generic
         who, addresses = who[inside], addresses[inside]
         self._note_first_use(access, addresses)
-        self.seen.places.add(here)
+        self._note_place(here, who)
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, self.epochs[who].copy(), values)
         )
+
+    def _note_place(self, here: Place, who: Threads) -> None:
+        """Which threads came to an access."""
+        if here not in self.seen.came:
+            self.seen.came[here] = np.zeros(self.count, dtype=bool)
+        self.seen.came[here][who] = True
 
     def _note_first_use(self, access: Access, addresses: Bits) -> None:
         """Whether a load finds what was stored there; one byte of each access stands for the others."""
@@ -732,7 +743,7 @@ class Simulation:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
             self._note_first_use(access, addresses[inside])
-            self.seen.places.add(here)
+            self._note_place(here, who[inside])
             event = Event(
                 here, WRITE, access.size, who[inside], addresses[inside], np.full(int(inside.sum()), -1), ()
             )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import prod
 
 from fencepost.hosts.ptx.addresses import Addresses, Footprint
@@ -23,7 +24,7 @@ from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
-from fencepost.hosts.ptx.values import sum_parts
+from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Block = tuple[int, int, int]
 MOST_BLOCKS = 3
@@ -78,31 +79,83 @@ def _of_template(routine: Routine, launch: Launch) -> Iterator[Block]:
 def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
     if routine.largest_block is not None:
         yield routine.largest_block
-    if launch.largest[2] > 1:
-        yield from LAYERS
-    elif launch.largest[1] > 1:
-        width = _row_length(module, routine, flow, launch)
-        fitting = [each for each in ROWS if width is None or each[0] == width]
-        if width is not None and width not in (each[0] for each in ROWS):
-            fitting = [(width, rows) for rows in (width, 8, 4, 1) if width * rows <= 1024]
-        yield from ((x, y, 1) for x, y in fitting)
+    used = [axis for axis in range(3) if launch.largest[axis] > 1]
+    kernel = Accesses(Evaluator(module, routine, flow, launch))
+    footprints = kernel.footprints()
+    deciding = kernel.threads_in(footprints)
+    along = [axis for axis in used if "xyz"[axis] in deciding] or used
+    if len(along) == 1:
+        # Threads that differ in another number alone would do the same to shared memory: there are none.
+        yield from (_shaped((size,), along) for size in ONE_ROW)
+    elif len(along) == 2:
+        yield from (
+            _shaped(each, along) for each in _rows(_row_length(footprints) if along == [0, 1] else None)
+        )
     else:
-        yield from ((x, 1, 1) for x in ONE_ROW)
+        yield LAYERS[0]
+        # Cooperative groups ask for all three numbers of a thread, whatever shape the block has.
+        yield from ((256, 1, 1), (16, 16, 1), *LAYERS[1:])
+    if along != used:
+        yield from LAYERS if len(used) == 3 else [(x, y, 1) for x, y in ROWS]
 
 
-def _row_length(module: Module, routine: Routine, flow: Flow, launch: Launch) -> int | None:
+def _shaped(sizes: Sequence[int], axes: Sequence[int]) -> Block:
+    """A block with some sizes along some axes, and one thread along the others."""
+    given = dict(zip(axes, sizes, strict=True))
+    return given.get(0, 1), given.get(1, 1), given.get(2, 1)
+
+
+def _rows(width: int | None) -> list[tuple[int, int]]:
+    """Usual rows, of a length that is known or of any."""
+    fitting = [each for each in ROWS if width is None or each[0] == width]
+    if width is not None and width not in (each[0] for each in ROWS):
+        fitting = [(width, rows) for rows in (width, 8, 4, 1) if width * rows <= 1024]
+    return fitting
+
+
+class Accesses:
+    """The shared accesses of a kernel."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.forms = ClosedForms(evaluator)
+        self.places = [
+            (Place(number, index), access)
+            for number in evaluator.flow.order
+            for index, instruction in enumerate(evaluator.flow.blocks[number].instructions)
+            for access in effect(instruction).accesses
+        ]
+
+    def footprints(self) -> list[Footprint]:
+        """What they touch, as far as that is known."""
+        addresses = Addresses(self.evaluator, self.forms)
+        found: list[Footprint] = []
+        for place, access in self.places:
+            with suppress(NotJudged):
+                found += addresses.footprints(place, access)
+        return found
+
+    def threads_in(self, footprints: Sequence[Footprint]) -> set[str]:
+        """The axes of the thread's number that decide what is touched, or whether it is."""
+        return {
+            leaf.leaf.name[-1]
+            for value in (*(each.offset for each in footprints), *self._own_conditions())
+            for leaf in leaves(value)
+            if leaf.leaf.kind == "thread"
+        }
+
+    def _own_conditions(self) -> Iterator[Expression]:
+        """The conditions of accesses on the thread's place in its block, not on one in the whole grid."""
+        for block in {place.block for place, _ in self.places}:
+            for whole in self.evaluator.conditions(block):
+                for each in self.evaluator.values.conjuncts(self.forms.closed(whole)):
+                    if not any(leaf.leaf.name.startswith("ctaid.") for leaf in leaves(each)):
+                        yield each
+
+
+def _row_length(footprints: Sequence[Footprint]) -> int | None:
     """The largest power of two that fits the rows that threads of one `tid.y` access, by most addresses."""
-    evaluator = Evaluator(module, routine, flow, launch)
-    addresses = Addresses(evaluator, ClosedForms(evaluator))
-    lengths: Counter[int] = Counter()
-    for number in flow.order:
-        for index, instruction in enumerate(flow.blocks[number].instructions):
-            for access in effect(instruction).accesses:
-                try:
-                    footprints = addresses.footprints(Place(number, index), access)
-                except NotJudged:
-                    continue
-                lengths.update(length for each in footprints if (length := _length(each)))
+    lengths = Counter(length for each in footprints if (length := _length(each)))
     if not lengths:
         return None
     most = lengths.most_common(1)[0][0]
