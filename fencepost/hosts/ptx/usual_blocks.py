@@ -1,9 +1,10 @@
 """Blocks that a kernel is likely launched with, where neither the user nor the kernel says.
 
 PTX seldom names the block, but its shared arrays were made for one: rows have a length, a block that is too large
-leaves an array, and one that is too small loads words that no thread has stored. Large blocks come first, so that the
-one that an array was made for is among those tried: with fewer threads, a barrier may not be needed. Of a template
-with one number that can be the size of a block (`reduce<float, 256>`), that one is tried before all others.
+leaves an array, one that is too small loads words that no thread has stored, and in one of the wrong shape threads
+store to the same words. Large blocks come first, so that the one that an array was made for is among those tried:
+with fewer threads, a barrier may not be needed. Of a template with one number that can be the size of a block
+(`reduce<float, 256>`), that one is tried before all others.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Block = tuple[int, int, int]
 MOST_BLOCKS = 3
-ONE_ROW = (1024, 256, 64, 512, 128, 32)
-ROWS = ((32, 32), (16, 16), (32, 8), (8, 8), (32, 16), (64, 4), (16, 8), (32, 4))
+ONE_ROW = (1024, 256, 64, 512, 128, 32, 16)
+ROWS = ((32, 32), (16, 16), (32, 8), (8, 8), (32, 16), (64, 4), (16, 8), (32, 4), (16, 4), (8, 4), (4, 4))
 LAYERS = ((8, 8, 4), (8, 8, 8), (16, 4, 4), (4, 4, 4), (32, 4, 2))
 TRIAL_SECONDS = 0.5
 
@@ -46,16 +47,34 @@ def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) 
         if seen is None or not (seen.outside or seen.unwritten):
             return [block]
     good: list[Block] = []
+    poor: list[Block] = []
     fair: list[Block] = []
     for block in dict.fromkeys(_candidates(module, routine, flow, launch)):
         if prod(block) > max(launch.largest):
             continue
         seen = _tried(module, routine, flow, launch, block)
-        if seen is None or not seen.outside:
-            (fair if seen is not None and seen.unwritten else good).append(block)
+        if seen is None or not (seen.outside or seen.unwritten or _overlaps(flow, seen)):
+            good.append(block)
+        elif not seen.outside:
+            (fair if seen.unwritten else poor).append(block)
         if len(good) == MOST_BLOCKS:
             break
-    return (good or fair)[:MOST_BLOCKS]
+    if not good:
+        return (poor or fair)[:MOST_BLOCKS]
+    # Fewer threads seldom overlap: only as many in another shape tell that a shape was not meant.
+    most = max(map(prod, good))
+    wrong = [block for block in poor if prod(block) > most]
+    return [*wrong[:1], *good[: MOST_BLOCKS - bool(wrong)]]
+
+
+def _overlaps(flow: Flow, seen: Seen) -> bool:
+    """Whether threads store different values to one word with no barrier between."""
+
+    def stores(place: Place) -> bool:
+        accesses = effect(flow.blocks[place.block].instructions[place.index]).accesses
+        return any(each.kind == "write" for each in accesses)
+
+    return any(each.severity == "error" and all(map(stores, each.places)) for each in seen.conflicts)
 
 
 def fits(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> bool:

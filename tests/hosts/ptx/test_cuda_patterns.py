@@ -180,3 +180,36 @@ def test_a_block_is_not_flat_where_a_thread_s_row_decides_who_stores() -> None:
     """
     assert verdict(text.replace("BARRIER", ""), None).verdict == "race"
     assert verdict(text.replace("BARRIER", "__syncthreads()"), None).verdict == "proven"
+
+
+TILE = """
+__global__ void k(float *c, const float *a, const float *b, int n, int width) {
+    __shared__ float s[16][17];
+    int x = threadIdx.x, y = threadIdx.y;
+    b += x + y * n;
+    const float *last = b + width;
+    float sum = 0;
+    do {
+        s[x][y] = b[0]; s[x][y + 4] = b[4 * n]; s[x][y + 8] = b[8 * n]; s[x][y + 12] = b[12 * n];
+        __syncthreads();
+        for (int i = 0; i < 16; i++) sum += s[i][y ^ 2] * a[i * n + x];
+        BARRIER;
+        b += 16;
+    } while (b < last);
+    c[y * n + x] = sum;
+}
+"""
+
+
+def test_a_block_of_another_shape_in_which_threads_store_to_the_same_words_is_not_meant() -> None:
+    # 16 by 4 threads fill 16 by 16 words; with 8 by 8 threads, two would store to each word.
+    found = verdict(TILE.replace("BARRIER", "__syncthreads()"), None)
+    assert found.verdict == "proven" and "16x4x1" in found.holds_for and "8x8x1" not in found.holds_for
+    assert verdict(TILE.replace("BARRIER", ""), None).verdict == "race"
+
+
+def test_a_loop_that_ends_at_an_address_is_left_by_all_threads_at_once() -> None:
+    # Each thread counts from an address of its own, and all go equally far.
+    assert verdict(TILE.replace("BARRIER", "__syncthreads()"), (16, 4, 1)).verdict == "proven"
+    parting = TILE.replace("BARRIER", "__syncthreads()").replace("b + width", "b + width + 16 * x")
+    assert verdict(parting, (16, 4, 1)).verdict == "race"
