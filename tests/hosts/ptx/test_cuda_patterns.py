@@ -154,7 +154,8 @@ __global__ void k(float *out, const float *in, int nx, int ny) {
     extern __shared__ float rows[];
     int i = blockIdx.x * blockDim.x + threadIdx.x, plane = blockIdx.z * blockDim.z + threadIdx.z;
     if (i >= nx) return;
-    for (int j = threadIdx.y; j < ny; j += blockDim.y) rows[threadIdx.x + j * blockDim.x] = in[i + nx * (j + ny * plane)];
+    for (int j = threadIdx.y; j < ny; j += blockDim.y)
+        rows[threadIdx.x + j * blockDim.x] = in[i + nx * (j + ny * plane)];
     BARRIER;
     for (int j = threadIdx.y; j < ny; j += blockDim.y)
         out[i + nx * (j + ny * plane)] = rows[threadIdx.x + (ny - 1 - j) * blockDim.x];
