@@ -26,7 +26,7 @@ from fencepost.hosts.ptx.observed import Conflict
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
-from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
 from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
 
@@ -572,13 +572,10 @@ def _doing(case: Case, place: Place) -> str:
 
 
 def _variable(case: Case, address: int) -> tuple[str, int]:
-    from fencepost.hosts.ptx.simulate import Simulation
-
-    memory = Simulation(case.module, case.routine, case.flow, Setup((1, 1, 1))).memory
-    found = memory.variable_at(address)
-    if found is None:
-        return "shared memory", address
-    return (found.name if found.name.startswith("dynamic") else f"`{found.name}`"), address - found.start
+    for each in placed_variables(case.module, case.routine)[1]:
+        if each.start <= address < each.start + each.size:
+            return (each.name if each.name.startswith("dynamic") else f"`{each.name}`"), address - each.start
+    return "shared memory", address
 
 
 def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, int]) -> Finding:

@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.instructions import (
 )
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, place
+from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, Placed, place
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -192,6 +192,17 @@ def _simulated(instruction: Instruction) -> bool:
     )
 
 
+def placed_variables(module: Module, routine: Routine) -> tuple[dict[str, str], list[Placed]]:
+    """What shared variables go by, all dynamic ones by one name, and where these are put."""
+    names: dict[str, str] = {}
+    sizes: dict[str, int | None] = {}
+    for each in (*module.variables, *routine.variables):
+        if each.space == "shared":
+            names[each.name] = DYNAMIC if each.size is None else each.name
+            sizes[names[each.name]] = each.size
+    return names, place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+
+
 class Simulation:
     """One block on its way through a kernel."""
 
@@ -204,13 +215,7 @@ class Simulation:
         every = np.arange(self.count)
         self.tid = (every % x, every // x % y, every // (x * y))
         variables = (*module.variables, *routine.variables)
-        sizes: dict[str, int | None] = {}
-        self.names = {}
-        for each in variables:
-            if each.space == "shared":
-                self.names[each.name] = DYNAMIC if each.size is None else each.name
-                sizes[self.names[each.name]] = each.size
-        placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+        self.names, placed = placed_variables(module, routine)
         self.memory = Memory(placed, setup.seed, setup.spread)
         elsewhere = [each.name for each in variables if each.space != "shared"]
         self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}

@@ -155,12 +155,12 @@ class Accesses:
         return found
 
     def threads_in(self, footprints: Sequence[Footprint]) -> set[str]:
-        """The axes of the thread's number that decide what is touched, or whether it is."""
+        """The axes of the thread's number that decide what is touched, or whether it is, other than by counting all
+        threads of the block: that is done in blocks of every shape."""
         return {
-            leaf.leaf.name[-1]
+            axis
             for value in (*(each.offset for each in footprints), *self._own_conditions())
-            for leaf in leaves(value)
-            if leaf.leaf.kind == "thread"
+            for axis in _axes_in(value)
         }
 
     def _own_conditions(self) -> Iterator[Expression]:
@@ -170,6 +170,22 @@ class Accesses:
                 for each in self.evaluator.values.conjuncts(self.forms.closed(whole)):
                     if not any(leaf.leaf.name.startswith("ctaid.") for leaf in leaves(each)):
                         yield each
+
+
+def _axes_in(value: Expression) -> Iterator[str]:
+    """The axes of the thread in an expression, but for those that are multiplied by sizes of the block."""
+    seen: set[Expression] = set()
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if each.operation == "leaf" and each.leaf.kind == "thread":
+            yield each.leaf.name[-1]
+        sizes = [one.operation == "leaf" and one.leaf.name.startswith("ntid.") for one in each.arguments]
+        if each.operation != "mul" or not any(sizes):
+            todo += each.arguments
 
 
 def _row_length(footprints: Sequence[Footprint]) -> int | None:

@@ -551,10 +551,14 @@ class Values:
         return self.constant(1, 1) if unknown(condition) else condition
 
     def substitute(
-        self, value: Expression, replaced: Callable[[Expression], Expression | None]
+        self,
+        value: Expression,
+        replaced: Callable[[Expression], Expression | None],
+        known: dict[Expression, Expression] | None = None,
     ) -> Expression:
-        """The expression with leaves replaced; `replaced` gives None for those that stay."""
-        done: dict[Expression, Expression] = {}
+        """The expression with leaves replaced; `replaced` gives None for those that stay. `known` is what was
+        replaced before, in the same way."""
+        done: dict[Expression, Expression] = {} if known is None else known
 
         def visit(each: Expression) -> Expression:
             found = done.get(each)

@@ -214,3 +214,27 @@ def test_a_loop_that_ends_at_an_address_is_left_by_all_threads_at_once() -> None
     assert verdict(TILE.replace("BARRIER", "__syncthreads()"), (16, 4, 1)).verdict == "proven"
     parting = TILE.replace("BARRIER", "__syncthreads()").replace("b + width", "b + width + 16 * x")
     assert verdict(parting, (16, 4, 1)).verdict == "race"
+
+
+FLAT = """
+__global__ void k(float *out, const float *in, int n) {
+    __shared__ float s[512];
+    int t = threadIdx.z * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+    s[t] = sum;
+    __syncthreads();
+    for (int k = 256; k > 0; k >>= 1) {
+        if (t < k) s[t] += s[t + k];
+        BARRIER;
+    }
+    if (t == 0) *out = s[0];
+}
+"""
+
+
+def test_a_block_is_flat_where_threads_are_counted_through() -> None:
+    # Made for 512 threads, in whatever shape: nothing else depends on rows and layers.
+    found = verdict(FLAT.replace("BARRIER", "__syncthreads()"), None)
+    assert found.verdict == "proven" and "512x1x1" in found.holds_for
+    assert verdict(FLAT.replace("BARRIER", ""), None).verdict == "race"
