@@ -21,7 +21,6 @@ from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
@@ -85,8 +84,7 @@ def fits(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Bl
 
 def _of_template(routine: Routine, launch: Launch) -> Iterator[Block]:
     """The block that the arguments of a template name, if one of them alone can be a size."""
-    _, _, arguments = plain_name(routine.name).partition("<")
-    sizes = {int(each) for each in re.findall(r"(?<![\w.])\d+(?![\w.])", arguments)}
+    sizes = {int(each) for each in re.findall(r"L[ijlm](\d+)E", routine.name)}
     flat = [(each, 1, 1) for each in sizes if each % 32 == 0 and 32 <= each <= max(launch.largest)]
     square = [(each, each, 1) for each in sizes if each in (8, 16, 32)]
     # Cooperative groups ask for all three numbers of a thread, whatever shape the block has.
