@@ -52,7 +52,7 @@ class Addresses:
         if "bulk" in instruction.parts:
             raise NotJudged("a bulk copy", instruction)
         found = []
-        for condition, case in self._cases(address, self.evaluator.true(), 0):
+        for condition, case in self._cases(address):
             variable, rest = self._based(case)
             if variable is not None:
                 offset = self.values.extract(rest, 0, 32) if rest.width > 32 else rest
@@ -80,12 +80,26 @@ class Addresses:
                     return name, self.values.binary("add", outside, wide)
         return None, address
 
-    def _cases(
-        self, address: Expression, condition: Expression, depth: int
-    ) -> list[tuple[Expression, Expression]]:
-        """The address with if-then-else between variables resolved: a condition for each."""
-        if self._based(address)[0] is not None or depth > 4:
-            return [(condition, address)]
+    def _cases(self, address: Expression) -> list[tuple[Expression, Expression]]:
+        """The address with if-then-else between variables resolved: a condition for each, up to a few."""
+        found: list[tuple[Expression, Expression]] = []
+        todo = [(self.evaluator.true(), address)]
+        while todo:
+            condition, case = todo.pop()
+            sides = self._sides(case) if len(found) + len(todo) < MOST_CASES else []
+            if not sides:
+                found.append((condition, case))
+            for taken, side in sides:
+                both = self.values.binary("and", condition, taken)
+                if both.known != 0:
+                    todo.append((both, side))
+        return found
+
+    def _sides(self, address: Expression) -> list[tuple[Expression, Expression]]:
+        """Both sides of an if-then-else between variables in an address, with what holds on each; nothing if there
+        is none."""
+        if self._based(address)[0] is not None:
+            return []
         constant, factors = sum_parts(address)
         for atom, factor in factors.items():
             inner = atom.arguments[0] if atom.operation in ("zext", "extract") else atom
@@ -95,11 +109,12 @@ class Addresses:
                     constant, {each: c for each, c in factors.items() if each is not atom}, address.width
                 )
                 held, yes, no = inner.arguments
-                found = []
-                for side, taken in ((yes, held), (no, self.values.invert(held))):
-                    part = self.values.rebuild(atom, [side]) if inner is not atom else side
-                    whole = self.values.binary("add", rest, part)
-                    both = self.values.binary("and", condition, taken)
-                    found += self._cases(whole, both, depth + 1)
-                return found
-        return [(condition, address)]
+                return [
+                    (taken, self.values.binary("add", rest, self._in_place(atom, inner, side)))
+                    for side, taken in ((yes, held), (no, self.values.invert(held)))
+                ]
+        return []
+
+    def _in_place(self, atom: Expression, inner: Expression, side: Expression) -> Expression:
+        """One side of an if-then-else, extended or cut as the whole was."""
+        return self.values.rebuild(atom, [side]) if inner is not atom else side

@@ -34,9 +34,9 @@ class ClosedForms:
         """The expression with every carried leaf replaced that has a formula."""
         found = self._closed.get(value)
         if found is None:
-            found = self.values.substitute(value, self._replacement)
-            if not self._at_work:
-                self._closed[value] = found
+            # While registers are at work the answer may still contain them.
+            known = None if self._at_work else self._closed
+            found = self.values.substitute(value, self._replacement, known)
         return found
 
     def _replacement(self, leaf: Expression) -> Expression | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -26,13 +27,14 @@ class Doubt:
     values: dict[str, int]
 
 
-def barrier_blocks(flow: Flow) -> set[int]:
+@lru_cache(maxsize=8)
+def barrier_blocks(flow: Flow) -> frozenset[int]:
     """The blocks with a barrier of all threads."""
-    return {
+    return frozenset(
         number
         for number in flow.order
         if any(effect(each).barrier == "block" for each in flow.blocks[number].instructions)
-    }
+    )
 
 
 def deciding(dependences: Mapping[int, set[int]], block: int) -> set[int]:
@@ -47,7 +49,7 @@ def deciding(dependences: Mapping[int, set[int]], block: int) -> set[int]:
     return found
 
 
-def dependences_of_those_who_stay(flow: Flow, barriers: set[int]) -> dict[int, set[int]]:
+def dependences_of_those_who_stay(flow: Flow, barriers: frozenset[int]) -> dict[int, set[int]]:
     """Control dependences without early exits: for a thread that goes on, they are no branches."""
     kept = []
     for number, successors in enumerate(flow.successors):
@@ -76,7 +78,7 @@ def _leading_to(block: int, successors: Sequence[Sequence[int]]) -> set[int]:
     return found
 
 
-def ends_otherwise(flow: Flow, branch: int, barriers: set[int]) -> bool:
+def ends_otherwise(flow: Flow, branch: int, barriers: frozenset[int]) -> bool:
     """Whether all but one of the ways on lead to the thread's end: an early exit, not a barrier in a condition.
 
     If what follows the barrier is also done by the threads that skip it, they have not left early."""
@@ -92,12 +94,13 @@ def _works(instruction: Instruction) -> bool:
     return instruction.name in ("st", "atom", "red", "ld") or bool(effect(instruction).accesses)
 
 
-def conditional_branches(flow: Flow) -> set[int]:
+@lru_cache(maxsize=8)
+def conditional_branches(flow: Flow) -> frozenset[int]:
     """The branches that all threads must take alike, because a barrier depends on them."""
     barriers = barrier_blocks(flow)
     dependences = dependences_of_those_who_stay(flow, barriers)
     found = {branch for block in barriers for branch in deciding(dependences, block)}
-    return {branch for branch in found if not ends_otherwise(flow, branch, barriers)}
+    return frozenset(branch for branch in found if not ends_otherwise(flow, branch, barriers))
 
 
 class Divergence:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
-from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.kernel_names import function_name, plain_name
 from fencepost.hosts.ptx.launch_sites import EVERY
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
@@ -133,11 +133,11 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(_function_name(kernel), launched.get(EVERY))
+            block = launched.get(function_name(kernel), launched.get(EVERY))
             launch = file.launch(kernel)
             for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
                 if block is not None:
-                    where = "its launch" if _function_name(kernel) in launched else "a comment (--blockDim)"
+                    where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
                 yield file.judged(replace(verdict, notes=(*verdict.notes, *file.notes)))
@@ -158,12 +158,7 @@ def as_launched(file: PtxFile, kernel: str) -> PtxFile:
 def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The block that a file launches a kernel with, if it says so."""
     launched = _launched(file)
-    return launched.get(_function_name(kernel), launched.get(EVERY))
-
-
-def _function_name(kernel: str) -> str:
-    """What a kernel is called where it is launched."""
-    return plain_name(kernel).partition("<")[0].rpartition(":")[2]
+    return launched.get(function_name(kernel), launched.get(EVERY))
 
 
 def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:

@@ -27,7 +27,7 @@ from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
-from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
 from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread, Wait
 from fencepost.report.words import nth_newest
@@ -36,12 +36,16 @@ QUICK_SECONDS = 0.7
 """For a run before the proof is tried: most kernels are right, and runs prove nothing."""
 SLOW_SECONDS = 2.0
 MIXED_SECONDS = 5.0
-"""For runs with small and large parameters."""
+MOST_MIXED = 1024
+"""For runs with small and large parameters, and how many there are at most."""
 SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.5, 0.4
 """Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
 LARGEST = 1 << 16
 """Larger parameters of a solver's model are not run with."""
 MOST_MODELS = 3
+LARGER, SMALLER, MOST_BOUNDS = 16, (2, 4, 8), 6
+"""How much larger a number is made that may bound how far threads go in shared memory, small ones, and how many such
+numbers are looked at."""
 IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
@@ -274,6 +278,8 @@ class Runs:
         self.show_a_race = False
         self.unusual: Setup | None = None
         """A launch that shows a race, with parameters that only a solver came up with."""
+        self.beyond_bounds: set[frozenset[Place]] = set()
+        """Accesses that meet only where a number is larger than the author may have meant."""
         self.by_data: Conflict | None = None
         """Two stores that meet because of made-up data."""
         self.faithful = True
@@ -292,6 +298,8 @@ class Runs:
             Setup(block, launch.parameters, count),
             Setup(block, {**_last_block(block, 1000), **launch.parameters}, 1000, layout=count),
             Setup(block, launch.parameters, 4 * count),
+            # Some numbers are flags, or choose between two ways.
+            Setup(block, launch.parameters, 1, layout=count),
         ):
             if self.faithful and not self.show_a_race:
                 self._run(replace(setup, seconds=seconds), True)
@@ -346,10 +354,10 @@ class Runs:
             for each in self.case.routine.parameters
             if each.type in ("u32", "s32", "b32") and each.name not in roles.layout | roles.pointers
         ]
-        choices = list(range(1 << min(len(names), 10)))
-        Random(1).shuffle(choices)
-        for bits in choices:
-            yield {name: 1000 if bits >> at & 1 else 2 for at, name in enumerate(names)}
+        chosen = Random(1)
+        for bits in chosen.sample(range(1 << min(len(names), 10)), min(MOST_MIXED, 1 << len(names))):
+            small = chosen.choice((1, 2, 2))
+            yield {name: 1000 if bits >> at & 1 else small for at, name in enumerate(names)}
 
     def _simulated(self, setup: Setup) -> Seen | None:
         """What a run shows, without stores that meet because of made-up data; None if there is no such run."""
@@ -370,7 +378,11 @@ class Runs:
         self.late |= not seen.finished
         doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
-        seen.conflicts = [each for each in seen.conflicts if each not in doubted]
+        seen.conflicts = [
+            each
+            for each in seen.conflicts
+            if each not in doubted and frozenset(each.places) not in self.beyond_bounds
+        ]
         return seen
 
     def _run(self, setup: Setup, usual: bool) -> None:
@@ -382,12 +394,45 @@ class Runs:
         errors = any(each.severity == "error" for each in findings)
         if errors and seen.outside and setup.spread == MANY:
             return  # Such numbers were not meant to be indices.
-        if errors and (not usual or (seen.outside and self.layout) or self._hangs_on_layout(setup, seen)):
+        if errors and (not usual or self._hangs_on_numbers(setup, seen)):
             self.unusual = self.unusual or replace(setup, parameters={**seen.chosen, **setup.parameters})
             return
         if findings and (not self.findings or (errors and not self.show_a_race)):
             self.findings = findings
         self.show_a_race |= errors
+
+    def _hangs_on_numbers(self, setup: Setup, seen: Seen) -> bool:
+        """Whether a race is there because of numbers that the run made up, and that a caller may not give."""
+        if seen.outside and self.layout:
+            return True
+        return self._hangs_on_layout(setup, seen) or self._hangs_on_bounds(setup, seen)
+
+    def _hangs_on_bounds(self, setup: Setup, seen: Seen) -> bool:
+        """Whether a number that the run made up bounds how far threads go inside of shared memory, and the race is
+        gone with a smaller one although the same threads come to the same accesses: rows of an array, of which PTX
+        knows nothing, end somewhere. A number with which nothing leaves shared memory, however large, bounds nothing.
+        """
+        made_up = {**seen.chosen, **setup.parameters}
+        names = sorted(made_up.keys() - self.layout - self.case.launch.parameters.keys())
+        return not seen.missed and any(
+            self._hangs_on(name, made_up[name], setup, seen) for name in names[:MOST_BOUNDS]
+        )
+
+    def _hangs_on(self, name: str, number: int, setup: Setup, seen: Seen) -> bool:
+        """The same for one of the numbers, the others as they were."""
+
+        def with_value(value: int) -> Seen | None:
+            return self._simulated(replace(setup, parameters={**setup.parameters, name: value}))
+
+        larger = with_value(LARGER * number)
+        if larger is None or not larger.outside:
+            return False
+        for value in SMALLER:
+            other = with_value(value) if value < number else None
+            if other is not None and other.finished and not other.outside and _same_without(seen, other):
+                self.beyond_bounds |= {frozenset(each.places) for each in seen.conflicts}
+                return True
+        return False
 
     def _hangs_on_layout(self, setup: Setup, seen: Seen) -> bool:
         """Whether a race is gone with one less for the sizes that the run made up: a mask or an odd stride is
@@ -416,6 +461,17 @@ class Runs:
             text = "two threads store here if data that are loaded let them"
             found.append(Reason(text, self.case.site(self.by_data.places[0])))
         return found
+
+
+def _same_without(seen: Seen, other: Seen) -> bool:
+    """Whether the threads of every conflict come to the same accesses in another run, without any conflict there."""
+    places = {place for each in other.conflicts for place in each.places}
+    errors = [each for each in seen.conflicts if each.severity == "error"]
+    return all(
+        place in other.came and other.came[place][thread] and place not in places
+        for each in errors
+        for place, thread in zip(each.places, each.threads, strict=True)
+    )
 
 
 def _last_block(block: tuple[int, int, int], number: int) -> dict[str, int]:
@@ -575,13 +631,10 @@ def _doing(case: Case, place: Place) -> str:
 
 
 def _variable(case: Case, address: int) -> tuple[str, int]:
-    from fencepost.hosts.ptx.simulate import Simulation
-
-    memory = Simulation(case.module, case.routine, case.flow, Setup((1, 1, 1))).memory
-    found = memory.variable_at(address)
-    if found is None:
-        return "shared memory", address
-    return (found.name if found.name.startswith("dynamic") else f"`{found.name}`"), address - found.start
+    for each in placed_variables(case.module, case.routine)[1]:
+        if each.start <= address < each.start + each.size:
+            return (each.name if each.name.startswith("dynamic") else f"`{each.name}`"), address - each.start
+    return "shared memory", address
 
 
 def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, int]) -> Finding:

@@ -36,6 +36,23 @@ def plain_name(mangled: str) -> str:
         return mangled
 
 
+def function_name(mangled: str) -> str:
+    """What a kernel is called where it is launched, without namespaces and template arguments, read or not: kernels
+    are no members of classes, so that nothing comes behind their arguments."""
+    if not mangled.startswith("_Z"):
+        return mangled
+    reader = _Reader(mangled, 2)
+    found = ""
+    try:
+        nested = reader.takes("N")
+        while True:
+            found = reader.identifier()
+            if not nested or reader.peek() in "IE":
+                return found
+    except _UnreadError:
+        return found or mangled
+
+
 def plain_text(text: str) -> str:
     """A message with the names of variables as people write them: `_ZZ6reducePfE4sums` is `sums`."""
     return _LOCAL.sub(lambda match: _local(match[0]), text)

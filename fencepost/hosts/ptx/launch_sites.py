@@ -21,9 +21,11 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MUL
 _CONSTANT = re.compile(
     r"\b(?:const|constexpr|static|enum)\b[\w\s:]*?\b(\w+)\s*=\s*([^;,{}]+?)\s*[;,}]|\benum\s*\{\s*(\w+)\s*=\s*([^,}]+)"
 )
-_DIM3 = re.compile(
-    r"\bdim3\s+(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({]([^;]*?)[)}]\s*;|\bdim3\s+(\w+)\s*=\s*([^;]+);"
-)
+_DIM3 = re.compile(r"\bdim3\s+(\w[^;]*);")
+_MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.+))?", re.DOTALL)
+"""A variable among those that a statement declares, with what it is made of, if anything."""
+_NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint32_t|auto)"
+_NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
@@ -42,9 +44,10 @@ def launched_blocks(text: str) -> dict[str, Block]:
     """The block of each kernel whose launches all name the same one."""
     seen = without_comments(text)
     constants = _constants(text, seen)
+    known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], seen[:at], constants) if len(arguments) > 1 else None
+        block = _block(arguments[1], seen[:at], known) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
     result = _of_comments(text)
     for name, blocks in found.items():
@@ -124,24 +127,62 @@ def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
     raise ValueError("not a constant")
 
 
-def _block(text: str, before: str, constants: Mapping[str, int]) -> Block | None:
+def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:
     """A block from the second argument of a launch: a number, `dim3(…)`, or a variable that was made so."""
-    one = number(text, constants)
+    one = number(text, known)
     if one is not None:
         return _checked([one])
     made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
     if made is not None:
-        return _sizes(made[1], constants)
-    if re.fullmatch(r"\w+", text) is None:
+        return _sizes(made[1], known)
+    return _of_variable(text, before, known) if re.fullmatch(r"\w+", text) else None
+
+
+def _of_variable(name: str, before: str, known: Mapping[str, int]) -> Block | None:
+    """What a variable of type dim3 was last made of, or what its parts were set to, if each was set to one number."""
+    made: str | None = None
+    for statement in _DIM3.finditer(before):
+        for piece in _arguments(statement[1]):
+            match = _MADE.fullmatch(piece)
+            if match is not None and name in (match[1], match[3]):
+                made = match[2] or match[4] or ""
+    if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", before):
         return None
-    variables = [each for each in _DIM3.finditer(before) if text in (each[1], each[3])]
-    assigned = re.search(rf"\b{text}\s*\.\s*[xyz]\s*=|(?<!dim3 )\b{text}\s*=(?!=)", before)
-    if variables and assigned is None:
-        last = variables[-1]
-        return _sizes(last[2] if last[1] else last[4], constants)
-    locals_ = re.findall(rf"\b(?:int|unsigned|size_t|auto)\s+{text}\s*=\s*([^;,]+)[;,]", before)
-    one = number(locals_[-1], constants) if len(set(locals_)) == 1 else None
-    return _checked([one]) if one is not None else None
+    parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", before)
+    if not parts:
+        return _sizes(made, known) if made else None
+    values = {axis: {number(text, known) for of, text in parts if of == axis} or {1} for axis in "xyz"}
+    if made or any(len(each) > 1 or None in each for each in values.values()):
+        return None
+    return _checked([size for axis in "xyz" for size in values[axis] if size is not None])
+
+
+def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
+    """Local variables that are given one number where they are declared, and no other anywhere."""
+    written: dict[str, list[str]] = {}
+    for statement in _NUMBERS.finditer(seen):
+        for piece in _arguments(statement[1]):
+            name, _, value = piece.partition("=")
+            written.setdefault(name.strip(), []).append(value.strip())
+    found: dict[str, int] = {}
+    for _ in range(3):  # One may be made of another.
+        for name, texts in written.items():
+            numbers = {number(text, {**constants, **found}) for text in texts}
+            one = numbers.pop()
+            if not numbers and one is not None and not _is_changed(name, seen):
+                found[name] = one
+    return found
+
+
+def _is_changed(name: str, text: str) -> bool:
+    """Whether a variable is assigned or handed out beside its declarations, or is a parameter of a function."""
+    if not re.fullmatch(r"\w+", name):
+        return True
+    declared = len(re.findall(rf"(?:\b{_NUMBER}\s+|,\s*){name}\s*=(?!=)", text))
+    assigned = len(re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", text))
+    elsewhere = rf"\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|[(,]\s*&\s*{name}\b|>>\s*{name}\b"
+    parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,)]"
+    return assigned != declared or re.search(f"{elsewhere}|{parameter}", text) is not None
 
 
 def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:

@@ -3,7 +3,7 @@ address depends on nothing but the thread, iterations of short loops, and someth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,27 @@ class Listed:
         owner = self.first[left]
         alone = (self.last[left] == owner) & (other.first[right] == owner) & (other.last[right] == owner)
         return bool(alone.all())
+
+
+def contested(listed: Sequence[Listed], writes: Sequence[bool]) -> set[int]:
+    """Which of some accesses touch a byte that two threads touch, one of them writing: all that can meet another one.
+
+    They must be counted from the same `shared`. One pass over all their bytes, however many pairs there are."""
+    if not listed:
+        return set()
+    cells = np.concatenate([each.cells for each in listed])
+    first = np.concatenate([each.first for each in listed])
+    last = np.concatenate([each.last for each in listed])
+    numbers = np.repeat(np.arange(len(listed)), [each.cells.size for each in listed])
+    if not cells.size:
+        return set()
+    order = np.argsort(cells, kind="stable")
+    ordered = cells[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    several = np.minimum.reduceat(first[order], starts) != np.maximum.reduceat(last[order], starts)
+    written = np.logical_or.reduceat(np.array(writes)[numbers[order]], starts)
+    sizes = np.diff(np.r_[starts, ordered.size])
+    return set(np.unique(numbers[order][np.repeat(several & written, sizes)]).tolist())
 
 
 class CannotList(Exception):

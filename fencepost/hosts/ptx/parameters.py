@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from fencepost.did_you_mean import close
 from fencepost.hosts.ptx.host_code import without_comments
-from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.kernel_names import function_name, plain_name
 from fencepost.hosts.ptx.launch import BOX
 from fencepost.ir.source import FencepostError
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)?(?:=[^,]*)?$")
 
 def parameter_names(cuda: str, kernel: str) -> tuple[str, ...]:
     """What a CUDA file calls the parameters of a kernel; none if the kernel is not found."""
-    bare = plain_name(kernel).partition("<")[0].rpartition("::")[2]
+    bare = function_name(kernel)
     seen = without_comments(cuda)
     match = re.search(rf"__global__[^;{{}}]*?\b{re.escape(bare)}\s*\(", seen)
     if match is None:

@@ -14,7 +14,7 @@ from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import NotJudged
 from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached
-from fencepost.hosts.ptx.listing import Listed, Listings
+from fencepost.hosts.ptx.listing import Listed, Listings, contested
 from fencepost.hosts.ptx.memory import DYNAMIC_BYTES
 from fencepost.hosts.ptx.paths import Paths
 from fencepost.hosts.ptx.questions import Formula, Questions, Thread, common, loads_agree
@@ -137,21 +137,62 @@ class Races:
         for touch in group:
             distinct.setdefault(touch.key(), touch)
         touches = list(distinct.values())
-        for at, write in enumerate(touches):
-            if write.kind == "read":
-                continue
-            others = []
-            for number, other in enumerate(touches):
-                earlier_write = other.kind != "read" and number < at
-                if earlier_write or (write.kind == "atomic" and other.kind == "atomic"):
-                    continue
-                key = (write.key(), other.key(), threads)
-                if key not in self._asked:
-                    self._asked.add(key)
-                    if not self._apart(write, other):
-                        others.append(other)
+        for at, numbers in self._to_compare(touches):
+            write = touches[at]
+            if self.budget.left() <= 0:
+                outcome.open.append((write, touches[numbers[0]]))
+                return
+            others = [
+                touches[number] for number in numbers if self._is_asked(write, touches[number], threads)
+            ]
             for start in range(0, len(others), BATCH):
                 self.ask(write, others[start : start + BATCH], threads, outcome)
+            if len(outcome.candidates) > self.enough or len(outcome.open) >= self.enough_open:
+                return
+
+    def _is_asked(self, write: Touch, other: Touch, threads: Threads) -> bool:
+        """Whether a pair is a question that was not asked before, and that a quick test does not answer."""
+        key = (write.key(), other.key(), threads)
+        if key in self._asked:
+            return False
+        self._asked.add(key)
+        return not self._apart(write, other)
+
+    def _to_compare(self, touches: Sequence[Touch]) -> Iterator[tuple[int, list[int]]]:
+        """For each access that writes, those that it may meet. Of accesses whose bytes are listed from the same
+        place, only those with a byte that two threads touch; most kernels have none, and many accesses."""
+        listed = [self._listed(touch) for touch in touches]
+        classes: dict[object, list[int]] = {}
+        for at, each in enumerate(listed):
+            if each is not None:
+                classes.setdefault(each.shared, []).append(at)
+        meeting: set[int] = {at for at, each in enumerate(listed) if each is None}
+        alone: set[int] = set()
+        for members in classes.values():
+            cells = [each for at in members if (each := listed[at]) is not None]
+            found = contested(cells, [touches[at].kind != "read" for at in members])
+            meeting |= {members[number] for number in found}
+            if len(classes) == 1 and len(members) == len(touches):
+                alone |= {at for number, at in enumerate(members) if number not in found}
+        for at, write in enumerate(touches):
+            if write.kind == "read" or at in alone:
+                continue
+            own = listed[at]
+            shared = own.shared if own is not None else None
+            numbers = [
+                number
+                for number, other in enumerate(touches)
+                if not (other.kind != "read" and number < at)
+                and not (write.kind == "atomic" and other.kind == "atomic")
+                and not self._known_apart(own, listed[number], shared, at in meeting and number in meeting)
+            ]
+            if numbers:
+                yield at, numbers
+
+    @staticmethod
+    def _known_apart(own: Listed | None, other: Listed | None, shared: object, meeting: bool) -> bool:
+        """Whether two accesses are listed from the same place and one of them meets nothing."""
+        return own is not None and other is not None and other.shared == shared and not meeting
 
     def _touches(self, interval: Interval) -> Iterator[Touch]:
         for reached in interval.reached:

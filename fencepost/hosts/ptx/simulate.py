@@ -37,7 +37,7 @@ from fencepost.hosts.ptx.instructions import (
 )
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, place
+from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, Placed, place
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -104,8 +104,8 @@ class Seen:
     finished: bool = False
     outside: bool = False
     """Some access was outside of every shared variable."""
-    places: set[Place] = field(default_factory=set)
-    """The accesses that some thread came to."""
+    came: dict[Place, NDArray[np.bool_]] = field(default_factory=dict)
+    """For each access that some thread came to, which ones did."""
     chosen: dict[str, int] = field(default_factory=dict)
     """Numbers that were made up for parameters which decide over branches or shared addresses."""
     unwritten: bool = False
@@ -119,6 +119,11 @@ class Seen:
             if key not in known:
                 known.add(key)
                 self.conflicts.append(each)
+
+    @property
+    def places(self) -> set[Place]:
+        """The accesses that some thread came to."""
+        return set(self.came)
 
     @property
     def errors(self) -> int:
@@ -191,7 +196,7 @@ def _simulated(instruction: Instruction) -> bool:
 
 
 def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = None) -> Event:
-    """CopyHistory of some of their threads."""
+    """The copies of some of their threads."""
     copies = event.copies
     assert copies is not None
     part = replace(
@@ -206,6 +211,17 @@ def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = 
     )
 
 
+def placed_variables(module: Module, routine: Routine) -> tuple[dict[str, str], list[Placed]]:
+    """What shared variables go by, all dynamic ones by one name, and where these are put."""
+    names: dict[str, str] = {}
+    sizes: dict[str, int | None] = {}
+    for each in (*module.variables, *routine.variables):
+        if each.space == "shared":
+            names[each.name] = DYNAMIC if each.size is None else each.name
+            sizes[names[each.name]] = each.size
+    return names, place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+
+
 class Simulation:
     """One block on its way through a kernel."""
 
@@ -218,13 +234,7 @@ class Simulation:
         every = np.arange(self.count)
         self.tid = (every % x, every // x % y, every // (x * y))
         variables = (*module.variables, *routine.variables)
-        sizes: dict[str, int | None] = {}
-        self.names = {}
-        for each in variables:
-            if each.space == "shared":
-                self.names[each.name] = DYNAMIC if each.size is None else each.name
-                sizes[self.names[each.name]] = each.size
-        placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
+        self.names, placed = placed_variables(module, routine)
         self.memory = Memory(placed, setup.seed, setup.spread)
         elsewhere = [each.name for each in variables if each.space != "shared"]
         self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}
@@ -708,7 +718,7 @@ class Simulation:
         self.seen.outside |= bool((~inside).any()) and not access.generic
         who, addresses = who[inside], addresses[inside]
         self._note_first_use(access, addresses)
-        self.seen.places.add(here)
+        self._note_place(here, who)
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
@@ -717,6 +727,12 @@ class Simulation:
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, epochs, values, self.time)
         )
+
+    def _note_place(self, here: Place, who: Threads) -> None:
+        """Which threads came to an access."""
+        if here not in self.seen.came:
+            self.seen.came[here] = np.zeros(self.count, dtype=bool)
+        self.seen.came[here][who] = True
 
     def _note_first_use(self, access: Access, addresses: Bits) -> None:
         """Whether a load finds what was stored there; one byte of each access stands for the others."""
@@ -754,17 +770,17 @@ class Simulation:
         for access in effect(instruction).accesses:
             addresses = self.read(access.address, who, 32).bits
             inside = self.memory.inside(addresses, access.size)
-            self.seen.places.add(here)
             self.time += 1
             issuing, where = who[inside], addresses[inside]
             refills = self.memory.written[where.astype(np.int64)]
             self._note_first_use(access, where)
+            self._note_place(here, issuing)
             copies = CopyHistory(self.groups[issuing].copy(), refills, self.waits)
             epochs = np.full(issuing.size, -1)
             self.copies.append(Event(here, WRITE, access.size, issuing, where, epochs, (), self.time, copies))
 
     def _wait(self, here: Place, who: Threads, before: NDArray[np.int64] | int) -> None:
-        """CopyHistory of groups before a number are complete for these threads; they stay in this interval's log."""
+        """Copies of groups before a number are complete for these threads; they stay in this interval's log."""
         limit = np.full(self.count, -1, dtype=np.int64)
         limit[who] = before
         self.time += 1

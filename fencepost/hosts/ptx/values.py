@@ -371,6 +371,8 @@ class Values:
         if left is right:
             return self.constant(int(operation in ("eq", "ule", "sle")), 1)
         half = 1 << (left.width - 1)
+        if operation in ("ult", "ule") and left.width == 64 and (apart := self._distances(left, right)):
+            return self._compare("slt" if operation == "ult" else "sle", *apart)
         if operation in ("slt", "sle") and left.width >= 32:
             left, right = self._without_common(left, right)
             if left.known is not None and right.known is not None:
@@ -409,6 +411,21 @@ class Values:
         }
         if not alike:
             return left, right
+        return (
+            self.total(constant, {a: c for a, c in factors.items() if a not in alike}, left.width),
+            self.total(other, {a: c for a, c in others.items() if a not in alike}, right.width),
+        )
+
+    def _distances(self, left: Expression, right: Expression) -> tuple[Expression, Expression] | None:
+        """Two addresses as distances from where both are counted from, which may be negative: addresses in one array
+        do not wrap around. None if they have no address in common."""
+        constant, factors = sum_parts(left)
+        other, others = sum_parts(right)
+        alike = {atom for atom, factor in factors.items() if others.get(atom) == factor}
+        if not any(
+            factors[atom] == 1 and atom.operation == "leaf" and atom.leaf.kind != "thread" for atom in alike
+        ):
+            return None
         return (
             self.total(constant, {a: c for a, c in factors.items() if a not in alike}, left.width),
             self.total(other, {a: c for a, c in others.items() if a not in alike}, right.width),
@@ -534,10 +551,14 @@ class Values:
         return self.constant(1, 1) if unknown(condition) else condition
 
     def substitute(
-        self, value: Expression, replaced: Callable[[Expression], Expression | None]
+        self,
+        value: Expression,
+        replaced: Callable[[Expression], Expression | None],
+        known: dict[Expression, Expression] | None = None,
     ) -> Expression:
-        """The expression with leaves replaced; `replaced` gives None for those that stay."""
-        done: dict[Expression, Expression] = {}
+        """The expression with leaves replaced; `replaced` gives None for those that stay. `known` is what was
+        replaced before, in the same way."""
+        done: dict[Expression, Expression] = {} if known is None else known
 
         def visit(each: Expression) -> Expression:
             found = done.get(each)

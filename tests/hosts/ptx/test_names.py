@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.kernel_names import kernels_in, matches, plain_name
+from fencepost.hosts.ptx.kernel_names import function_name, kernels_in, matches, plain_name
 from fencepost.hosts.ptx.parameters import numbered, parameter_names, parameters_in
 from fencepost.ir.source import FencepostError
 
@@ -17,6 +17,24 @@ PTX = """.visible .entry _Z4gemmPKfPfi(
 .weak .entry other() { ret; }
 """
 GEMM = "_Z4gemmPKfPfi"
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("gemm", "gemm"),
+        ("_Z4gemmPKfPfi", "gemm"),
+        ("_Z6reduceILi256EEvPf", "reduce"),
+        ("_ZN2ns5inner4gemmEv", "gemm"),
+        # Template arguments that refer back to others are not read, but what stands before them is.
+        ("_Z5applyIN3c104HalfEfS1_EvPT1_", "apply"),
+        ("_ZN2ns4scanINS_5CodecILi0EEES1_EEvT_", "scan"),
+        ("_ZN12_GLOBAL__N_14gemmEv", "gemm"),
+        ("_Z", "_Z"),
+    ],
+)
+def test_what_a_kernel_is_launched_as(mangled: str, name: str) -> None:
+    assert function_name(mangled) == name
 
 
 @pytest.mark.parametrize(

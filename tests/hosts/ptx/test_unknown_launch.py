@@ -53,7 +53,7 @@ def test_blocks_that_disagree_are_not_decided() -> None:
     found = verdict(body, None)
     assert found.verdict == "undecided"
     assert said(found) == (
-        "there is a race with blocks of 1024x1x1, 256x1x1 threads, and none with 64x1x1: give the block (--block)"
+        "there is a race with blocks of 1024x1x1 threads, and none with 64x1x1: give the block (--block)"
     )
 
 
