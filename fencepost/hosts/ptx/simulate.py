@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,8 @@ class Setup:
     """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
     spread: int = FEW
     """How many different numbers global memory holds."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """How many blocks are run together, as a cluster."""
 
 
 @dataclass(frozen=True)
@@ -194,9 +197,12 @@ class Simulation:
         self.flow = flow
         self.routine = routine
         self.setup = setup
-        x, y, z = setup.block
-        self.count = x * y * z
-        every = np.arange(self.count)
+        x, y, _ = setup.block
+        threads, self.cluster_size = prod(setup.block), prod(setup.cluster)
+        self.per_block = threads if self.cluster_size == 1 else (threads + 31) // 32 * 32
+        """Of several blocks, each begins with a warp of its own; the threads that are left over have ended."""
+        self.count = self.cluster_size * self.per_block
+        every = np.arange(self.count) % self.per_block
         self.tid = (every % x, every // x % y, every // (x * y))
         variables = (*module.variables, *routine.variables)
         sizes: dict[str, int | None] = {}
@@ -206,7 +212,7 @@ class Simulation:
                 self.names[each.name] = DYNAMIC if each.size is None else each.name
                 sizes[self.names[each.name]] = each.size
         placed = place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
-        self.memory = Memory(placed, setup.seed, setup.spread)
+        self.memory = Memory(placed, setup.seed, setup.spread, self.cluster_size)
         elsewhere = [each.name for each in variables if each.space != "shared"]
         self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}
         private = {each.name: each.size or 0 for each in variables if each.space == "local"}
@@ -214,7 +220,7 @@ class Simulation:
             raise Unfaithful("local memory is too large")
         self.local = LocalMemory(private, self.count)
         self.registers: dict[str, Bits] = {}
-        self.state = np.zeros(self.count, dtype=np.int64)
+        self.state = np.where(every < threads, RUNNING, DONE)
         self.blocks = np.zeros(self.count, dtype=np.int64)
         self.indices = np.zeros(self.count, dtype=np.int64)
         self.epochs = np.zeros(self.count, dtype=np.int64)
@@ -491,7 +497,7 @@ class Simulation:
         lanes = lane.astype(np.uint64)
         tables = {
             "laneid": lanes,
-            "warpid": (who // 32).astype(np.uint64),
+            "warpid": (who % self.per_block // 32).astype(np.uint64),
             "lanemask_eq": one << lanes,
             "lanemask_lt": (one << lanes) - one,
             "lanemask_le": (one << (lanes + one)) - one,

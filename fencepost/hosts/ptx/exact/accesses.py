@@ -56,8 +56,14 @@ class Accesses(Machine):
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
 
     def touch(self, touch: Touch) -> None:
-        """Notes an access and what it clashes with."""
-        self.found.clashes += self.shadow.touch(touch)
+        """Notes an access and what it clashes with, in the memory of each block that is touched."""
+        if self.cluster_size == 1:
+            self.found.clashes += self.shadows[0].touch(touch)
+            return
+        blocks = touch.starts // self.memory.span
+        for rank in map(int, np.unique(blocks)):
+            some = np.flatnonzero(blocks == rank)
+            self.found.clashes += self.shadows[rank].touch(touch.part(some, rank * self.memory.span))
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """As others, and products of matrices."""
@@ -68,6 +74,8 @@ class Accesses(Machine):
 
     def inside(self, place: Place, who: Threads, where: Bits, size: int) -> tuple[Threads, Bits]:
         """Accesses that lie inside a shared variable."""
+        if not who.size:
+            return who, where
         fine = self.memory.inside(where, size)
         if not fine.all():
             self.found.outside = place
@@ -78,9 +86,10 @@ class Accesses(Machine):
         for access in self.needed.accesses[place]:
             where = self.addresses(access.address, who, place)
             if access.generic:
-                shared = where < np.uint64(self.memory.shared.size)
+                shared = self.is_shared(where)
                 self._elsewhere(instruction, place, who[~shared])
                 who, where = who[shared], where[shared]
+            where = self.cells(where)
             if access.rows:
                 count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
                 some = who % WARP < 8 * count
@@ -211,8 +220,7 @@ class Accesses(Machine):
             self.groups[who] += 1
         if form.left is not None:
             columns = np.array([self.copy_column(int(t)) for t in who], dtype=np.int64)
-            clocks = (self.groups[who] - form.left).astype(np.int32)
-            self.clocks.seen[who, columns] = np.maximum(self.clocks.seen[who, columns], clocks)
+            self.clocks.learn(who, columns, (self.groups[who] - form.left).astype(np.int32))
 
     # ---- matrix instructions
 
@@ -224,11 +232,15 @@ class Accesses(Machine):
             found = self.certain(operand, lanes, 64, place)
             if np.unique(found).size != 1:
                 raise NotExact("a wgmma whose lanes have different descriptors", place)
-            units = units_of(int(found[0]), extent, transposed, form.element)
+            units = units_of(int(found[0]), extent, transposed, form.element) + self.base_of(lanes)
             self._warp_touch("read", place, self._knowing(lanes), units, (column, clock))
         if self.needed.values:
             assert isinstance(instruction.operands[0], Group)
             self.make_up(instruction.operands[0], lanes)
+
+    def base_of(self, who: Threads) -> int:
+        """Where the shared memory of the block of some threads begins."""
+        return int(self.ranks[who[0]]) * self.memory.span
 
     def _knowing(self, lanes: Threads) -> Threads:
         """One lane for each state of knowledge about other warps."""
@@ -266,7 +278,7 @@ class Accesses(Machine):
         self, form: forms.WideMatrix, instruction: Instruction, place: Place, lanes: Threads
     ) -> None:
         """A fragment of `wmma`, which the lanes of a warp load or store together."""
-        start = int(self.addresses(form.address, lanes, place)[0])
+        start = int(self.shared_addresses(form.address, lanes, place)[0])
         if not form.stores:
             for target in destinations(instruction):
                 self.make_up(target, lanes)

@@ -37,7 +37,7 @@ class BulkCopies:
     def issue(self, form: forms.BulkCopy, place: Place, who: Threads) -> list[Threads]:
         """Threads issue a copy each; the threads that can go on because of its bytes."""
         run = self.run
-        where = run.addresses(form.address, who, place)
+        where = run.shared_addresses(form.address, who, place)
         sizes = run.certain(form.size, who, 32, place) if form.size is not None else None
         woken = []
         for number, thread in enumerate(map(int, who)):
@@ -47,7 +47,7 @@ class BulkCopies:
             if form.mbarrier is None:
                 self._out(place, thread, start, size or self._staged(key, start))
             else:
-                barrier = int(run.addresses(form.mbarrier, who[number : number + 1], place)[0])
+                barrier = int(run.shared_addresses(form.mbarrier, who[number : number + 1], place)[0])
                 woken += self._in(place, thread, (start, size, barrier), key)
         return woken
 
@@ -112,10 +112,10 @@ class BulkCopies:
 
     def _staged(self, key: object, start: int) -> int:
         """What was written from an address on without a gap: a copy out of it is taken to be of that."""
-        shadow = self.run.shadow
-        cell = start // shadow.unit
+        shadow = self.run.shadows[start // self.run.memory.span]
+        cell = (start - shadow.base) // shadow.unit
         end = cell
-        objects = {each // shadow.unit for each in self.run.mbarriers.objects}
+        objects = {(each - shadow.base) // shadow.unit for each in self.run.mbarriers.objects}
         while end < len(shadow.rows) and end not in objects:
             row = int(shadow.rows[end])
             if row == NOBODY or shadow.writer[row] == NOBODY:

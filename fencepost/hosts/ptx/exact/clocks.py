@@ -1,35 +1,68 @@
 """Vector clocks: what each thread knows of every other thread, copy and barrier.
 
 A *column* is something that happens in order: one thread, the copies of one thread, the phases of one mbarrier. Row
-t of `seen` says how far thread t knows each column to have come. `fenced` says the same of what a proxy fence has
-made visible to the async proxy.
+t of `seen` says how far thread t knows each column to have come, and sees what it wrote. `fenced` says the same of
+what a proxy fence has made visible to the async proxy, and `order` of what has happened, visible or not: a relaxed
+arrival tells that, and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Clock = NDArray[np.int32]
 Threads = NDArray[np.int64]
+SEEN, FENCED, ORDER = "seen", "fenced", "order"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is handed on: a row for each kind of knowledge."""
+
+    rows: Mapping[str, Clock]
+
+    def only(self, *names: str) -> Known:
+        """Some kinds of it alone."""
+        return Known({name: row for name, row in self.rows.items() if name in names})
 
 
 class Clocks:
-    """The clocks of one block. The first columns are the threads, each starting at 1."""
+    """The clocks of all threads. The first columns are the threads, each starting at 1.
 
-    def __init__(self, threads: int) -> None:
+    Without relaxed operations, what has happened is what is seen, and `order` is the same table."""
+
+    def __init__(self, threads: int, relaxed: bool = False) -> None:
         self.threads = threads
-        self.seen: Clock = np.zeros((threads, threads + 16), dtype=np.int32)
-        self.fenced: Clock = np.zeros_like(self.seen)
-        np.fill_diagonal(self.seen, 1)
+        seen: Clock = np.zeros((threads, threads + 16), dtype=np.int32)
+        np.fill_diagonal(seen, 1)
+        self.tables: dict[str, Clock] = {SEEN: seen, FENCED: np.zeros_like(seen)}
+        if relaxed:
+            self.tables[ORDER] = seen.copy()
         self.used = threads
         self.generic = np.ones(threads + 16, dtype=bool)
         """Which columns reach memory through the generic proxy."""
         self.owners: list[int] = list(range(threads))
         """The thread that a column is reported as."""
         self._columns: dict[Hashable, int] = {}
+
+    @property
+    def seen(self) -> Clock:
+        """What threads see, by thread and column."""
+        return self.tables[SEEN]
+
+    @property
+    def fenced(self) -> Clock:
+        """What is visible to the async proxy."""
+        return self.tables[FENCED]
+
+    @property
+    def order(self) -> Clock:
+        """What threads know to have happened."""
+        return self.tables[ORDER if ORDER in self.tables else SEEN]
 
     @property
     def width(self) -> int:
@@ -42,7 +75,7 @@ class Clocks:
         if found is None:
             if self.used == self.width:
                 more = ((0, 0), (0, self.width))
-                self.seen, self.fenced = np.pad(self.seen, more), np.pad(self.fenced, more)
+                self.tables = {name: np.pad(table, more) for name, table in self.tables.items()}
                 self.generic = np.pad(self.generic, (0, self.generic.size))
             found = self._columns[key] = self.used
             self.generic[found] = generic
@@ -56,22 +89,28 @@ class Clocks:
 
     def tick(self, who: Threads) -> None:
         """What these threads do from here on comes after what they have released."""
-        self.seen[who, who] += 1
+        for name in (SEEN, ORDER):
+            if name in self.tables:
+                self.tables[name][who, who] += 1
 
-    def release(self, who: Threads) -> tuple[Clock, Clock]:
+    def release(self, who: Threads) -> Known:
         """What some threads together know, to be handed on."""
-        found = self.seen[who].max(axis=0), self.fenced[who].max(axis=0)
+        found = Known({name: table[who].max(axis=0) for name, table in self.tables.items()})
         self.tick(who)
         return found
 
-    def acquire(self, who: Threads, known: tuple[Clock, Clock]) -> None:
+    def acquire(self, who: Threads, known: Known) -> None:
         """Threads learn what others have released."""
-        self.seen[who] = np.maximum(self.seen[who], self._fit(known[0]))
-        self.fenced[who] = np.maximum(self.fenced[who], self._fit(known[1]))
+        for name, row in known.rows.items():
+            table = self.tables[name]
+            table[who] = np.maximum(table[who], self._fit(row))
 
-    def learn(self, who: Threads, column: int, clock: int | Clock) -> None:
-        """Threads learn that a column has come so far."""
-        self.seen[who, column] = np.maximum(self.seen[who, column], clock)
+    def learn(self, who: Threads, column: int | Threads, clock: int | Clock) -> None:
+        """Threads learn that a column, the same or one for each, has come so far."""
+        for name in (SEEN, ORDER):
+            if name in self.tables:
+                table = self.tables[name]
+                table[who, column] = np.maximum(table[who, column], clock)
 
     def fence(self, who: Threads) -> None:
         """A proxy fence: what these threads know is visible to the async proxy from here on."""
@@ -81,13 +120,27 @@ class Clocks:
     def _fit(self, known: Clock) -> Clock:
         return known if known.size == self.width else np.pad(known, (0, self.width - known.size))
 
-    def nothing(self) -> tuple[Clock, Clock]:
+    def nothing(self) -> Known:
         """What somebody knows who knows nothing."""
-        return np.zeros(self.width, dtype=np.int32), np.zeros(self.width, dtype=np.int32)
+        return Known({name: np.zeros(self.width, dtype=np.int32) for name in self.tables})
 
-    def join(self, left: tuple[Clock, Clock], right: tuple[Clock, Clock]) -> tuple[Clock, Clock]:
+    def just(self, columns: Threads, clocks: Clock) -> Known:
+        """That columns have come so far, and nothing else."""
+        found = self.nothing()
+        for name, row in found.rows.items():
+            if name != FENCED:
+                row[columns] = clocks
+        return found
+
+    def join(self, left: Known, right: Known) -> Known:
         """What two together know."""
-        return (
-            np.maximum(self._fit(left[0]), self._fit(right[0])),
-            np.maximum(self._fit(left[1]), self._fit(right[1])),
-        )
+        names = {**left.rows, **right.rows}
+        return Known({name: self.later(left.rows.get(name), right.rows.get(name)) for name in names})
+
+    def later(self, left: Clock | None, right: Clock | None) -> Clock:
+        """How far columns have come by one or the other."""
+        if left is None or right is None:
+            found = right if left is None else left
+            assert found is not None
+            return self._fit(found)
+        return np.maximum(self._fit(left), self._fit(right))

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.intervals import Place
-
-Known = tuple[Clock, Clock]
 
 
 @dataclass
@@ -118,7 +116,7 @@ class Mbarriers:
 
     def in_step(self, found: Mbarrier, operation: Operation) -> None:
         """Whether what threads do counts for the current phase in every schedule."""
-        late = operation.threads[self.clocks.seen[operation.threads, found.column] < found.completed]
+        late = operation.threads[self.clocks.order[operation.threads, found.column] < found.completed]
         if late.size:
             text = "may arrive or bring bytes one phase too early: nothing tells it that the phase before is complete"
             self._problem(
@@ -193,11 +191,7 @@ class Mbarriers:
         return self._count(found, operation, 0)
 
     def _before(self, found: Mbarrier, who: Threads) -> None:
-        known = self.clocks.seen[who].max(axis=0)
-        before = found.phase.before
-        if before is not None:
-            known = self.clocks.join((known, known), (before, before))[0]
-        found.phase.before = known
+        found.phase.before = self.clocks.later(found.phase.before, self.clocks.order[who].max(axis=0))
 
     def _count(self, found: Mbarrier, operation: Operation, arrivals: int) -> list[Threads]:
         phase = found.phase
@@ -287,14 +281,14 @@ class Mbarriers:
 
     def targets(self, found: Mbarrier, who: Threads, parity: int) -> Clock:
         """How many phases are complete after a wait for a parity: the first that fits what a thread knows."""
-        known = self.clocks.seen[who, found.column]
+        known = self.clocks.order[who, found.column]
         found_: Clock = np.where((known & 1) == ((parity + 1) & 1), known, known + 1)
         return found_
 
     def wait(self, found: Mbarrier, who: Threads, target: int, place: Place) -> bool:
         """Threads wait for so many completed phases; whether they can go on."""
         # The parity of the phase before the first is that of a slot which is free to begin with.
-        if target > found.start and (self.clocks.seen[who, found.column] >= target).all():
+        if target > found.start and (self.clocks.order[who, found.column] >= target).all():
             found.again.add(place)
         if found.completed > target:
             self._missed(found, int(who[0]), place, target)

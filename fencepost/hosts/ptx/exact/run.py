@@ -43,7 +43,7 @@ class Run(Accesses):
         boxes: Mapping[object, int] | None = None,
     ) -> None:
         super().__init__(module, routine, flow, setup, needed)
-        self.hardware = HardwareBarriers(self.clocks)
+        self.hardware = [HardwareBarriers(self.clocks, rank) for rank in range(self.cluster_size)]
         self.mbarriers = Mbarriers(self.clocks)
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
@@ -63,16 +63,18 @@ class Run(Accesses):
             elif not self._go_on():
                 self._stuck()
                 break
-        self.found.problems += self.hardware.problems + self.mbarriers.problems
+        for barriers in self.hardware:
+            self.found.problems += barriers.problems
+        self.found.problems += self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
-        self.found.unwritten = self.shadow.unwritten
-        self.found.relied = self.shadow.relied or bool(self.decisions)
+        unwritten = [each.unwritten for each in self.shadows if each.unwritten is not None]
+        self.found.unwritten = unwritten[0] if unwritten else None
+        self.found.relied = any(each.relied for each in self.shadows) or bool(self.decisions)
         return self.found
 
     def _go_on(self) -> bool:
         """Nobody runs: threads that wait for others which have ended meanwhile, or for bytes."""
-        woken = self.hardware.ended(self.live())
-        self._wake(woken)
+        woken = self.ended()
         if not woken and self.mbarriers.lazy:
             woken = self.mbarriers.complete_lazily()
             self._wake(woken)
@@ -97,13 +99,16 @@ class Run(Accesses):
             self.state[who] = RUNNING
             self.indices[who] += 1
             self.passed[who] += 1
-        for who in self.hardware.again:
-            self.state[who] = RUNNING
-        self.hardware.again = []
+        for barriers in self.hardware:
+            for who in barriers.again:
+                self.state[who] = RUNNING
+            barriers.again = []
 
-    def ended(self) -> None:
-        """Barriers of all threads may be complete without those that have ended."""
-        self._wake(self.hardware.ended(self.live()))
+    def ended(self) -> list[Threads]:
+        """Barriers of all threads may be complete without those that have ended; who goes on because of it."""
+        woken = [who for barriers in self.hardware for who in barriers.ended(self.live(barriers.rank))]
+        self._wake(woken)
+        return woken
 
     # ---- instructions
 
@@ -184,25 +189,29 @@ class Run(Accesses):
         numbers = self.certain(form.number, who, 32, place)
         counts = self.certain(form.count, who, 32, place) if form.count is not None else numbers
         for number, count in {(int(n), int(c)) for n, c in zip(numbers, counts, strict=True)}:
-            here = who[(numbers == number) & (counts == count)]
-            arrival = Arrival(
-                place, here, number, count if form.count is not None else None, form.waits, form.aligned
-            )
-            twice = self.hardware.hold_back(arrival)
-            if twice.size:
-                self.state[twice] = AT_BARRIER
-                here = np.setdiff1d(here, twice)
-                arrival = replace(arrival, threads=here)
-            if not here.size:
-                continue
-            if form.waits:
-                self.state[here] = AT_BARRIER
-            else:
-                on.append(here)
-            if destinations(instruction):
-                self._votes_of_barrier(instruction, here)
-            self._wake(self.hardware.arrive(arrival, self.live()))
+            for rank, here in self.by_block(who[(numbers == number) & (counts == count)]):
+                arrival = Arrival(
+                    place, here, number, count if form.count is not None else None, form.waits, form.aligned
+                )
+                here = self._arrive(arrival, rank)
+                if not form.waits:
+                    on.append(here)
+                if destinations(instruction):
+                    self._votes_of_barrier(instruction, here)
         return np.sort(np.concatenate(on)) if on else who[:0]
+
+    def _arrive(self, arrival: Arrival, rank: int) -> Threads:
+        """Threads of a block arrive at one of its barriers; those that have not been held back."""
+        barriers, here = self.hardware[rank], arrival.threads
+        twice = barriers.hold_back(arrival)
+        if twice.size:
+            self.state[twice] = AT_BARRIER
+            here = np.setdiff1d(here, twice)
+        if here.size:
+            if arrival.waits:
+                self.state[here] = AT_BARRIER
+            self._wake(barriers.arrive(replace(arrival, threads=here), self.live(rank)))
+        return here
 
     def _check_iterations(self, form: forms.HardwareBarrier, place: Place, who: Threads) -> None:
         """Whether threads that meet at a barrier are in the same iteration of the loops around it: those of a warp,
@@ -213,13 +222,14 @@ class Run(Accesses):
         if form.count is None and who.size:
             waiting = self._at(AT_BARRIER)
             there = (self.blocks[waiting] == place.block) & (self.indices[waiting] == place.index)
-            groups = [np.union1d(who, waiting[there])]
+            groups = [here for _, here in self.by_block(np.union1d(who, waiting[there]))]
         for group in groups:
             missed = self.out_of_step(group)
-            if missed is not None and not self.hardware.problems:
+            problems = self.hardware[self.ranks[group[0]]].problems
+            if missed is not None and not problems:
                 text = "thread {1} waits at a barrier that thread {0} does not reach with it"
                 fix = "move the barrier out of the condition, so that all threads of the block reach it"
-                self.hardware.problems.append(Problem("FP002", text, missed.places, missed.threads, fix))
+                problems.append(Problem("FP002", text, missed.places, missed.threads, fix))
 
     def _votes_of_barrier(self, instruction: Instruction, who: Threads) -> None:
         """The result of `bar.red`: made up."""
@@ -304,7 +314,7 @@ class Run(Accesses):
         self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
 
     def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
-        where = self.addresses(form.address, who, place)
+        where = self.shared_addresses(form.address, who, place)
         amounts = np.ones(who.shape, dtype=np.uint64)
         if form.amount is not None:
             amounts = self.certain(form.amount, who, 32, place)
@@ -342,11 +352,8 @@ class Run(Accesses):
         if form.does == "arrive":
             woken = self.mbarriers.arrive(found, operation)
         elif form.does == "copies arrive":
-            known = self.clocks.nothing()
-            for thread in map(int, who):
-                column = self.copy_column(thread)
-                known = self.clocks.join(known, self.clocks.nothing())
-                known[0][column] = self.groups[thread] + 1
+            columns = np.array([self.copy_column(int(each)) for each in who], dtype=np.int64)
+            known = self.clocks.just(columns, (self.groups[who] + 1).astype(np.int32))
             self.groups[who] += 1
             woken = self.mbarriers.copies_arrive(found, operation, known, form.counted)
         else:
@@ -370,7 +377,7 @@ class Run(Accesses):
             raise NotExact("a wait that is not repeated until it succeeds", place)
         held = self.held(instruction, who, place)
         assert form.phase is not None and form.target is not None
-        where = self.addresses(form.address, held, place)
+        where = self.shared_addresses(form.address, held, place)
         phases = self.certain(form.phase, held, 64, place)
         self.write(form.target, held, np.ones(held.shape, dtype=np.uint64))
         self.made_up.set(form.target, held, np.zeros(held.shape, dtype=bool))
@@ -438,7 +445,7 @@ class Run(Accesses):
         )
         other = int(others[0]) if others.size else thread
         there = Place(int(self.blocks[other]), int(self.indices[other]))
-        phase = self.hardware.waiting_for(thread)
+        phase = self.hardware[self.ranks[thread]].waiting_for(thread)
         text = "thread {1} waits at a barrier that never completes"
         if phase is not None and phase.count is not None:
             text += f": {phase.arrived} of {phase.count} threads have arrived"

@@ -8,7 +8,7 @@ write that comes after all of them takes their place.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,8 +25,6 @@ NOBODY = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MADE_UP = np.uint64(1 << 63)
 """Is set in what stands for four bytes that depend on data; other four bytes are themselves."""
-TABLES = ("reads", "atomics", "writes")
-"""Clocks by cell and column; `writes` has those besides the last write."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,17 @@ class Touch:
     """What is written, four bytes at a time, or a number for it; None if that was not computed."""
     made_up: bool = False
     """Whether some of these values depend on data: different ones may then be equal after all."""
+
+    def part(self, some: Numbers, base: int) -> Touch:
+        """Some of the threads alone, with addresses that are counted from a base."""
+        return replace(
+            self,
+            threads=self.threads[some],
+            starts=self.starts[some] - base,
+            columns=self.columns[some],
+            clocks=self.clocks[some],
+            values=None if self.values is None else tuple(each[some] for each in self.values),
+        )
 
 
 @dataclass(frozen=True)
@@ -79,10 +88,11 @@ class Cells:
 
 
 class Shadow:
-    """The cells of one block's shared memory."""
+    """The cells of one memory, such as a block's shared memory, which begins at `base` among all addresses."""
 
-    def __init__(self, clocks: Clocks, size: int) -> None:
+    def __init__(self, clocks: Clocks, size: int, base: int = 0) -> None:
         self.clocks = clocks
+        self.base = base
         self.unit = LARGEST_CELL
         self.rows: Numbers = np.full(size // self.unit + 1, NOBODY, dtype=np.int64)
         """Which row of the tables a cell has; cells that nobody touched have none."""
@@ -92,7 +102,8 @@ class Shadow:
         self.wrote: Numbers = np.zeros(0, dtype=np.int64)
         self.values: Bits = np.zeros(0, dtype=np.uint64)
         self.valued: Flags = np.zeros(0, dtype=bool)
-        self.tables: dict[str, Clock] = {name: np.zeros((0, 0), dtype=np.int32) for name in TABLES}
+        self.tables: dict[str, Clock] = {}
+        """Clocks by cell and column: of `reads`, of `atomics`, and of `writes` besides the last one."""
         self.places: NDArray[np.int16] = np.zeros((0, 0), dtype=np.int16)
         """Where each column last touched a cell, other than by the last write."""
         self.several: Flags = np.zeros(0, dtype=bool)
@@ -103,6 +114,10 @@ class Shadow:
         """Where an engine read a cell that nothing had written."""
         self._marks: Numbers = np.zeros(0, dtype=np.int64)
         """Who touched each cell last in one access."""
+        self._columns: Numbers = np.zeros(0, dtype=np.int64)
+        """The columns that the tables have, which are those that touched this memory."""
+        self._places_of_columns: Numbers = np.full(clocks.width, NOBODY, dtype=np.int64)
+        """Where the tables have a column."""
 
     # ---- rows
 
@@ -115,8 +130,8 @@ class Shadow:
         self.rows = rows
         for name in ("writer", "written", "wrote", "values", "valued", "places", "several"):
             setattr(self, name, np.repeat(getattr(self, name), times, axis=0))
-        for name in TABLES:
-            self.tables[name] = np.repeat(self.tables[name], times, axis=0)
+        for name, table in self.tables.items():
+            self.tables[name] = np.repeat(table, times, axis=0)
         # What a whole cell was given says nothing of its parts.
         self.valued[:] = False
         self.count *= times
@@ -130,6 +145,20 @@ class Shadow:
         self._reserve()
         return self.rows[cells]
 
+    def _in_tables(self, columns: Numbers) -> Numbers:
+        """Where the tables have columns; those that they lack are added."""
+        if self._places_of_columns.size < self.clocks.width:
+            more = self.clocks.width - self._places_of_columns.size
+            self._places_of_columns = np.pad(self._places_of_columns, (0, more), constant_values=NOBODY)
+        found = self._places_of_columns[columns]
+        fresh = np.unique(columns[found == NOBODY])
+        if not fresh.size:
+            return found
+        self._places_of_columns[fresh] = np.arange(self._columns.size, self._columns.size + fresh.size)
+        self._columns = np.concatenate([self._columns, fresh])
+        self._reserve()
+        return self._places_of_columns[columns]
+
     def _reserve(self) -> None:
         more = self.count - len(self.writer)
         if more > 0:
@@ -138,14 +167,25 @@ class Shadow:
             for name in ("written", "wrote", "values", "valued", "several"):
                 table = getattr(self, name)
                 setattr(self, name, np.concatenate([table, np.zeros(more, dtype=table.dtype)]))
-        height, width = len(self.writer), self.clocks.width
+        height, width = len(self.writer), self.places.shape[1]
+        if width < self._columns.size:
+            width = max(2 * width, self._columns.size)
         if len(self._marks) != height:
             self._marks = np.zeros(height, dtype=np.int64)
         if self.places.shape != (height, width):
             grow = ((0, height - self.places.shape[0]), (0, width - self.places.shape[1]))
             self.places = np.pad(self.places, grow)
-            for name in TABLES:
-                self.tables[name] = np.pad(self.tables[name], grow)
+            for name, table in self.tables.items():
+                self.tables[name] = np.pad(table, grow)
+
+    def _put(self, name: str, where: tuple[Numbers, Numbers], clocks: Clock, place: int | Numbers) -> None:
+        """Notes clocks in a table, by rows and columns, and where they come from."""
+        rows, columns = where
+        places = self._in_tables(columns)
+        if name not in self.tables:
+            self.tables[name] = np.zeros(self.places.shape, dtype=np.int32)
+        self.tables[name][rows, places] = clocks
+        self.places[rows, places] = place
 
     # ---- accesses
 
@@ -232,14 +272,16 @@ class Shadow:
         for name in names[here.touch.kind]:
             if name == "writes" and not self.several[here.rows].any():
                 continue
+            if name not in self.tables:
+                continue
             table = self.tables[name][here.rows]
-            at, columns = np.nonzero(table)
+            at, found = np.nonzero(table)
             if not at.size:
                 continue
-            clocks = table[at, columns]
+            clocks, columns = table[at, found], self._columns[found]
             late = self._relied(here.touch, here.issuers(at), columns) < clocks
+            places = self.places[here.rows[at[late]], found[late]].astype(np.int64)
             at, columns, clocks = at[late], columns[late], clocks[late]
-            places = self.places[here.rows[at], columns].astype(np.int64)
             for number in self._few(np.arange(at.size), places):
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
@@ -276,24 +318,21 @@ class Shadow:
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
         if touch.kind != "write":
-            self.tables["reads" if touch.kind == "read" else "atomics"][rows, columns] = clocks
-            self.places[rows, columns] = touch.place
+            self._put("reads" if touch.kind == "read" else "atomics", (rows, columns), clocks, touch.place)
             return
         kept = rows[equal]
         before = self.writer[kept], self.written[kept], self.wrote[kept]
         cleared = np.setdiff1d(rows, kept) if kept.size else rows
-        for name in TABLES:
-            self.tables[name][cleared if name == "writes" else rows] = 0
+        for name, table in self.tables.items():
+            table[cleared if name == "writes" else rows] = 0
         self.several[cleared] = False
         if kept.size:
-            self.tables["writes"][kept, before[0]] = before[1]
-            self.places[kept, before[0]] = before[2]
+            self._put("writes", (kept, before[0]), before[1], before[2])
             self.several[kept] = True
         self.writer[rows], self.written[rows], self.wrote[rows] = columns, clocks, touch.place
         others = np.flatnonzero(self.writer[rows] != columns)
         if others.size:
-            self.tables["writes"][rows[others], columns[others]] = clocks[others]
-            self.places[rows[others], columns[others]] = touch.place
+            self._put("writes", (rows[others], columns[others]), clocks[others], touch.place)
             self.several[rows[others]] = True
         self.valued[rows] = here.values is not None
         if here.values is not None:
@@ -313,7 +352,7 @@ class Shadow:
             (self.clocks.owners[column], thread),
             (column, own),
             (kind, here.touch.kind),
-            int(here.cells[at]) * self.unit,
+            self.base + int(here.cells[at]) * self.unit,
             self.unit,
         )
 
