@@ -32,7 +32,7 @@ from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
-from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.launch import Given, launch_of
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.parse import parse
@@ -75,7 +75,7 @@ def judge(text: str, entry: Entry) -> KernelVerdict:
 def _run(module: Module, routine: Routine, params: dict[str, int]) -> KernelVerdict:
     try:
         routine = inlined(module, routine)
-        known = launch_of(routine, None, params)
+        known = launch_of(routine, Given(params=params))
         routine = followed(module, routine, known)
         found = Judge(module, routine, Flow(routine), known).decide()
     except NotJudged as refusal:

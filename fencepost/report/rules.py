@@ -16,6 +16,7 @@ NAMES = {
     "FP006": "MbarrierMisuse",
     "FP007": "ReadBeforeFilled",
     "FP008": "MissingProxyFence",
+    "FP009": "BlockNotThere",
 }
 """Codes of findings, and what each is called in one word, for machines."""
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")

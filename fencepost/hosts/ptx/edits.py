@@ -80,7 +80,7 @@ def global_pair(
         module = parse(text)
         routine = module.routines[kernel]
         flow = Flow(routine)
-        known = launch_of(routine, launch.block, launch.params or {}, axes_of(routine))
+        known = launch_of(routine, launch.given, axes_of(routine))
         spans = {each.span for each in taken_out}
         block = {place: each.span for place, each in places(flow) if effect(each).barrier == "block"}
         stay = {place for place, span in block.items() if span not in spans}

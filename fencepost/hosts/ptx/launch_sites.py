@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from fencepost.hosts.ptx.host_code import without_comments
 
 Block = tuple[int, int, int]
-MOST_THREADS = 1024
+MOST_THREADS, MOST_BLOCKS = 1024, 16
 _LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(
@@ -25,6 +25,7 @@ _DIM3 = re.compile(
     r"\bdim3\s+(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({]([^;]*?)[)}]\s*;|\bdim3\s+(\w+)\s*=\s*([^;]+);"
 )
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
 _OPERATORS = {
@@ -51,6 +52,20 @@ def launched_blocks(text: str) -> dict[str, Block]:
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
+
+
+def cluster_of_launches(text: str) -> Block | None:
+    """The blocks of a cluster, where launches are given one (`attribute.val.clusterDim.x = 2`), and all the same."""
+    seen = without_comments(text)
+    constants = _constants(text, seen)
+    found: dict[str, set[int | None]] = {}
+    for axis, value in _CLUSTER.findall(seen):
+        found.setdefault(axis, set()).add(number(value, constants))
+    sizes = [found.get(axis, {1}) for axis in "xyz"]
+    if not found or any(len(each) != 1 or None in each for each in sizes):
+        return None
+    x, y, z = (next(iter(each)) or 0 for each in sizes)
+    return (x, y, z) if 0 < x * y * z <= MOST_BLOCKS else None
 
 
 def _of_comments(text: str) -> dict[str, Block]:

@@ -51,6 +51,8 @@ class Finding:
     """The wait that lets a copy stay in flight, if that is what is wrong."""
     chosen: tuple[str, ...] = ()
     """Parameters among the values that nobody gave: the run made them up."""
+    blocks: tuple[int, int] | None = None
+    """The ranks of the blocks that the two threads are in, if a cluster was run."""
 
 
 @dataclass(frozen=True)

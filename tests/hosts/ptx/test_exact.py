@@ -156,12 +156,6 @@ def test_a_wait_that_is_tried_once_is_not_decided() -> None:
     assert found.verdict == "undecided" and "not repeated" in str(found.reasons[0])
 
 
-def test_what_belongs_to_a_cluster_is_refused_by_name() -> None:
-    for line in ("ld.shared::cluster.u32 %r11, [%r4];", "barrier.cluster.arrive;"):
-        found = verdict(line, 64)
-        assert found.verdict == "undecided" and "cluster" in str(found.reasons[0])
-
-
 def test_a_state_that_is_handed_over_in_shared_memory_is_followed() -> None:
     body = """
     @!%p2 bra $told;

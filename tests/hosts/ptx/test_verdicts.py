@@ -8,6 +8,7 @@ import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, PtxError, check
 from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.launch import Given
 from tests.hosts.ptx.kernels import COPY, NEIGHBOUR, REDUCTION, kernel
 
 
@@ -206,7 +207,7 @@ $loop:
 
 def test_runs_that_take_too_long_leave_a_kernel_undecided_and_say_so() -> None:
     begin = time.process_time()
-    (found,) = check_text(kernel(LONG.format(barrier="")), (256, 1, 1), {}, "k", "k.ptx", seconds=2.0)
+    (found,) = check_text(kernel(LONG.format(barrier="")), Given((256, 1, 1)), "k", "k.ptx", seconds=2.0)
     assert found.verdict == "undecided"
     assert "but no run has shown it in time" in str(found.reasons[0])
     assert time.process_time() - begin < 6

@@ -9,6 +9,7 @@ import numpy as np
 from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.descriptors import units_of
+from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
@@ -54,6 +55,7 @@ class Accesses(Machine):
         self.made_boxes: dict[object, int] = {}
         """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
+        self.lifetimes = Lifetimes(self) if self.cluster_size > 1 else None
 
     def touch(self, touch: Touch) -> None:
         """Notes an access and what it clashes with, in the memory of each block that is touched."""
@@ -62,8 +64,10 @@ class Accesses(Machine):
             return
         blocks = touch.starts // self.memory.span
         for rank in map(int, np.unique(blocks)):
-            some = np.flatnonzero(blocks == rank)
-            self.found.clashes += self.shadows[rank].touch(touch.part(some, rank * self.memory.span))
+            some = touch.part(np.flatnonzero(blocks == rank), rank * self.memory.span)
+            self.found.clashes += self.shadows[rank].touch(some)
+            if self.lifetimes is not None:
+                self.lifetimes.touch(rank, some)
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """As others, and products of matrices."""

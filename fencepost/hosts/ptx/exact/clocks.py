@@ -3,7 +3,7 @@
 A *column* is something that happens in order: one thread, the copies of one thread, the phases of one mbarrier. Row
 t of `seen` says how far thread t knows each column to have come, and sees what it wrote. `fenced` says the same of
 what a proxy fence has made visible to the async proxy, and `order` of what has happened, visible or not: a relaxed
-arrival tells that, and nothing else.
+arrival tells that, and nothing else, and so do the bytes of a copy of the thread that issued it.
 """
 
 from __future__ import annotations
@@ -33,15 +33,22 @@ class Known:
 class Clocks:
     """The clocks of all threads. The first columns are the threads, each starting at 1.
 
-    Without relaxed operations, what has happened is what is seen, and `order` is the same table."""
+    Where everything that tells what has happened also makes it visible, `order` is the table `seen`."""
 
-    def __init__(self, threads: int, relaxed: bool = False) -> None:
+    def __init__(self, threads: int, ordered_apart: bool = False, relaxed: bool = False) -> None:
         self.threads = threads
         seen: Clock = np.zeros((threads, threads + 16), dtype=np.int32)
         np.fill_diagonal(seen, 1)
         self.tables: dict[str, Clock] = {SEEN: seen, FENCED: np.zeros_like(seen)}
-        if relaxed:
+        self.published: dict[str, Clock] = {}
+        """What memory fences have let a relaxed arrival hand on, and let threads see that waited relaxedly."""
+        self.observed: dict[str, Clock] = {}
+        """What relaxed waits have come upon, which a memory fence lets their threads see."""
+        if ordered_apart or relaxed:
             self.tables[ORDER] = seen.copy()
+        if relaxed:
+            self.published = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
+            self.observed = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
         self.used = threads
         self.generic = np.ones(threads + 16, dtype=bool)
         """Which columns reach memory through the generic proxy."""
@@ -75,7 +82,8 @@ class Clocks:
         if found is None:
             if self.used == self.width:
                 more = ((0, 0), (0, self.width))
-                self.tables = {name: np.pad(table, more) for name, table in self.tables.items()}
+                for tables in (self.tables, self.published, self.observed):
+                    tables |= {name: np.pad(table, more) for name, table in tables.items()}
                 self.generic = np.pad(self.generic, (0, self.generic.size))
             found = self._columns[key] = self.used
             self.generic[found] = generic
@@ -93,17 +101,30 @@ class Clocks:
             if name in self.tables:
                 self.tables[name][who, who] += 1
 
-    def release(self, who: Threads) -> Known:
-        """What some threads together know, to be handed on."""
-        found = Known({name: table[who].max(axis=0) for name, table in self.tables.items()})
+    def release(self, who: Threads, relaxed: bool = False) -> Known:
+        """What some threads together know, to be handed on; of what they see, only what fences let, if relaxed."""
+        tables = {**self.tables, **self.published} if relaxed else self.tables
+        found = Known({name: table[who].max(axis=0) for name, table in tables.items()})
         self.tick(who)
         return found
 
-    def acquire(self, who: Threads, known: Known) -> None:
-        """Threads learn what others have released."""
+    def acquire(self, who: Threads, known: Known, relaxed: bool = False) -> None:
+        """Threads learn what others have released; they see it only behind a fence, if relaxed."""
+        tables = {**self.tables, **self.observed} if relaxed else self.tables
         for name, row in known.rows.items():
-            table = self.tables[name]
-            table[who] = np.maximum(table[who], self._fit(row))
+            tables[name][who] = np.maximum(tables[name][who], self._fit(row))
+
+    def memory_fence(self, who: Threads) -> None:
+        """A memory fence: relaxed waits before it count as others do, and so do relaxed arrivals after it."""
+        for name in (SEEN, FENCED):
+            self.tables[name][who] = np.maximum(self.tables[name][who], self.observed[name][who])
+            self.published[name][who] = self.tables[name][who]
+        self.tick(who)
+
+    def publish(self, who: Threads, columns: Threads) -> None:
+        """A fence for some columns alone: relaxed arrivals after it hand these on."""
+        rows = who[:, None]
+        self.published[SEEN][rows, columns] = self.seen[rows, columns]
 
     def learn(self, who: Threads, column: int | Threads, clock: int | Clock) -> None:
         """Threads learn that a column, the same or one for each, has come so far."""
@@ -131,6 +152,12 @@ class Clocks:
             if name != FENCED:
                 row[columns] = clocks
         return found
+
+    def with_order(self, known: Known, before: Clock | None) -> Known:
+        """What is known, and that something has happened besides."""
+        if before is None or ORDER not in self.tables:
+            return known
+        return Known({**known.rows, ORDER: self.later(known.rows.get(ORDER), before)})
 
     def join(self, left: Known, right: Known) -> Known:
         """What two together know."""

@@ -76,7 +76,7 @@ class Machine(Simulation):
         self.ranks = np.arange(self.count) // self.per_block
         """By thread, the rank of its block in the cluster."""
         self.made_up = MadeUp(self.ranks, self._unknown_specials())
-        self.clocks = Clocks(self.count)
+        self.clocks = Clocks(self.count, needed.ordered_apart, needed.relaxed)
         span = self.memory.span
         self.shadows = [Shadow(self.clocks, span, rank * span) for rank in range(self.cluster_size)]
         self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)
@@ -392,7 +392,9 @@ class Machine(Simulation):
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """An instruction that these threads carry out."""
-        if computes(instruction):
+        if instruction.name in ("mapa", "getctarank"):
+            self._map(instruction, who)
+        elif computes(instruction):
             self._computed(instruction, who)
         elif instruction.name in ("ld", "ldu"):
             self._load_elsewhere(instruction, place, who)
@@ -401,6 +403,20 @@ class Machine(Simulation):
         else:
             for target in results(instruction):
                 self.make_up(target, who)
+
+    def _map(self, instruction: Instruction, who: Threads) -> None:
+        """`mapa` gives an address the rank of another block, `getctarank` tells the rank."""
+        target, address, *rank = instruction.operands
+        unsure = self.made_up.any_of((address, *rank), who)
+        bits = self.read(address, who, 64).bits
+        if rank:
+            far = self.read(rank[0], who, 32).bits
+            bits = (bits & np.uint64((1 << RANK_BIT) - 1)) | far << np.uint64(RANK_BIT)
+        else:
+            bits = bits >> np.uint64(RANK_BIT)
+        made = mixed(instruction, [self.identity(each, who) for each in (address, *rank)])
+        self.write(target, who, bits)
+        self.made_up.set(target, who, unsure, made)
 
     def _computed(self, instruction: Instruction, who: Threads) -> None:
         operands = instruction.operands[1:]

@@ -11,8 +11,9 @@ from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Accesses, Found
 from fencepost.hosts.ptx.exact.bulk_copies import BulkCopies
+from fencepost.hosts.ptx.exact.cluster_barrier import ClusterBarrier
 from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
-from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation
+from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation, Wait
 from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
@@ -44,7 +45,10 @@ class Run(Accesses):
     ) -> None:
         super().__init__(module, routine, flow, setup, needed)
         self.hardware = [HardwareBarriers(self.clocks, rank) for rank in range(self.cluster_size)]
+        self.cluster_barrier = ClusterBarrier(self.clocks)
         self.mbarriers = Mbarriers(self.clocks)
+        self.inits: dict[int, list[int]] = {}
+        """By thread, the columns of the mbarriers that it has initialized."""
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
         self.spins: dict[Place, bool] = {}
@@ -59,13 +63,15 @@ class Run(Accesses):
                 self.advance(self.next_group(running))
             elif not (self.state != DONE).any():
                 self.found.problems += self.bulk.unfinished()
+                if self.lifetimes is not None:
+                    self.found.problems += self.lifetimes.ended()
                 break
             elif not self._go_on():
                 self._stuck()
                 break
         for barriers in self.hardware:
             self.found.problems += barriers.problems
-        self.found.problems += self.mbarriers.problems
+        self.found.problems += self.cluster_barrier.problems + self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
         unwritten = [each.unwritten for each in self.shadows if each.unwritten is not None]
         self.found.unwritten = unwritten[0] if unwritten else None
@@ -107,6 +113,7 @@ class Run(Accesses):
     def ended(self) -> list[Threads]:
         """Barriers of all threads may be complete without those that have ended; who goes on because of it."""
         woken = [who for barriers in self.hardware for who in barriers.ended(self.live(barriers.rank))]
+        woken += self.cluster_barrier.ended(self.live())
         self._wake(woken)
         return woken
 
@@ -130,21 +137,34 @@ class Run(Accesses):
     def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         if isinstance(form, forms.HardwareBarrier):
             return self._hardware(form, instruction, place, who)
+        if isinstance(form, forms.ClusterBarrier):
+            return self._cluster(form, place, who)
         if isinstance(form, forms.Mbarrier) and form.does.startswith("wait"):
             return self._wait_mbarrier(form, instruction, place, who)
         if isinstance(form, forms.WarpBarrier | forms.Elect | forms.Wgmma | forms.WideMatrix):
             return self._warps(form, instruction, place, who)
         held = self.held(instruction, who, place)
         if held.size:
-            if isinstance(form, forms.ProxyFence):
-                self.clocks.fence(held)
+            if isinstance(form, forms.ProxyFence | forms.MemoryFence | forms.InitFence):
+                self._fence(form, held)
             elif isinstance(form, forms.Mbarrier):
                 self._mbarrier(form, place, held)
             elif isinstance(form, forms.BulkCopy):
                 self._wake(self.bulk.issue(form, place, held))
+            elif isinstance(form, forms.AsyncStore):
+                self._wake(self.bulk.store(form, place, held))
             elif isinstance(form, forms.Grouping):
                 self._group(form, held)
         return who
+
+    def _fence(self, form: forms.ProxyFence | forms.MemoryFence | forms.InitFence, who: Threads) -> None:
+        if isinstance(form, forms.ProxyFence):
+            self.clocks.fence(who)
+        elif isinstance(form, forms.InitFence):
+            for thread in map(int, who):
+                self.clocks.publish(np.array([thread]), np.array(self.inits.get(thread, []), dtype=np.int64))
+        elif form.of_cluster or self.cluster_size == 1:
+            self.clocks.memory_fence(who)
 
     def _group(self, form: forms.Grouping, who: Threads) -> None:
         if form.of == "bulk":
@@ -212,6 +232,20 @@ class Run(Accesses):
                 self.state[here] = AT_BARRIER
             self._wake(barriers.arrive(replace(arrival, threads=here), self.live(rank)))
         return here
+
+    def _cluster(self, form: forms.ClusterBarrier, place: Place, who: Threads) -> Threads:
+        """`barrier.cluster`."""
+        if form.aligned:
+            who = self._whole_warps(place, who)
+        if not who.size:
+            return who
+        if form.arrives:
+            self._wake(self.cluster_barrier.arrive(place, who, form.relaxed, self.live()))
+            return who
+        on = self.cluster_barrier.wait(place, who)
+        self.passed[on] += 1
+        self.state[np.setdiff1d(who, on)] = AT_BARRIER
+        return on
 
     def _check_iterations(self, form: forms.HardwareBarrier, place: Place, who: Threads) -> None:
         """Whether threads that meet at a barrier are in the same iteration of the loops around it: those of a warp,
@@ -320,26 +354,12 @@ class Run(Accesses):
             amounts = self.certain(form.amount, who, 32, place)
         for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
             here = who[(where == address) & (amounts == amount)]
-            self._operate(form, Operation(place, here, amount), address)
+            self._operate(form, Operation(place, here, amount, form.relaxed), address)
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
         who, place = operation.threads, operation.place
         if form.does in ("init", "inval"):
-            starts = np.full(who.shape, address, dtype=np.int64)
-            zero = np.zeros(who.shape, dtype=np.uint64)
-            self.touch(
-                Touch(
-                    "write",
-                    self.number_of(place),
-                    who,
-                    starts,
-                    8,
-                    who,
-                    self.clocks.own(who),
-                    values=(zero, zero),
-                )
-            )
-            (self.mbarriers.init if form.does == "init" else self.mbarriers.inval)(operation, address)
+            self._make_or_end(form, operation, address)
             return
         found = self.mbarriers.objects.get(address)
         if found is None:
@@ -359,6 +379,26 @@ class Run(Accesses):
         else:
             woken = self.mbarriers.expect(found, operation, form.does == "arrive expect")
         self._wake(woken)
+
+    def _make_or_end(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
+        """`init` and `inval`. An init has a column of its own, since there is a fence for it alone."""
+        who, begins = operation.threads, form.does == "init"
+        columns, clocks = who, self.clocks.own(who)
+        if begins:
+            columns = np.array([self._init_column(address, int(thread)) for thread in who], dtype=np.int64)
+            clocks = self.clocks.seen[who, columns] + 1
+            self.clocks.learn(who, columns, clocks)
+        starts = np.full(who.shape, address, dtype=np.int64)
+        zero = np.zeros(who.shape, dtype=np.uint64)
+        touch = Touch("write", self.number_of(operation.place), who, starts, 8, columns, clocks)
+        self.touch(replace(touch, values=(zero, zero)))
+        (self.mbarriers.init if begins else self.mbarriers.inval)(operation, address)
+
+    def _init_column(self, address: int, thread: int) -> int:
+        column = self.clocks.column(("init", address, thread), thread, True)
+        if column not in self.inits.setdefault(thread, []):
+            self.inits[thread].append(column)
+        return column
 
     def not_made(self, place: Place, address: int, who: Threads) -> None:
         """Threads use an mbarrier that is none."""
@@ -402,7 +442,7 @@ class Run(Accesses):
         on = []
         for target in np.unique(targets):
             here = who[targets == target]
-            if self.mbarriers.wait(found, here, int(target), place):
+            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), int(target)):
                 self.passed[here] += 1
                 on.append(here)
             else:
@@ -413,14 +453,11 @@ class Run(Accesses):
 
     def _stuck(self) -> None:
         for found, who, place in self.mbarriers.stuck():
-            lacks = (
-                f"{found.phase.pending} arrivals" if found.phase.pending > 0 else f"{found.phase.bytes} bytes"
-            )
             where = found.last
             self.found.problems.append(
                 Problem(
                     "FP002",
-                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it lacks {lacks}",
+                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it {found.phase.lacks}",
                     (where, place),
                     (found.maker, int(who[0])),
                     "let each phase have the arrivals and bytes that it counts, or wait for the other parity",
@@ -446,6 +483,9 @@ class Run(Accesses):
         other = int(others[0]) if others.size else thread
         there = Place(int(self.blocks[other]), int(self.indices[other]))
         phase = self.hardware[self.ranks[thread]].waiting_for(thread)
+        if phase is None:
+            other = int(self.cluster_barrier.missing(self.live())[0])
+            there = Place(int(self.blocks[other]), int(self.indices[other]))
         text = "thread {1} waits at a barrier that never completes"
         if phase is not None and phase.count is not None:
             text += f": {phase.arrived} of {phase.count} threads have arrived"

@@ -40,6 +40,8 @@ class Touch:
     clocks: Clock
     engine: bool = False
     """Made through the async proxy."""
+    in_order: bool = True
+    """Whether it is made behind what its column did before; engines keep no order among what they do."""
     values: tuple[Bits, ...] | None = None
     """What is written, four bytes at a time, or a number for it; None if that was not computed."""
     made_up: bool = False
@@ -243,7 +245,7 @@ class Shadow:
         some = np.flatnonzero(self.writer[here.rows] != NOBODY)
         rows, columns = here.rows[some], self.writer[here.rows[some]]
         late = self._relied(touch, here.issuers(some), columns) < self.written[rows]
-        if touch.kind != "read" and not touch.engine:
+        if touch.kind != "read" and touch.in_order and not touch.engine:
             # The copies of one thread keep their order among themselves.
             late &= columns != touch.columns[here.who[some]]
         equal = np.zeros(late.shape, dtype=bool)

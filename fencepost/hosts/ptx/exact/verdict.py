@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
@@ -37,6 +38,11 @@ WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_FINDINGS = 20
 WARP = 32
+RACES = ("FP001", "FP008", "FP009")
+"""What often follows from something else; the last ones from the first."""
+CLUSTERS = ("cluster", "nclusterid", "is_explicit_cluster")
+OF_A_BLOCK = ("ctaid.", "clusterid.")
+"""Special registers that tell which block, or which cluster, is run."""
 
 
 @dataclass
@@ -97,8 +103,8 @@ class Judge:
     def decide(self) -> Decision:
         """The verdict."""
         why_not = self._not_run()
-        if why_not is not None:
-            return self._undecided([why_not])
+        if why_not:
+            return self._undecided(why_not)
         findings: dict[object, Finding] = {}
         doubts: list[Reason] = []
         for setup in self._setups():
@@ -120,7 +126,7 @@ class Judge:
         shown = [replace(each, chosen=chosen) for each in _most_telling(findings.values())]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
-        open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
+        open_ = self._open() or any(each.startswith(OF_A_BLOCK) for each in self.needed.specials)
         if open_ and not doubts:
             # A proof for some parameters says nothing of instructions that other parameters would reach.
             doubts += [
@@ -130,16 +136,21 @@ class Judge:
             return self._undecided(doubts)
         return Decision("proven", self._holds(bool(shown)), tuple(shown))
 
-    def _not_run(self) -> Reason | None:
+    def _not_run(self) -> list[Reason]:
         """Why there is nothing to run, if so."""
         for at, why in self.needed.refused.items():
-            return Reason(f"{why} is not judged", self._site(at))
-        return Reason("the block is not known: give it (--block)") if self.launch.block is None else None
+            return [Reason(f"{why} is not judged", self._site(at))]
+        unknown, of_cluster = [], self.needed.of_cluster
+        if self.launch.cluster is None and of_cluster is not None:
+            text = "the blocks of a cluster are not known: give them (--cluster)"
+            unknown.append(Reason(text, self._site(of_cluster)))
+        if self.launch.block is None:
+            unknown.append(Reason("the block is not known: give it (--block)"))
+        return unknown
 
     def _setups(self) -> Iterator[Setup]:
         """Launches to run: with larger and larger numbers, if they matter, and for another block, if that matters."""
-        assert self.launch.block is not None
-        axes = [each for each in self.needed.specials if each.startswith("ctaid.")]
+        axes = sorted({f"ctaid.{each[-1]}" for each in self.needed.specials if each.startswith(OF_A_BLOCK)})
         blocks = [self.launch.parameters]
         if axes and not any(each in self.launch.parameters for each in axes):
             blocks.append({**self.launch.parameters, **dict.fromkeys(axes, OTHER_BLOCK)})
@@ -148,10 +159,16 @@ class Judge:
             self.rounds = 0
             for number in numbers:
                 if self.rounds < ENOUGH_ROUNDS:
-                    yield Setup(self.launch.block, parameters, number, seconds=self._left())
+                    yield self._setup(parameters, number)
         for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
-                yield Setup(self.launch.block, self.launch.parameters, number, seconds=self._left())
+                yield self._setup(self.launch.parameters, number)
+
+    def _setup(self, parameters: Mapping[str, int], number: int) -> Setup:
+        assert self.launch.block is not None
+        matters = self.needed.of_cluster or any(each.startswith(CLUSTERS) for each in self.needed.specials)
+        cluster = (self.launch.cluster if matters else None) or (1, 1, 1)
+        return Setup(self.launch.block, parameters, number, seconds=self._left(), cluster=cluster)
 
     def _open(self) -> set[str]:
         """Parameters that matter and are not given."""
@@ -225,6 +242,7 @@ class Judge:
         self.reached |= run.reached
         self._places = run.place_of
         self._memory = run.memory
+        self._per_block, self._threads = run.per_block, run.count
         return result
 
     def _given_boxes(self) -> dict[object, int]:
@@ -262,9 +280,8 @@ class Judge:
         return {name.removesuffix(BOX) for name in self.launch.parameters if name.endswith(BOX)}
 
     def _holds(self, warnings: bool) -> str:
-        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
         relevant = self._relevant()
-        said = [block]
+        said = [self._size()]
         named = [
             f"{name} = {self.launch.parameters[name]}"
             for name in sorted(relevant & self.launch.parameters.keys())
@@ -272,13 +289,7 @@ class Judge:
         open_ = sorted(self._open())
         if open_:
             named.append(f"{', '.join(open_)} = {_values({each.number for each in self.ran})}")
-        for special in sorted(self.needed.specials):
-            if special.startswith("ctaid."):
-                named.append(f"{special} = {_values({each.parameters.get(special, 0) for each in self.ran})}")
-            elif special.startswith("nctaid."):
-                named.append(f"{special} = {OTHER_BLOCK + 1}")
-        if any(each.startswith(("cluster", "nclusterid")) for each in self.needed.specials):
-            named.append("a cluster of one block")
+        named += self._blocks_run()
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
             said.append("run with " + ", ".join(named))
@@ -291,6 +302,24 @@ class Judge:
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)
+
+    def _blocks_run(self) -> list[str]:
+        """The numbers of blocks, or of clusters, that were run, as far as they matter."""
+        cluster, named = self.launch.cluster or (1, 1, 1), []
+        for special in sorted(self.needed.specials):
+            family, _, axis = special.partition(".")
+            if axis and family in ("ctaid", "clusterid", "nctaid", "nclusterid"):
+                size = cluster["xyz".find(axis)]
+                ran = {each.parameters.get(f"ctaid.{axis}", 0) // size for each in self.ran}
+                if family in ("nctaid", "nclusterid"):
+                    ran = {-(-(OTHER_BLOCK + 1) // size)}
+                if family in ("ctaid", "nctaid"):
+                    inside = range(size) if family == "ctaid" else (0,)
+                    ran = {each * size + at for each in ran for at in inside}
+                named.append(f"{special} = {_values(ran)}")
+        if self.launch.cluster is None and any(each.startswith(CLUSTERS) for each in self.needed.specials):
+            named.append("a cluster of one block")
+        return named
 
     def _map_name(self, key: object) -> str:
         if isinstance(key, Place):
@@ -310,6 +339,8 @@ class Judge:
             )
             doubts.append(Reason(text, self._site(self._places(found.unwritten))))
         values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
+        if self.needed.of_cluster:
+            values |= {f"cluster.{axis}": size for axis, size in zip("xyz", setup.cluster, strict=True)}
         values |= dict(setup.parameters)
         values |= dict.fromkeys((self._relevant() | self.numbers) - setup.parameters.keys(), setup.number)
         for problem in found.problems:
@@ -336,43 +367,79 @@ class Judge:
         text = f"if data decide so, {shown.message}"
         return Reason(text, self._site(decisions.place) if decisions.place is not None else shown.first)
 
+    def _size(self) -> str:
+        """The block that was run, and the cluster."""
+        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
+        if self.launch.cluster is None or not self.needed.of_cluster:
+            return block
+        return block + ", clusters of {}x{}x{} blocks".format(*self.launch.cluster)
+
     def _thread(self, setup: Setup, number: int) -> Thread:
         x, y, _ = setup.block
-        return number % x, number // x % y, number // (x * y)
+        inside = number % self._per_block
+        return inside % x, inside // x % y, inside // (x * y)
+
+    def _ranks(self, threads: tuple[int, int]) -> tuple[int, int] | None:
+        """The blocks of two threads, if there are several."""
+        if prod(self.launch.cluster or (1,)) == 1:
+            return None
+        return threads[0] // self._per_block, threads[1] // self._per_block
+
+    def _named(self, setup: Setup, number: int) -> str:
+        """A thread in words, with its block, if there are several."""
+        ranks = self._ranks((number, number))
+        said = str(self._thread(setup, number))
+        return said if ranks is None else f"{said} of block {ranks[0]}"
 
     def _problem(self, problem: Problem, setup: Setup, values: Mapping[str, int]) -> Finding:
         threads = self._thread(setup, problem.threads[0]), self._thread(setup, problem.threads[1])
         sites = [self._site(each) for each in problem.places]
-        text = problem.message.format(*threads)
+        text = problem.message.format(*(self._named(setup, each) for each in problem.threads))
         bytes_ = None
         if problem.address is not None:
             bytes_ = (self._offset(problem.address), problem.size)
         return Finding(
-            problem.code, problem.severity, text, sites[0], sites[1], threads, bytes_, values, problem.fix
+            problem.code,
+            problem.severity,
+            text,
+            sites[0],
+            sites[1],
+            threads,
+            bytes_,
+            values,
+            problem.fix,
+            blocks=self._ranks(problem.threads),
         )
 
     def _offset(self, address: int) -> int:
         found = self._memory.variable_at(address)
-        return address - found.start if found is not None else address
+        return address % self._memory.span - found.start if found is not None else address
 
     def _clash(self, clash: Clash, setup: Setup, values: Mapping[str, int]) -> Finding:
         places = [self._places(each) for each in clash.places]
         order = sorted(range(2), key=lambda at: self._site(places[at]).ptx_line)
         sites = [self._site(places[at]) for at in order]
         threads = [self._thread(setup, clash.threads[at]) for at in order]
+        who = [self._named(setup, clash.threads[at]) for at in order]
         doing = [self._doing(places[at], clash, at) for at in order]
         variable = self._memory.variable_at(clash.address)
         name = "shared memory" if variable is None else f"`{variable.name}`"
         if variable is not None and variable.name.startswith("dynamic"):
             name = variable.name
-        text = f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {name} "
-        severity, why = self._severity(clash, setup)
+        ranks = self._ranks((clash.threads[order[0]], clash.threads[order[1]]))
+        if ranks is not None:
+            name += f" of block {clash.address // self._memory.span}"
+        text = f"thread {who[0]} {doing[0]} and thread {who[1]} {doing[1]} the same bytes of {name} "
+        severity, why = self._severity(clash)
         if clash.proxy:
             text += "through the generic and the async proxy with no proxy fence between them"
             fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
         else:
             text += "with nothing that orders them" + why
-            fix = f"order {sites[0]} and {sites[1]}: a barrier, an mbarrier wait or a wait for the copies"
+            how = "a barrier, an mbarrier wait or a wait for the copies"
+            if ranks is not None and ranks[0] != ranks[1]:
+                how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
+            fix = f"order {sites[0]} and {sites[1]}: {how}"
         return Finding(
             "FP008" if clash.proxy else "FP001",
             severity,
@@ -383,13 +450,13 @@ class Judge:
             (self._offset(clash.address), clash.size),
             values,
             fix,
+            blocks=ranks,
         )
 
-    def _severity(self, clash: Clash, setup: Setup) -> tuple[Literal["error", "warning"], str]:
+    def _severity(self, clash: Clash) -> tuple[Literal["error", "warning"], str]:
         if clash.proxy:
             return ("warning" if clash.kinds[0] == "read" else "error"), ""
-        count = setup.block[0] * setup.block[1] * setup.block[2]
-        plain = all(column < count for column in clash.columns)
+        plain = all(column < self._threads for column in clash.columns)
         mbarrier = any(self._is_mbarrier(each) for each in clash.places)
         if mbarrier:
             return "error", ""
@@ -432,9 +499,9 @@ def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
     return [*kept, *(each for each in ordered if each not in kept)][:MOST_FINDINGS]
 
 
-def _rank(finding: Finding) -> tuple[bool, bool, int]:
+def _rank(finding: Finding) -> tuple[bool, int, int]:
     """Errors first, and what is out of step before races, which often follow from it; those by their lines."""
-    race = finding.code in ("FP001", "FP008")
+    race = RACES.index(finding.code) + 1 if finding.code in RACES else 0
     return finding.severity != "error", race, finding.first.ptx_line if race else 0
 
 
