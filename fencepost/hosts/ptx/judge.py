@@ -346,7 +346,7 @@ class Runs:
             self.left -= time.thread_time() - begin
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
+        doubted = [each for each in seen.conflicts if self.made_up.explains(each.places)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [each for each in seen.conflicts if each not in doubted]
         return seen

@@ -16,7 +16,6 @@ from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction, registers_in
-from fencepost.hosts.ptx.observed import Conflict
 
 
 @lru_cache(maxsize=8)
@@ -38,7 +37,7 @@ def registers_from_data(flow: Flow) -> frozenset[str]:
 def _reads_data(instruction: Instruction) -> bool:
     if computes(instruction) or "param" in instruction.parts or "const" in instruction.parts:
         return False
-    return instruction.name not in ("bar", "barrier")
+    return instruction.name not in ("bar", "barrier", "mapa")
 
 
 def _sources(instruction: Instruction) -> set[str]:
@@ -55,9 +54,9 @@ class MadeUp:
         self.data = registers_from_data(flow)
         self._stores: dict[Place, bool] = {}
 
-    def explains(self, conflict: Conflict) -> bool:
+    def explains(self, places: tuple[Place, Place]) -> bool:
         """Whether a conflict is between two stores that happen, or have their address, because of data."""
-        return all(self._stores_by_data(place) for place in conflict.places)
+        return all(self._stores_by_data(place) for place in places)
 
     def _stores_by_data(self, place: Place) -> bool:
         if place not in self._stores:

@@ -83,6 +83,10 @@ class Setup:
     """How many different numbers global memory holds."""
     cluster: tuple[int, int, int] = (1, 1, 1)
     """How many blocks are run together, as a cluster."""
+    vague: bool = False
+    """Whether an access whose address depends on data is taken to touch its whole variable."""
+    concrete: bool = False
+    """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,7 @@ def tainted_registers(flow: Flow) -> set[str]:
         for each in instructions:
             names = {d.name for d in destinations(each) if isinstance(d, Register)}
             if not names <= found and (
-                not _simulated(each) or _sources(each) & found or _reads(each) & memory
+                not is_simulated(each) or _sources(each) & found or _reads(each) & memory
             ):
                 found |= names
                 changed = True
@@ -164,7 +168,8 @@ def _sources(instruction: Instruction) -> set[str]:
     return {name for operand in instruction.operands[skip:] for name in registers_in(operand)}
 
 
-def _simulated(instruction: Instruction) -> bool:
+def is_simulated(instruction: Instruction) -> bool:
+    """Whether a run computes what an instruction gives."""
     name = instruction.name
     if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
         return False

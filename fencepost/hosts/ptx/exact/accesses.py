@@ -8,14 +8,16 @@ import numpy as np
 
 from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.clocks import Clock
 from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem, VagueAddress
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
+from fencepost.hosts.ptx.exact.vague import Vague, vague_accesses
 from fencepost.hosts.ptx.exact.values import known, mix
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import types_of
@@ -56,9 +58,12 @@ class Accesses(Machine):
         """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
         self.lifetimes = Lifetimes(self) if self.cluster_size > 1 else None
+        self.vague = Vague(self) if setup.vague else None
 
     def touch(self, touch: Touch) -> None:
         """Notes an access and what it clashes with, in the memory of each block that is touched."""
+        if self.vague is not None:
+            self.found.clashes += self.vague.note(touch)
         if self.cluster_size == 1:
             self.found.clashes += self.shadows[0].touch(touch)
             return
@@ -88,6 +93,9 @@ class Accesses(Machine):
     def access(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """`ld`, `st`, `atom`, `cp.async`, `ldmatrix` and `stmatrix`."""
         for access in self.needed.accesses[place]:
+            who = self._vaguely(instruction, access, place, who)
+            if not who.size:
+                continue
             where = self.addresses(access.address, who, place)
             if access.generic:
                 shared = self.is_shared(where)
@@ -111,6 +119,22 @@ class Accesses(Machine):
             if instruction.name == "tensormap":
                 self.made_boxes |= self.tensor_maps.touch(instruction, who, where)
 
+    def _vaguely(self, instruction: Instruction, access: Access, place: Place, who: Threads) -> Threads:
+        """Threads whose address depends on data may touch any place of a variable; the other threads."""
+        unsure = self.made_up.of(access.address, who)
+        if not unsure.any():
+            return who
+        if self.vague is None:
+            raise VagueAddress("an address or a barrier's operand depends on data", place)
+        some = who[unsure]
+        columns, clocks = self._columns(access, some)
+        starts = np.zeros(some.shape, dtype=np.int64)
+        touch = Touch(KINDS[access.kind], self.number_of(place), some, starts, access.size, columns, clocks)
+        vague_accesses(self, access, touch)
+        for target in destinations(instruction):
+            self.make_up(target, some)
+        return who[~unsure]
+
     def _elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
         if who.size:
             for target in destinations(instruction):
@@ -123,10 +147,7 @@ class Accesses(Machine):
         if values is not None and kept.size != who.size:
             fine = self.memory.inside(where, access.size)
             values = tuple(each[fine] for each in values)
-        columns, clocks = kept, self.clocks.own(kept)
-        if access.kind == "copy":
-            columns = np.array([self.copy_column(int(t)) for t in kept], dtype=np.int64)
-            clocks = (self.groups[kept] + 1).astype(np.int32)
+        columns, clocks = self._columns(access, kept)
         self.touch(
             Touch(
                 KINDS[access.kind],
@@ -140,6 +161,13 @@ class Accesses(Machine):
                 made_up=any(bool((each & MADE_UP).any()) for each in values or ()),
             )
         )
+
+    def _columns(self, access: Access, who: Threads) -> tuple[Threads, Clock]:
+        """The columns of an access, and their clocks: of the threads, or of their copies."""
+        if access.kind != "copy":
+            return who, self.clocks.own(who)
+        columns = np.array([self.copy_column(int(t)) for t in who], dtype=np.int64)
+        return columns, (self.groups[who] + 1).astype(np.int32)
 
     def copy_column(self, thread: int) -> int:
         """The column of a thread's `cp.async`."""

@@ -48,7 +48,7 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.simulate import DONE, Setup, Simulation, Threads
+from fencepost.hosts.ptx.simulate import DONE, Setup, Simulation, Threads, is_simulated
 
 FIRST = 1_000_000
 """More than the instructions of a block."""
@@ -428,12 +428,13 @@ class Machine(Simulation):
                 self.made_up.set(item, who, flags, identities)
             return
         unsure = np.ones(who.shape, dtype=bool)
-        if is_exact(instruction):
+        exact = is_exact(instruction) or (self.setup.concrete and is_simulated(instruction))
+        if exact:
             unsure = self.made_up.any_of(operands, who)
             if instruction.name == "selp":
                 unsure = self._chosen(instruction, who)
         made = self._identities(instruction, who) if unsure.any() else None
-        if is_exact(instruction):
+        if exact:
             self._compute(instruction, who)
         for number, each in enumerate(item for one in results(instruction) for item in items(one)):
             own = None if made is None else made + np.uint64(number)
@@ -503,6 +504,11 @@ class Machine(Simulation):
 
         Unless it may change meanwhile. What nobody writes (`.nc`) is the same for all blocks, all the time."""
         address = next(each for each in instruction.operands if isinstance(each, Address))
+        if self.setup.concrete and not self.made_up.of(address, who).any():
+            self._load(instruction, place, who)
+            for target in destinations(instruction):
+                self.made_up.set(target, who, np.zeros(who.shape, dtype=bool))
+            return
         if not self.needed.values or CHANGING & set(instruction.parts):
             for target in destinations(instruction):
                 self.make_up(target, who)

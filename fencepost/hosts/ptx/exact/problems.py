@@ -23,6 +23,10 @@ class ByData(NotExact):
     """The run depends on data."""
 
 
+class VagueAddress(ByData):
+    """The address of an access depends on data."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A finding about two places and two threads."""

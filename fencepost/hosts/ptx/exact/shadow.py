@@ -21,6 +21,7 @@ Flags = NDArray[np.bool_]
 Bits = NDArray[np.uint64]
 Kind = Literal["read", "write", "atomic"]
 LARGEST_CELL = 16
+WARP = 32
 NOBODY = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MADE_UP = np.uint64(1 << 63)
@@ -72,6 +73,8 @@ class Clash:
     proxy: bool = False
     perhaps_equal: bool = False
     """Two writes whose values were not computed."""
+    vague: bool = False
+    """An address depends on data: perhaps they never meet."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,8 @@ class Shadow:
         return some[late & ~equal], some[equal]
 
     def _after_writes(self, here: Cells, late: Numbers) -> Iterator[Clash]:
-        for at in self._few(late, self.wrote[here.rows[late]]):
+        apart = self._apart(here, late, self.writer[here.rows[late]])
+        for at in self._few(late, self.wrote[here.rows[late]], apart):
             row = int(here.rows[at])
             column = int(self.writer[row])
             issuer = here.touch.threads[here.who[at]]
@@ -284,7 +288,7 @@ class Shadow:
             late = self._relied(here.touch, here.issuers(at), columns) < clocks
             places = self.places[here.rows[at[late]], found[late]].astype(np.int64)
             at, columns, clocks = at[late], columns[late], clocks[late]
-            for number in self._few(np.arange(at.size), places):
+            for number in self._few(np.arange(at.size), places, self._apart(here, at, columns)):
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
                 issuer = here.touch.threads[here.who[cell]]
@@ -340,11 +344,18 @@ class Shadow:
         if here.values is not None:
             self.values[rows] = here.values
 
+    def _apart(self, here: Cells, at: Numbers, columns: Numbers) -> Flags:
+        """Which accesses are clashed with by a thread of another warp."""
+        owners = np.array([self.clocks.owners[each] for each in columns], dtype=np.int64)
+        found: Flags = owners // WARP != here.issuers(at) // WARP
+        return found
+
     @staticmethod
-    def _few(bad: Numbers, places: Numbers) -> Iterator[int]:
-        """The first few for each place that is clashed with."""
+    def _few(bad: Numbers, places: Numbers, apart: Flags) -> Iterator[int]:
+        """The first few for each place that is clashed with; those of different warps are told before others."""
         for place in np.unique(places)[:8]:
-            yield from map(int, bad[places == place][:2])
+            here = places == place
+            yield from map(int, np.concatenate([bad[here & apart], bad[here & ~apart]])[:2])
 
     def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> Clash:
         place, column, kind = earlier
