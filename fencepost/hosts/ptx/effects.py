@@ -135,7 +135,8 @@ NOTHING = Effect()
 def destinations(instruction: Instruction) -> tuple[Operand, ...]:
     """The registers that an instruction assigns."""
     if instruction.name in NO_RESULT or not instruction.operands:
-        return ()
+        loads = instruction.parts[:2] == ("tcgen05", "ld") and isinstance(instruction.operands[0], Group)
+        return _flatten(instruction.operands[0]) if loads else ()
     if instruction.name in ("bar", "barrier") and "red" not in instruction.parts:
         return ()
     if instruction.name == "mbarrier" and not isinstance(instruction.operands[0], Register):

@@ -47,6 +47,14 @@ _VERBS = (
     ("cp.reduce", "reads"),
     ("cp.reduce.async.bulk.shared", "updates"),
     ("st.async", "stores into"),
+    ("tcgen05", "uses tensor memory"),
+    ("tcgen05.alloc", "allocates"),
+    ("tcgen05.dealloc", "frees"),
+    ("tcgen05.ld", "loads"),
+    ("tcgen05.st", "stores"),
+    ("tcgen05.mma", "multiplies"),
+    ("tcgen05.cp", "copies"),
+    ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
 KINDS = {
@@ -54,14 +62,16 @@ KINDS = {
     "FP002": "divergent barrier",
     "FP003": "barrier out of step",
     "FP006": "mbarrier out of step",
-    "FP008": "missing proxy fence",
+    "FP008": "missing fence",
     "FP009": "access to a block that may not be there",
+    "FP010": "misuse of tensor memory",
 }
 """What findings are called when they are counted."""
 MANY = {
     "barrier out of step": "barriers out of step",
     "mbarrier out of step": "mbarriers out of step",
     "access to a block that may not be there": "accesses to blocks that may not be there",
+    "misuse of tensor memory": "misuses of tensor memory",
 }
 
 

@@ -111,7 +111,7 @@ class BulkCopies:
             if stray.size:
                 to = int(where[here][stray[0]]) // run.memory.span
                 self._strays(place, int(who[here][stray[0]]), (to, barrier // run.memory.span))
-            self._used(place, who[here], found, found.plain)
+            self.used(place, who[here], found, found.plain)
             kept, starts = run.inside(place, who[here], where[here], form.size)
             column = np.full(kept.shape, found.plain)
             clock = np.full(kept.shape, found.completed + 1, dtype=np.int32)
@@ -122,7 +122,7 @@ class BulkCopies:
             woken += run.mbarriers.bring(found, Operation(place, who[here], form.size), None, int(at[0]))
         return woken
 
-    def _used(self, place: Place, who: Threads, found: Mbarrier, column: int) -> None:
+    def used(self, place: Place, who: Threads, found: Mbarrier, column: int) -> None:
         """An mbarrier gets bytes: some time until its phase is complete."""
         starts = np.full(who.shape, found.address, dtype=np.int64)
         clock = np.full(who.shape, found.completed + 1, dtype=np.int32)
@@ -152,7 +152,7 @@ class BulkCopies:
         if found is None:
             run.not_made(place, barrier, who)
             return []
-        self._used(place, who, found, found.column)
+        self.used(place, who, found, found.column)
         if copy.size:
             clock = np.array([found.completed + 1], dtype=np.int32)
             kind: Kind = "atomic" if updates else "write"

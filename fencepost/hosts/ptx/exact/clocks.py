@@ -3,7 +3,8 @@
 A *column* is something that happens in order: one thread, the copies of one thread, the phases of one mbarrier. Row
 t of `seen` says how far thread t knows each column to have come, and sees what it wrote. `fenced` says the same of
 what a proxy fence has made visible to the async proxy, and `order` of what has happened, visible or not: a relaxed
-arrival tells that, and nothing else, and so do the bytes of a copy of the thread that issued it.
+arrival tells that, and nothing else, and so do the bytes of a copy of the thread that issued it. What is known of
+tensor memory is handed on between two fences: `handed` has what the first let out, `tensor` what the second let in.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 Clock = NDArray[np.int32]
 Threads = NDArray[np.int64]
-SEEN, FENCED, ORDER = "seen", "fenced", "order"
+SEEN, FENCED, ORDER, HANDED = "seen", "fenced", "order", "handed"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class Clocks:
 
     Where everything that tells what has happened also makes it visible, `order` is the table `seen`."""
 
-    def __init__(self, threads: int, ordered_apart: bool = False, relaxed: bool = False) -> None:
+    def __init__(
+        self, threads: int, ordered_apart: bool = False, relaxed: bool = False, tensors: bool = False
+    ) -> None:
         self.threads = threads
         seen: Clock = np.zeros((threads, threads + 16), dtype=np.int32)
         np.fill_diagonal(seen, 1)
@@ -46,6 +49,11 @@ class Clocks:
         """What relaxed waits have come upon, which a memory fence lets their threads see."""
         if ordered_apart or relaxed:
             self.tables[ORDER] = seen.copy()
+        self.tensor: Clock = np.zeros((0, 0), dtype=np.int32)
+        """What the `tcgen05` operations of a thread are ordered after."""
+        if tensors:
+            self.tables[HANDED] = np.zeros_like(seen)
+            self.tensor = np.zeros_like(seen)
         if relaxed:
             self.published = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
             self.observed = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
@@ -84,6 +92,8 @@ class Clocks:
                 more = ((0, 0), (0, self.width))
                 for tables in (self.tables, self.published, self.observed):
                     tables |= {name: np.pad(table, more) for name, table in tables.items()}
+                if self.tensor.size:
+                    self.tensor = np.pad(self.tensor, more)
                 self.generic = np.pad(self.generic, (0, self.generic.size))
             found = self._columns[key] = self.used
             self.generic[found] = generic
@@ -138,6 +148,20 @@ class Clocks:
         self.fenced[who] = np.maximum(self.fenced[who], self.seen[who])
         self.tick(who)
 
+    def before_thread_sync(self, who: Threads) -> None:
+        """What `tcgen05` operations of these threads come after is handed on from here on."""
+        handed = self.tables[HANDED]
+        handed[who] = np.maximum(handed[who], self.tensor[who])
+
+    def after_thread_sync(self, who: Threads) -> None:
+        """`tcgen05` operations of these threads come after what was handed to them."""
+        self.tensor[who] = np.maximum(self.tensor[who], self.tables[HANDED][who])
+
+    def finish(self, who: Threads, column: int, clock: int) -> None:
+        """Threads know that an operation on tensor memory has come so far, and theirs come after it."""
+        self.learn(who, column, clock)
+        self.tensor[who, column] = np.maximum(self.tensor[who, column], clock)
+
     def _fit(self, known: Clock) -> Clock:
         return known if known.size == self.width else np.pad(known, (0, self.width - known.size))
 
@@ -152,6 +176,10 @@ class Clocks:
             if name != FENCED:
                 row[columns] = clocks
         return found
+
+    def of_engines(self, thread: int) -> Known:
+        """What a thread knows of copies and other engines."""
+        return Known({SEEN: np.where(self.generic, 0, self.seen[thread])})
 
     def with_order(self, known: Known, before: Clock | None) -> Known:
         """What is known, and that something has happened besides."""

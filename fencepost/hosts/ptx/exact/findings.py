@@ -14,13 +14,17 @@ from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation, TensorForm
+from fencepost.hosts.ptx.exact.tensor_shadow import BASE as TENSOR
+from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
+from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
 
 MOST_FINDINGS = 20
 WARP = 32
-RACES = ("FP001", "FP008", "FP009")
+RACES = ("FP001", "FP008", "FP009", "FP010")
 """What often follows from something else; the last ones from the first."""
 NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
 VAGUE = "data decide over the address, and nothing orders it with another access to the same variable"
@@ -158,40 +162,63 @@ class Findings:
         threads = [self._thread(clash.threads[at]) for at in order]
         who = [self._named(clash.threads[at]) for at in order]
         doing = [self._doing(places[at], clash, at) for at in order]
-        variable = self.run.memory.variable_at(clash.address)
-        name = "shared memory" if variable is None else f"`{variable.name}`"
-        if variable is not None and variable.name.startswith("dynamic"):
-            name = variable.name
         ranks = self._ranks((clash.threads[order[0]], clash.threads[order[1]]))
-        if ranks is not None:
-            name += f" of block {clash.address // self.run.memory.span}"
-        text = f"thread {who[0]} {doing[0]} and thread {who[1]} {doing[1]} the same bytes of {name} "
+        what = f"thread {who[0]} {doing[0]} and thread {who[1]} {doing[1]} {self._place_of(clash)}"
         severity, why = self._severity(clash)
         if clash.proxy:
-            text += "through the generic and the async proxy with no proxy fence between them"
-            fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
+            text, fix = self._missing_fence(clash)
         else:
-            text += "with nothing that orders them" + why
+            text = "with nothing that orders them" + why
             how = "a barrier, an mbarrier wait or a wait for the copies"
-            if ranks is not None and ranks[0] != ranks[1]:
+            if clash.address >= TENSOR:
+                how = "tcgen05.wait or tcgen05.commit, and then a barrier or an mbarrier wait"
+            elif ranks is not None and ranks[0] != ranks[1]:
                 how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
             fix = f"order {sites[0]} and {sites[1]}: {how}"
         return Finding(
             "FP008" if clash.proxy else "FP001",
             severity,
-            text,
+            f"{what} {text}",
             sites[0],
             sites[1],
             (threads[0], threads[1]),
-            (self._offset(clash.address), clash.size),
+            (self._offset(clash.address), clash.size) if clash.address < TENSOR else None,
             values,
             fix,
             blocks=ranks,
         )
 
+    def _place_of(self, clash: Clash) -> str:
+        """What two accesses touch both, in words."""
+        several = prod(self.run.setup.cluster) > 1
+        if clash.address >= TENSOR:
+            rank, inside = divmod(clash.address - TENSOR, TENSOR_SIZE)
+            lane, column = divmod(inside // CELL, COLUMNS)
+            where = f"the same columns of tensor memory (lane {lane}, column {column})"
+            return f"{where} of block {rank}" if several else where
+        variable = self.run.memory.variable_at(clash.address)
+        name = "shared memory" if variable is None else f"`{variable.name}`"
+        if variable is not None and variable.name.startswith("dynamic"):
+            name = variable.name
+        if several:
+            name += f" of block {clash.address // self.run.memory.span}"
+        return f"the same bytes of {name}"
+
+    @staticmethod
+    def _missing_fence(clash: Clash) -> tuple[str, str]:
+        """What is missing between two accesses that are ordered otherwise, and what to do about it."""
+        if clash.address >= TENSOR:
+            fix = (
+                "put tcgen05.fence::before_thread_sync before the barrier or arrival that orders them (a commit "
+                "needs none), and tcgen05.fence::after_thread_sync behind the wait"
+            )
+            return "in order, but with no tcgen05.fence between the two threads", fix
+        fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
+        return "through the generic and the async proxy with no proxy fence between them", fix
+
     def _severity(self, clash: Clash) -> tuple[Literal["error", "warning"], str]:
         if clash.proxy:
-            return ("warning" if clash.kinds[0] == "read" else "error"), ""
+            return ("warning" if clash.kinds[0] == "read" or clash.address >= TENSOR else "error"), ""
         plain = all(column < self.run.count for column in clash.columns)
         mbarrier = any(self._is_mbarrier(each) for each in clash.places)
         if mbarrier:
@@ -204,13 +231,14 @@ class Findings:
         return "error", ""
 
     def _is_mbarrier(self, number: int) -> bool:
-        return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier)
+        return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)
 
     def _doing(self, place: Place, clash: Clash, at: int) -> str:
-        if isinstance(self.needed.forms.get(place), forms.Mbarrier):
-            form = self.needed.forms[place]
-            assert isinstance(form, forms.Mbarrier)
+        form = self.needed.forms.get(place)
+        if isinstance(form, forms.Mbarrier):
             return "initializes" if form.does == "init" else "uses"
+        if isinstance(form, TensorAllocation):
+            return "allocates" if form.does == "alloc" else "frees"
         words = {"read": "reads", "write": "writes", "atomic": "updates"}
         return words[clash.kinds[at]]
 

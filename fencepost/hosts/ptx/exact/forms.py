@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorForm, tensor_operands
 from fencepost.hosts.ptx.module import Address, Operand
 
 
@@ -158,7 +159,8 @@ class Refused:
 
 
 Form = (
-    HardwareBarrier
+    TensorForm
+    | HardwareBarrier
     | ClusterBarrier
     | WarpBarrier
     | Elect
@@ -189,6 +191,8 @@ def operands_of(form: Form) -> list[Operand]:
         return [each for each in every if each is not None]
     if isinstance(form, AsyncStore):
         return [form.address, form.mbarrier]
+    if isinstance(form, TensorForm):
+        return tensor_operands(form)
     if isinstance(form, Wgmma):
         return [operand for operand, _, _ in form.operands]
     if isinstance(form, WideMatrix):
@@ -197,8 +201,10 @@ def operands_of(form: Form) -> list[Operand]:
 
 
 def brings_bytes(form: Form) -> bool:
-    """Whether it completes on an mbarrier, by its bytes."""
-    return isinstance(form, AsyncStore) or (isinstance(form, BulkCopy) and form.mbarrier is not None)
+    """Whether it completes on an mbarrier, by its bytes or when it is done."""
+    return isinstance(form, AsyncStore | TensorCommit) or (
+        isinstance(form, BulkCopy) and form.mbarrier is not None
+    )
 
 
 def is_relaxed(form: Form | None) -> bool:

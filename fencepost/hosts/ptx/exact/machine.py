@@ -76,7 +76,7 @@ class Machine(Simulation):
         self.ranks = np.arange(self.count) // self.per_block
         """By thread, the rank of its block in the cluster."""
         self.made_up = MadeUp(self.ranks, self._unknown_specials())
-        self.clocks = Clocks(self.count, needed.ordered_apart, needed.relaxed)
+        self.clocks = Clocks(self.count, needed.ordered_apart, needed.relaxed, needed.tensors)
         span = self.memory.span
         self.shadows = [Shadow(self.clocks, span, rank * span) for rank in range(self.cluster_size)]
         self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)

@@ -10,6 +10,7 @@ import numpy as np
 from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.report.words import plural
 
 
 @dataclass
@@ -30,7 +31,7 @@ class Phase:
     def lacks(self) -> str:
         """Why it is not complete."""
         if self.pending > 0:
-            return f"lacks {self.pending} arrivals"
+            return f"lacks {plural(self.pending, 'arrival')}"
         return (
             f"lacks {self.bytes} bytes"
             if self.bytes > 0

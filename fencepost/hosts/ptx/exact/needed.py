@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.exact.forms import (
     operands_of,
 )
 from fencepost.hosts.ptx.exact.reading_forms import form_of, uses_cluster
+from fencepost.hosts.ptx.exact.tensor_forms import TensorForm
 from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
@@ -83,6 +84,8 @@ class Needed:
         )
         self.ordered_apart = False
         """Whether something tells what has happened without making it visible: the bytes of copies."""
+        self.tensors = False
+        """Whether tensor memory is used."""
         self._definitions: dict[str, list[Place]] = {}
         self._registers: list[str] = []
         self._wanted: set[str] = set()
@@ -125,6 +128,7 @@ class Needed:
         if form is not None:
             self.forms[place] = form
             self.ordered_apart |= brings_bytes(form)
+            self.tensors |= isinstance(form, TensorForm)
             roots += operands_of(form)
         else:
             self.accesses[place] = touched

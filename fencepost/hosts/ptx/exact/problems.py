@@ -7,7 +7,7 @@ from typing import Literal
 
 from fencepost.hosts.ptx.intervals import Place
 
-Code = Literal["FP001", "FP002", "FP003", "FP006", "FP008", "FP009"]
+Code = Literal["FP001", "FP002", "FP003", "FP006", "FP008", "FP009", "FP010"]
 
 
 class NotExact(Exception):

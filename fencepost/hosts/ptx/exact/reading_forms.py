@@ -26,6 +26,7 @@ from fencepost.hosts.ptx.exact.forms import (
     Wgmma,
     WideMatrix,
 )
+from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorCopy, TensorProduct, tensor_form
 from fencepost.hosts.ptx.instructions import types_of
 from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
 
@@ -57,8 +58,10 @@ def form_of(instruction: Instruction) -> Form | None:
         return None
     if parts[:2] in (("st", "async"), ("red", "async")):
         return _async_store(instruction)
-    if name in ("tcgen05", "multimem"):
-        return Refused(f"`{name}`")
+    if name == "tcgen05":
+        return tensor_form(instruction) or Refused(f"`{'.'.join(parts[:2])}` in this form")
+    if name == "multimem":
+        return Refused("`multimem`")
     found = effect(instruction)
     return None if found.refused is None or found.accesses else Refused(found.refused)
 
@@ -69,6 +72,10 @@ def uses_cluster(instruction: Instruction, form: Form | None) -> bool:
         return True
     if isinstance(form, BulkCopy):
         return form.blocks is not None or form.source is not None or form.for_pair
+    if isinstance(form, TensorCommit | TensorProduct | TensorCopy) and form.pair:
+        return True
+    if isinstance(form, TensorCommit):
+        return form.blocks is not None
     # An address of the block's own is one of the cluster as well; `mapa` makes others.
     return False
 

@@ -18,6 +18,19 @@ from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.tensor_forms import (
+    OF_A_WARP,
+    TensorAccess,
+    TensorAllocation,
+    TensorCommit,
+    TensorCopy,
+    TensorFence,
+    TensorForm,
+    TensorProduct,
+    TensorShift,
+    TensorWait,
+)
+from fencepost.hosts.ptx.exact.tensor_memory import TensorMemory
 from fencepost.hosts.ptx.exact.values import mix, mixed
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
@@ -29,6 +42,8 @@ WARP = 32
 MOST_CLASHES = 200
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+OF_WARPS = (forms.WarpBarrier, forms.Elect, forms.Wgmma, forms.WideMatrix, *OF_A_WARP)
+"""Forms that the lanes of a warp carry out together."""
 
 
 class Run(Accesses):
@@ -51,6 +66,9 @@ class Run(Accesses):
         """By thread, the columns of the mbarriers that it has initialized."""
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
+        self.tensor = TensorMemory(self)
+        self.waiting_warps: list[Threads] = []
+        """Those that wait for tensor memory."""
         self.spins: dict[Place, bool] = {}
         self.reached: set[Place] = set()
         """The accesses and synchronization instructions that some thread has carried out."""
@@ -62,7 +80,7 @@ class Run(Accesses):
             if running.size:
                 self.advance(self.next_group(running))
             elif not (self.state != DONE).any():
-                self.found.problems += self.bulk.unfinished()
+                self.found.problems += self.bulk.unfinished() + self.tensor.ended()
                 if self.lifetimes is not None:
                     self.found.problems += self.lifetimes.ended()
                 break
@@ -141,7 +159,7 @@ class Run(Accesses):
             return self._cluster(form, place, who)
         if isinstance(form, forms.Mbarrier) and form.does.startswith("wait"):
             return self._wait_mbarrier(form, instruction, place, who)
-        if isinstance(form, forms.WarpBarrier | forms.Elect | forms.Wgmma | forms.WideMatrix):
+        if isinstance(form, OF_WARPS):
             return self._warps(form, instruction, place, who)
         held = self.held(instruction, who, place)
         if held.size:
@@ -155,7 +173,24 @@ class Run(Accesses):
                 self._wake(self.bulk.store(form, place, held))
             elif isinstance(form, forms.Grouping):
                 self._group(form, held)
+            elif isinstance(form, TensorForm):
+                self._tensor(form, place, held)
         return who
+
+    def _tensor(self, form: TensorForm, place: Place, who: Threads) -> None:
+        """`tcgen05`, as single threads issue it."""
+        if isinstance(form, TensorFence):
+            (self.clocks.before_thread_sync if form.before else self.clocks.after_thread_sync)(who)
+            return
+        for thread in map(int, who):
+            if isinstance(form, TensorProduct):
+                self.tensor.product(form, place, thread)
+            elif isinstance(form, TensorCopy):
+                self.tensor.copy(form, place, thread)
+            elif isinstance(form, TensorShift):
+                self.tensor.shift(form, place, thread)
+            elif isinstance(form, TensorCommit):
+                self._wake(self.tensor.commit(form, place, thread))
 
     def _fence(self, form: forms.ProxyFence | forms.MemoryFence | forms.InitFence, who: Threads) -> None:
         if isinstance(form, forms.ProxyFence):
@@ -272,15 +307,20 @@ class Run(Accesses):
 
     def _warps(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Instructions that lanes carry out together."""
-        if instruction.guard is not None:
-            raise NotExact("an instruction of a whole warp that is predicated", place)
         if isinstance(form, forms.WarpBarrier | forms.Elect):
             who = self.gather(self.certain(form.lanes, who, 32, place), place, who)
         else:
             who = self._whole_warps(place, who)
         for warp in np.unique(who // WARP):
             lanes = who[who // WARP == warp]
-            if isinstance(form, forms.WarpBarrier):
+            held = self.held(instruction, lanes, place)
+            if not held.size:
+                continue
+            if held.size < lanes.size:
+                raise NotExact("an instruction of a whole warp that some lanes skip", place)
+            if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
+                who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
+            elif isinstance(form, forms.WarpBarrier):
                 self.clocks.acquire(lanes, self.clocks.release(lanes))
                 self.passed[lanes] += 1
             elif isinstance(form, forms.Elect):
@@ -290,6 +330,34 @@ class Run(Accesses):
             elif isinstance(form, forms.WideMatrix):
                 self.wide_matrix(form, instruction, place, lanes)
         return who
+
+    def _tensor_of_warp(
+        self,
+        form: TensorAllocation | TensorAccess | TensorWait,
+        instruction: Instruction,
+        place: Place,
+        lanes: Threads,
+    ) -> Threads:
+        """`tcgen05`, as the lanes of a warp carry it out together; those that wait."""
+        if isinstance(form, TensorWait):
+            self.tensor.wait(form, lanes)
+        elif isinstance(form, TensorAccess):
+            self.tensor.access(form, place, lanes)
+            for target in destinations(instruction):
+                self.make_up(target, lanes)
+        elif not self.tensor.allocate(form, place, lanes):
+            self.state[lanes] = AT_BARRIER
+            self.waiting_warps.append(lanes)
+            return lanes
+        elif form.does == "dealloc":
+            self._retry_allocations()
+        return lanes[:0]
+
+    def _retry_allocations(self) -> None:
+        """Tensor memory was freed: warps that wait for some try again."""
+        for lanes in self.waiting_warps:
+            self.state[lanes] = RUNNING
+        self.waiting_warps = []
 
     def _elect(self, form: forms.Elect, lanes: Threads) -> None:
         """The lowest lane, as GPUs do."""
@@ -468,11 +536,21 @@ class Run(Accesses):
         if any(each.code == "FP002" for each in self.found.problems):
             return
         waiting = self._at(AT_BARRIER)
+        if self.waiting_warps:
+            self._without_tensor_memory()
+            return
         if not waiting.size:
             stuck = self._at(AT_COLLECTIVE)
             here = Place(int(self.blocks[stuck[0]]), int(self.indices[stuck[0]]))
             raise NotExact("lanes of a warp that do not come together", here)
         self._stuck_at_barrier(waiting)
+
+    def _without_tensor_memory(self) -> None:
+        thread = int(self.waiting_warps[0][0])
+        here = Place(int(self.blocks[thread]), int(self.indices[thread]))
+        text = "thread {1} waits for tensor memory that nobody frees"
+        fix = "allocate less, or free what was allocated before"
+        self.found.problems.append(Problem("FP002", text, (here, here), (thread, thread), fix))
 
     def _stuck_at_barrier(self, waiting: Threads) -> None:
         thread = int(waiting[0])

@@ -242,6 +242,15 @@ class Shadow:
             return seen
         return np.where(self.clocks.generic[columns], self.clocks.fenced[threads, columns], seen)
 
+    def _almost(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
+        """How far they could rely on it if nothing but a fence were missing."""
+        found: Clock = self.clocks.seen[threads, columns]
+        return found
+
+    def _lacks_a_fence(self, here: Cells, at: int, column: int, clock: int) -> bool:
+        issuer = here.touch.threads[here.who[at : at + 1]]
+        return int(self._almost(here.touch, issuer, np.array([column]))[0]) >= clock
+
     def _unordered(self, here: Cells) -> tuple[Numbers, Numbers]:
         """Which cells have a last write that is not ordered before; and those that are given the same value again."""
         touch = here.touch
@@ -262,9 +271,8 @@ class Shadow:
         for at in self._few(late, self.wrote[here.rows[late]], apart):
             row = int(here.rows[at])
             column = int(self.writer[row])
-            issuer = here.touch.threads[here.who[at]]
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
-            fine = bool(self.clocks.seen[issuer, column] >= self.written[row])
+            fine = self._lacks_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
             yield replaced(clash, fine, here.touch.kind == "write" and unknown and not here.touch.engine)
 
@@ -291,8 +299,7 @@ class Shadow:
             for number in self._few(np.arange(at.size), places, self._apart(here, at, columns)):
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
-                issuer = here.touch.threads[here.who[cell]]
-                yield replaced(clash, bool(self.clocks.seen[issuer, column] >= clocks[number]), False)
+                yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
 
     def _at_once(self, here: Cells) -> Iterator[Clash]:
         """Threads that write one cell with one instruction; the others than the last are noted."""

@@ -189,10 +189,12 @@ class Judge:
             for number in numbers:
                 if self.rounds < ENOUGH_ROUNDS:
                     yield self._setup(parameters, number)
-        threads = prod(self.launch.block or (1,)) * prod(self.launch.cluster or (1,))
-        for number in (*MORE_NUMBERS, MANY_ROUNDS * threads + 3) if self._open() else ():
+        for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
                 yield self._setup(self.launch.parameters, number)
+        threads = prod(self.launch.block or (1,)) * prod(self.launch.cluster or (1,))
+        if self._open() and self.rounds < ENOUGH_ROUNDS and self._unreached():
+            yield self._setup(self.launch.parameters, MANY_ROUNDS * threads + 3)
 
     def _setup(self, parameters: Mapping[str, int], number: int) -> Setup:
         assert self.launch.block is not None
