@@ -98,6 +98,7 @@ class TensorAllocations:
         block.last = columns
         block.used[first : first + columns] = True
         block.parts[first] = (columns, place, int(lanes[0]))
+        self.shadows[rank].forget(first, columns)
         self._whole("alloc", place, lanes, (first, columns))
         self._tell(form.address, first, place, lanes)
         return True

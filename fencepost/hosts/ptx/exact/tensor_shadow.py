@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
-from fencepost.hosts.ptx.exact.shadow import Numbers, Shadow, Touch
+from fencepost.hosts.ptx.exact.shadow import NOBODY, Numbers, Shadow, Touch
 
 LANES, COLUMNS, CELL = 128, 512, 4
 SIZE = LANES * COLUMNS * CELL
@@ -51,6 +51,16 @@ class TensorShadow(Shadow):
         super().__init__(clocks, SIZE, BASE + rank * SIZE)
         self.operations = operations
         """By column; columns of threads are those that allocate and free."""
+
+    def forget(self, column: int, columns: int) -> None:
+        """Columns that are allocated are free: whoever used them has come to an end before they were freed."""
+        starts = (np.arange(LANES) * COLUMNS + column) * CELL // self.unit
+        cells = (starts[:, None] + np.arange(columns * CELL // self.unit)).reshape(-1)
+        rows = self.rows[cells]
+        rows = rows[rows != NOBODY]
+        self.writer[rows], self.several[rows] = NOBODY, False
+        for table in self.tables.values():
+            table[rows] = 0
 
     def _relied(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
         """How far issuers may rely on a column: what fences have handed on."""
