@@ -85,6 +85,8 @@ class Setup:
     """How many blocks are run together, as a cluster."""
     vague: bool = False
     """Whether an access whose address depends on data is taken to touch its whole variable."""
+    peeks_succeed: bool = False
+    """Whether a wait that is tried once succeeds; otherwise it fails."""
     concrete: bool = False
     """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
 

@@ -173,7 +173,7 @@ class Machine(Simulation):
             return
         operand = block.index if block.index is not None else block.guard
         if decides and operand is not None and self.made_up.of(operand, who).any():
-            if not self._region(number) & self.needed.relevant:
+            if not self.region_of(number) & self.needed.relevant:
                 self._forget(number, who)
                 self._skip(number, who)
                 return
@@ -195,7 +195,7 @@ class Machine(Simulation):
 
     def _skip(self, number: int, who: Threads) -> None:
         """Goes where all ways behind a branch meet again."""
-        if self._region(number) & self.needed.relevant:
+        if self.region_of(number) & self.needed.relevant:
             raise NotExact("a branch whose ways do not meet again", self._last(number))
         meet = self.flow.ipdom[number]
         self.indices[who] = 0
@@ -205,7 +205,7 @@ class Machine(Simulation):
             self.blocks[who] = meet
             self.count_iterations(who)
 
-    def _region(self, number: int) -> set[int]:
+    def region_of(self, number: int) -> set[int]:
         """The blocks between a branch and where its ways meet."""
         if number in self._regions:
             return self._regions[number]
@@ -227,7 +227,7 @@ class Machine(Simulation):
         inside = [
             self.flow.blocks[place.block].instructions[place.index]
             for place in sorted(self.needed.places, key=lambda each: (each.block, each.index))
-            if place.block in self._region(number)
+            if place.block in self.region_of(number)
         ]
         targets = {item for each in inside for target in results(each) for item in items(target)}
         if not all(computes(each) for each in inside):

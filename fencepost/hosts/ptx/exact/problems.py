@@ -23,6 +23,10 @@ class ByData(NotExact):
     """The run depends on data."""
 
 
+class ByPeek(NotExact):
+    """The run depends on whether a wait that is tried once succeeds."""
+
+
 class VagueAddress(ByData):
     """The address of an access depends on data."""
 

@@ -15,6 +15,7 @@ from fencepost.hosts.ptx.exact.cluster_barrier import ClusterBarrier
 from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
 from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation, Wait
 from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.peeks import Peeks
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop
@@ -70,6 +71,7 @@ class Run(Accesses):
         self.waiting_warps: list[Threads] = []
         """Those that wait for tensor memory."""
         self.spins: dict[Place, bool] = {}
+        self.peeks = Peeks(self)
         self.reached: set[Place] = set()
         """The accesses and synchronization instructions that some thread has carried out."""
 
@@ -140,7 +142,10 @@ class Run(Accesses):
     def carry_out(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """One instruction; the threads that go on behind it at once."""
         form = self.needed.forms.get(place)
-        if (form is not None or place in self.needed.accesses) and self.held(instruction, who, place).size:
+        matters = form is not None or place in self.needed.accesses
+        if matters and self.peeks.tokens:
+            self.peeks.refuse(instruction, place, who)
+        if matters and self.held(instruction, who, place).size:
             self.reached.add(place)
         if form is not None:
             return self._form(form, instruction, place, who)
@@ -150,7 +155,14 @@ class Run(Accesses):
             return self._exchange(instruction, place, who)
         else:
             self.compute(instruction, place, who)
+            if self.peeks.tokens:
+                self.peeks.follow(instruction, who)
         return who
+
+    def _leave(self, number: int, who: Threads) -> None:
+        if self.peeks.tokens:
+            self.peeks.at_branch(number, who)
+        super()._leave(number, who)
 
     def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         if isinstance(form, forms.HardwareBarrier):
@@ -480,14 +492,14 @@ class Run(Accesses):
         self, form: forms.Mbarrier, instruction: Instruction, place: Place, who: Threads
     ) -> Threads:
         if place not in self.spins:
-            self.spins[place] = waiting_loop(self.flow, self.needed, place) is not None
-        if not self.spins[place]:
-            raise NotExact("a wait that is not repeated until it succeeds", place)
+            repeated = waiting_loop(self.flow, self.needed, place) is not None
+            self.spins[place] = repeated or self.setup.peeks_succeed
         held = self.held(instruction, who, place)
         assert form.phase is not None and form.target is not None
         where = self.shared_addresses(form.address, held, place)
         phases = self.certain(form.phase, held, 64, place)
-        self.write(form.target, held, np.ones(held.shape, dtype=np.uint64))
+        # What is repeated until it succeeds succeeds at last; what is tried once is taken to fail.
+        self.write(form.target, held, np.full(held.shape, np.uint64(self.spins[place]), dtype=np.uint64))
         self.made_up.set(form.target, held, np.zeros(held.shape, dtype=bool))
         on = [who[~np.isin(who, held)]]
         for address, phase in sorted({(int(a), int(p)) for a, p in zip(where, phases, strict=True)}):
@@ -508,9 +520,15 @@ class Run(Accesses):
         if form.does == "wait parity":
             targets = self.mbarriers.targets(found, who, phase & 1)
         on = []
-        for target in np.unique(targets):
+        for target in map(int, np.unique(targets)):
             here = who[targets == target]
-            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), int(target)):
+            if not self.spins[place]:
+                self.peeks.failed(form, place, here, (address, target))
+                on.append(here)
+                continue
+            self.peeks.at_wait(place, here, (address, target))
+            self.peeks.succeeded(form, here)
+            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), target):
                 self.passed[here] += 1
                 on.append(here)
             else:

@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.problems import ByData, NotExact, VagueAddress
+from fencepost.hosts.ptx.exact.problems import ByData, ByPeek, NotExact, VagueAddress
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
@@ -121,6 +121,8 @@ class Judge:
                 self.shown.doubt(why.message, why.place)
                 self.shown.by_data |= isinstance(why, ByData)
                 self.ran.append(setup)
+                if isinstance(why, ByPeek):
+                    self._run_with_peeks(setup)
                 break
             self.ran.append(setup)
         if self.shown.by_data:
@@ -149,6 +151,16 @@ class Judge:
                 self.shown.only_on_a_way(decisions)
                 self.shown.by_data = True
                 break
+
+    def _run_with_peeks(self, setup: Setup) -> None:
+        """A run in which waits that are tried once succeed: accesses that meet there do, if it comes to an end."""
+        try:
+            found = self._run(replace(setup, peeks_succeed=True, seconds=self._left()), ())
+        except NotExact:
+            return
+        if not self.decisions and not any(each.code == "FP002" for each in found.problems):
+            # A peek may well miss its phase.
+            self.shown.add(self.last, Found(found.clashes), self._relevant() | self.numbers)
 
     def _run_with_numbers_in_memory(self) -> None:
         """Runs with data, where it depends on them whether accesses meet: what these show is there for those data."""
