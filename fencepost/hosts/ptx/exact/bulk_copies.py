@@ -111,7 +111,7 @@ class BulkCopies:
             if stray.size:
                 to = int(where[here][stray[0]]) // run.memory.span
                 self._strays(place, int(who[here][stray[0]]), (to, barrier // run.memory.span))
-            self.used(place, who[here], found, found.plain)
+            self.used(place, who[here], found, (found.plain, found.completed + 1))
             kept, starts = run.inside(place, who[here], where[here], form.size)
             column = np.full(kept.shape, found.plain)
             clock = np.full(kept.shape, found.completed + 1, dtype=np.int32)
@@ -122,11 +122,11 @@ class BulkCopies:
             woken += run.mbarriers.bring(found, Operation(place, who[here], form.size), None, int(at[0]))
         return woken
 
-    def used(self, place: Place, who: Threads, found: Mbarrier, column: int) -> None:
-        """An mbarrier gets bytes: some time until its phase is complete."""
+    def used(self, place: Place, who: Threads, found: Mbarrier, when: tuple[int, int]) -> None:
+        """An engine arrives at an mbarrier or brings bytes, some time until a column has come so far."""
         starts = np.full(who.shape, found.address, dtype=np.int64)
-        clock = np.full(who.shape, found.completed + 1, dtype=np.int32)
-        columns = np.full(who.shape, column)
+        clock = np.full(who.shape, when[1], dtype=np.int32)
+        columns = np.full(who.shape, when[0])
         self.run.touch(Touch("atomic", self.run.number_of(place), who, starts, 8, columns, clock))
 
     def _box(self, key: object, place: Place) -> int:
@@ -152,7 +152,7 @@ class BulkCopies:
         if found is None:
             run.not_made(place, barrier, who)
             return []
-        self.used(place, who, found, found.column)
+        self.used(place, who, found, (found.column, found.completed + 1))
         if copy.size:
             clock = np.array([found.completed + 1], dtype=np.int32)
             kind: Kind = "atomic" if updates else "write"

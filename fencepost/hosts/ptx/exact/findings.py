@@ -48,6 +48,11 @@ class Findings:
         """Whether something was found that is more than a warning."""
         return any(each.severity == "error" for each in self.findings.values())
 
+    @property
+    def more_than_fences(self) -> bool:
+        """Whether something was found besides warnings of missing fences."""
+        return any(each.code != "FP008" or each.severity == "error" for each in self.findings.values())
+
     def site(self, place: Place) -> Site:
         """Where an instruction stands."""
         return self.flow.blocks[place.block].instructions[place.index].site

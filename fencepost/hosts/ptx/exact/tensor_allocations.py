@@ -113,8 +113,13 @@ class TensorAllocations:
             return
         bits = np.full(1, np.uint64(first), dtype=np.uint64)
         at = starts.astype(np.int64)
-        own = run.clocks.own(kept)
-        run.touch(Touch("write", run.number_of(place), kept, at, CELL, kept, own, values=(bits,)))
+        # It is no store of a thread's: no proxy fence is asked for where an engine overwrites it.
+        thread = int(kept[0])
+        column = run.clocks.column(("tcgen05.alloc", thread), thread, False)
+        clock = run.clocks.seen[kept, column] + 1
+        run.clocks.learn(lanes, column, int(clock[0]))
+        columns = np.array([column])
+        run.touch(Touch("write", run.number_of(place), kept, at, CELL, columns, clock, values=(bits,)))
         run.memory.store_shared(starts, CELL, bits)
         run.shared_made_up[at[:, None] + np.arange(CELL)] = False
 

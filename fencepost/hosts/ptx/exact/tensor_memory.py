@@ -39,6 +39,8 @@ class TensorMemory(TensorAllocations):
         """By thread, how many products, copies and shifts it has issued."""
         self.accesses = np.zeros(run.count // WARP + 1, dtype=np.int64)
         """By warp, how many loads and stores."""
+        self.committed = np.zeros(run.count, dtype=np.int64)
+        """By thread, how often it has committed."""
 
     # ---- loads and stores
 
@@ -197,9 +199,11 @@ class TensorMemory(TensorAllocations):
             for column, each in self.operations.items()
             if each.issued >= 0 and each.pair == form.pair and run.clocks.owners[column] == thread
         ]
-        known = run.clocks.just(
-            np.array(done, dtype=np.int64), np.full(len(done), self.issued[thread], dtype=np.int32)
-        )
+        # Commits of a thread arrive in order.
+        self.committed[thread] += 1
+        own = run.clocks.column(("tcgen05.commit", thread), thread, True)
+        clocks = [*(self.issued[thread] for _ in done), self.committed[thread]]
+        known = run.clocks.just(np.array([*done, own], dtype=np.int64), np.array(clocks, dtype=np.int32))
         # What is done comes after all that engines had done before it was issued.
         known = run.clocks.join(known, run.clocks.of_engines(thread))
         woken = []
@@ -208,7 +212,7 @@ class TensorMemory(TensorAllocations):
             if found is None:
                 run.not_made(place, at, who)
                 continue
-            run.bulk.used(place, who, found, found.column)
+            run.bulk.used(place, who, found, (own, int(self.committed[thread])))
             woken += run.mbarriers.copies_arrive(found, Arrival(place, who), known, True)
         return woken
 

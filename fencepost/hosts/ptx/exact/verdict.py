@@ -146,7 +146,7 @@ class Judge:
         """A run for each way that data may lead, until one shows something."""
         for found, decisions in self._each_way(setup):
             self.shown.add(self.last, found, self._relevant() | self.numbers)
-            if decisions and self.shown.findings:
+            if decisions and self.shown.more_than_fences:
                 # Perhaps no data lead there.
                 self.shown.only_on_a_way(decisions)
                 self.shown.by_data = True
