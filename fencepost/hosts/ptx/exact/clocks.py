@@ -15,8 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fencepost.hosts.ptx.exact.problems import NotExact
+
 Clock = NDArray[np.int32]
 Threads = NDArray[np.int64]
+MOST_BYTES = 3 << 30
 SEEN, FENCED, ORDER, HANDED = "seen", "fenced", "order", "handed"
 
 
@@ -63,6 +66,15 @@ class Clocks:
         self.owners: list[int] = list(range(threads))
         """The thread that a column is reported as."""
         self._columns: dict[Hashable, int] = {}
+        self.spent = 0
+        """Bytes of tables that go with these clocks."""
+        self.spend(4 * seen.size * len(self.tables))
+
+    def spend(self, more: int) -> None:
+        """Makes room for tables, unless they become too large."""
+        self.spent += more
+        if self.spent > MOST_BYTES:
+            raise NotExact("the run takes too much memory: threads, and places that they share")
 
     @property
     def seen(self) -> Clock:

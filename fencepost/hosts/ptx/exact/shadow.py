@@ -129,6 +129,7 @@ class Shadow:
     def _refine(self, unit: int) -> None:
         """Cuts every cell into smaller ones."""
         times = self.unit // unit
+        self.clocks.spend((times - 1) * self.places.size * (2 + 4 * len(self.tables)))
         rows = np.repeat(self.rows, times)
         used = rows != NOBODY
         rows[used] = rows[used] * times + np.tile(np.arange(times), len(self.rows))[used]
@@ -179,6 +180,7 @@ class Shadow:
             self._marks = np.zeros(height, dtype=np.int64)
         if self.places.shape != (height, width):
             grow = ((0, height - self.places.shape[0]), (0, width - self.places.shape[1]))
+            self.clocks.spend((height * width - self.places.size) * (2 + 4 * len(self.tables)))
             self.places = np.pad(self.places, grow)
             for name, table in self.tables.items():
                 self.tables[name] = np.pad(table, grow)
@@ -188,6 +190,7 @@ class Shadow:
         rows, columns = where
         places = self._in_tables(columns)
         if name not in self.tables:
+            self.clocks.spend(4 * self.places.size)
             self.tables[name] = np.zeros(self.places.shape, dtype=np.int32)
         self.tables[name][rows, places] = clocks
         self.places[rows, places] = place
