@@ -58,7 +58,7 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
         raise AssertionError("\n\n".join(["", *wrong]))
 
 
-LAUNCH = ("block", "params", "defines", "includes", "target")
+LAUNCH = ("block", "cluster", "params", "defines", "includes", "target")
 """What is said about CUDA and PTX."""
 
 
@@ -69,10 +69,10 @@ def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[
     from fencepost.ir.source import FencepostError
     from fencepost.report.diagnostics import render
 
-    block = asked.get("block")
-    if block is not None:
-        sizes = (block,) if isinstance(block, int) else tuple(block)
-        asked = {**asked, "block": (*sizes, 1, 1)[:3]}
+    for name in ("block", "cluster"):
+        if (given := asked.get(name)) is not None:
+            sizes = (given,) if isinstance(given, int) else tuple(given)
+            asked = {**asked, name: (*sizes, 1, 1)[:3]}
     wrong = []
     for source in _thread_sources(kernel):
         for each in judgements(read_file(source.name, source, Asked(**asked))):

@@ -31,6 +31,7 @@ from pathlib import Path
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.judge import judge
+from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.module import Instruction, Module, PtxError, Routine
 from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.verdicts import KernelVerdict
@@ -77,7 +78,7 @@ def _work(
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     begin = time.process_time()
-    verdict = with_deep_stack(lambda: judge(module, routine, block, {}))
+    verdict = with_deep_stack(lambda: judge(module, routine, Given(block)))
     to.send((verdict, time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10))
 
 

@@ -11,7 +11,9 @@ A file begins with what it does, in one sentence, and then one line for each of
     // target: sm_90               the least GPU that has the instructions (default sm_80)
     // expect: warning             of the file as it stands (default: proven)
     // race NAME: what is wrong    of the file with NAME defined: race, warning, divergence, deadlock (a wait that
-                                   never ends), phase (a barrier or mbarrier out of step) or fence (between proxies)
+                                   never ends), phase (a barrier or mbarrier out of step), fence (between proxies,
+                                   or of tensor memory), lifetime (a block of the cluster that may not be there)
+                                   or allocation (of tensor memory)
 
 A line that takes part in what is found with NAME defined says `// @NAME`; `// @base` as the file stands.
 """
@@ -27,7 +29,7 @@ from pathlib import Path
 KERNELS = Path(__file__).parent / "kernels"
 BASE = "base"
 """The name of a file as it stands, with nothing defined."""
-MISTAKES = ("race", "warning", "divergence", "deadlock", "phase", "fence")
+MISTAKES = ("race", "warning", "divergence", "deadlock", "phase", "fence", "lifetime", "allocation")
 EXPECTATIONS = ("proven", *MISTAKES, "undecided")
 _FIELD = re.compile(r"// (?P<key>block|grid|args|shared|target|expect): (?P<value>.+)")
 _VARIANT = re.compile(rf"// (?P<expectation>{'|'.join(MISTAKES)}) (?P<name>[A-Z_]+): (?P<why>.+)")

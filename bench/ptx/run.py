@@ -35,6 +35,8 @@ CODES = {
     "deadlock": {"FP002"},
     "phase": {"FP003", "FP006"},
     "fence": {"FP008"},
+    "lifetime": {"FP009"},
+    "allocation": {"FP010"},
 }
 """The codes that each kind of mistake is reported by."""
 GOOD = ("proven", "found", "undecided as expected")

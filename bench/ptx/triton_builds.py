@@ -1,12 +1,14 @@
 """A second judge for Triton: every sm_80 and sm_90 build of its corpus, judged from the PTX that really runs.
 
     python bench/ptx/triton_builds.py --out FILE [--built DIR] [--target T] [--only NAME ...] [--ours] [--ttgir]
+        [--ctas N]
 
 FILE gets a line of JSON for each build; what is in it already is not judged again. With --built, the PTX is read
 from DIR where it is there (`bench/triton/build.py --out DIR` writes it), and kept there where it is not. With
 --ours, the barriers are fencepost's instead of Triton's; with --ttgir, what `fencepost check` says of the module
 stands beside (`bench/triton/verdicts.py`). Prints the builds whose two verdicts differ (or that are not decided),
-and a row for each target.
+and a row for each target. `--target sm_100` builds the kernels of sm_90 that are not Gluon's for Blackwell, and
+`--ctas 2` builds for clusters of two blocks.
 """
 
 from __future__ import annotations
@@ -25,19 +27,20 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "triton"))
 
 from build import compile_plain
-from corpus import CORPUS, Array, Entry, Scalar, TensorMap
+from corpus import CORPUS, TARGETS, Array, Entry, Scalar, Target, TensorMap
 
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
-from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.launch import Given, launch_of
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.parse import parse
 
 SIZES = {"f16": 2, "bf16": 2, "fp16": 2, "f32": 4, "fp32": 4, "i32": 4, "i8": 1, "fp8e4nv": 1, "fp8e5": 1}
+BLACKWELL = "sm_100"
 MESSAGE = 128
 """Bytes that one message of the copy engine has at most along the inner dimension."""
 
@@ -75,7 +78,7 @@ def judge(text: str, entry: Entry) -> KernelVerdict:
 def _run(module: Module, routine: Routine, params: dict[str, int]) -> KernelVerdict:
     try:
         routine = inlined(module, routine)
-        known = launch_of(routine, None, params)
+        known = launch_of(routine, Given(params=params))
         routine = followed(module, routine, known)
         found = Judge(module, routine, Flow(routine), known).decide()
     except NotJudged as refusal:
@@ -88,6 +91,13 @@ def expected(entry: Entry) -> str:
     if entry.mistake is None:
         return "clean"
     return "repaired" if entry.mistake.repaired_by_membar else "mistake"
+
+
+def is_built(entry: Entry, target: str) -> bool:
+    """Whether an entry is built for a target; Gluon's kernels are written for one."""
+    if target == BLACKWELL:
+        return "sm_90" in entry.targets and entry.language == "triton"
+    return target in entry.targets
 
 
 def row(entry: Entry, target: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -159,15 +169,20 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--ours", action="store_true", help="fencepost's barriers instead of Triton's")
     parser.add_argument("--ttgir", action="store_true", help="judge the module too")
+    parser.add_argument("--ctas", type=int, default=1, help="blocks of a cluster")
     options = parser.parse_args()
+    # Modules for it are not compared, so that it is no target of the corpus.
+    TARGETS.setdefault(BLACKWELL, Target(BLACKWELL, "cuda", 100, 32))
     out = Path(options.out)
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     known = {(each["entry"], each["target"], each["ours"]) for each in done}
     for target in options.target:
         for entry in CORPUS.values():
-            wanted = target in entry.targets and (not options.only or entry.name in options.only)
+            wanted = is_built(entry, target) and (not options.only or entry.name in options.only)
             if not wanted or (entry.name, target, options.ours) in known:
                 continue
+            if options.ctas > 1:
+                entry = replace(entry, options={**entry.options, "num_ctas": options.ctas})
             found = row(entry, target, options)
             done.append(found)
             with out.open("a", encoding="utf-8") as file:

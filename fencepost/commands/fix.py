@@ -94,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
 
     # A mistyped name is no reason why a kernel cannot be mended.
     strategy_named(options.strategy)
-    target_named(options.target or "")
+    # CUDA is compiled for sm_90a as well, a variant of sm_90.
+    target_named(re.sub(r"^(sm_\d+)[af]$", r"\1", options.target or ""))
     files = kernel_files(options.files, CHECKED)
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")

@@ -198,8 +198,7 @@ def _compiler(file: PtxFile, launch_of: Callable[[str], Launch]) -> Compiler:
     def judge(text: str, kernel: str) -> KernelVerdict:
         if text not in builds:
             builds[text] = compiled(text).builds()
-        launch = launch_of(kernel)
-        (verdict,) = builds[text].judge(kernel, launch.block, launch.params or {})
+        (verdict,) = builds[text].judge(kernel, launch_of(kernel).given)
         return verdict
 
     return Compiler(lambda text: compiled(text).ptx.text, judge, launch_of, file.source.name)

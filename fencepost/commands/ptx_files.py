@@ -6,7 +6,7 @@ import argparse
 import re
 
 from fencepost.hosts.ptx.files import Asked, PtxFile, is_thread_level, located_errors, read_file
-from fencepost.hosts.ptx.launch import MOST_THREADS
+from fencepost.hosts.ptx.launch import MOST_BLOCKS, MOST_THREADS
 from fencepost.ir.source import FencepostError, Source
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "read_ptx_file",
     "refuse_cuda_options",
 ]
-FOR_CUDA = ("block", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
+FOR_CUDA = ("block", "cluster", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
 """Options that say something about CUDA and PTX alone."""
 
 
@@ -31,6 +31,12 @@ def add_ptx_arguments(
         type=_block,
         metavar="N",
         help="threads of a block, as 256 or 32x8 (default: what the kernel says, or else any number)",
+    )
+    group.add_argument(
+        "--cluster",
+        type=_cluster,
+        metavar="N",
+        help="blocks of a cluster, as 2 or 2x4 (default: what the kernel says, or its launches)",
     )
     group.add_argument(
         "--param",
@@ -63,13 +69,22 @@ def add_ptx_arguments(
 
 
 def _block(text: str) -> tuple[int, int, int]:
+    return _sizes(text, "block", ("256, 32x8 or 8x8x4", "threads", MOST_THREADS))
+
+
+def _cluster(text: str) -> tuple[int, int, int]:
+    return _sizes(text, "cluster", ("2, 2x4 or 2x2x2", "blocks", MOST_BLOCKS))
+
+
+def _sizes(text: str, what: str, of: tuple[str, str, int]) -> tuple[int, int, int]:
+    """Up to three sizes with an `x` between them."""
+    examples, parts, most = of
     if re.fullmatch(r"[1-9]\d*([x,][1-9]\d*){0,2}", text) is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a block: write 256, 32x8 or 8x8x4")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a {what}: write {examples}")
     x, y, z = [*map(int, re.split("[x,]", text)), 1, 1][:3]
-    if x * y * z > MOST_THREADS:
-        raise argparse.ArgumentTypeError(
-            f"{'' if text.isdigit() else f'{text}: '}{x * y * z} threads, and a block has at most {MOST_THREADS}"
-        )
+    if x * y * z > most:
+        begin = "" if text.isdigit() else f"{text}: "
+        raise argparse.ArgumentTypeError(f"{begin}{x * y * z} {parts}, and a {what} has at most {most}")
     return x, y, z
 
 
@@ -108,5 +123,6 @@ def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> Ptx
         options.target or "",
         bool(getattr(options, "distinct_pointers", False)),
         bool(getattr(options, "as_compiled", False)),
+        options.cluster,
     )
     return read_file(name, source, asked)

@@ -191,7 +191,7 @@ def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:
     """The hazard of a race: the two accesses, in the order that they have to keep."""
     text = plain_text(finding.message)
     named = _VARIABLE.search(text)
-    if finding.code not in ("FP001", "FP008") or named is None:
+    if finding.code not in ("FP001", "FP008") or named is None or finding.bytes is None:
         return
     verbs = verb_of(finding.first), verb_of(finding.second)
     kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] == "reads" else "WAW"

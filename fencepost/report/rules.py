@@ -15,7 +15,9 @@ NAMES = {
     "FP005": "OutOfRange",
     "FP006": "MbarrierMisuse",
     "FP007": "ReadBeforeFilled",
-    "FP008": "MissingProxyFence",
+    "FP008": "MissingFence",
+    "FP009": "BlockNotThere",
+    "FP010": "TensorMemoryMisuse",
 }
 """Codes of findings, and what each is called in one word, for machines."""
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")

@@ -52,10 +52,14 @@ def check(  # many parameters because each is an option of the command
     params: Mapping[str, int] | None = None,
     kernel: str | None = None,
     file: str = "<ptx>",
+    cluster: int | tuple[int, int, int] | None = None,
 ) -> list[KernelVerdict]:
-    """Judges the kernels of a PTX text, or the one that is named. `params` are values by name, number or `param_2`.
+    """Judges the kernels of a PTX text, or the one that is named. `params` are values by name, number or `param_2`,
+    `cluster` the blocks of a cluster where the kernel does not say.
 
     Raises `PtxError` if the text is not PTX or has no kernel of that name; the message begins with the file."""
     from fencepost.hosts.ptx.checking import check_text
+    from fencepost.hosts.ptx.launch import Given
 
-    return check_text(text, (block, 1, 1) if isinstance(block, int) else block, params or {}, kernel, file)
+    sizes = [(each, 1, 1) if isinstance(each, int) else each for each in (block, cluster)]
+    return check_text(text, Given(sizes[0], params or {}, sizes[1]), kernel, file)

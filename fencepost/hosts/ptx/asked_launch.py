@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 
@@ -17,6 +18,12 @@ class Launch:
     file: str = "<ptx>"
     distinct_pointers: bool = False
     """Whether parameters point to memory of their own, as if all were `__restrict__`."""
+    cluster: tuple[int, int, int] | None = None
+
+    @property
+    def given(self) -> Given:
+        """What the judge is told."""
+        return Given(self.block, self.params or {}, self.cluster)
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""
@@ -24,4 +31,4 @@ class Launch:
         from fencepost.hosts.ptx.checking import check_text
 
         limit = {} if seconds is None else {"seconds": seconds}
-        return check_text(text, self.block, self.params or {}, kernel, self.file, **limit)[0]
+        return check_text(text, self.given, kernel, self.file, **limit)[0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
+from math import prod
 from typing import TypeVar
 
 from fencepost.hosts.ptx.judge import judge
-from fencepost.hosts.ptx.launch import MOST_THREADS, parameter_key
+from fencepost.hosts.ptx.launch import MOST_BLOCKS, MOST_THREADS, Given, parameter_key
 from fencepost.hosts.ptx.module import Module, PtxError, Routine
 from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.prove import SECONDS
@@ -22,21 +23,16 @@ RECURSION = 200_000
 
 
 def check_text(
-    text: str,
-    block: tuple[int, int, int] | None,
-    params: Mapping[str, int],
-    kernel: str | None,
-    file: str,
-    seconds: float = SECONDS,
+    text: str, given: Given, kernel: str | None, file: str, seconds: float = SECONDS
 ) -> list[KernelVerdict]:
     """Judges the kernels of a text, each within some seconds of processor time, runs of blocks not counted."""
     try:
         module = _parsed(text)
         chosen = _chosen(module, kernel)
-        _check_launch(chosen, block, params)
+        _check_launch(chosen, given)
     except PtxError as error:
         raise PtxError(f"{file}: {error}") from None
-    return [with_deep_stack(partial(judge, module, routine, block, params, seconds)) for routine in chosen]
+    return [with_deep_stack(partial(judge, module, routine, given, seconds)) for routine in chosen]
 
 
 @lru_cache(maxsize=1)
@@ -58,12 +54,14 @@ def _chosen(module: Module, name: str | None) -> list[Routine]:
     return found
 
 
-def _check_launch(
-    kernels: list[Routine], block: tuple[int, int, int] | None, params: Mapping[str, int]
-) -> None:
-    if block is not None and (min(block) < 1 or block[0] * block[1] * block[2] > MOST_THREADS):
-        raise PtxError(f"a block has 1 to {MOST_THREADS} threads, not {'x'.join(map(str, block))}")
-    for name in params:
+def _check_launch(kernels: list[Routine], given: Given) -> None:
+    for sizes, what, most in (
+        (given.block, "a block has 1 to {} threads", MOST_THREADS),
+        (given.cluster, "a cluster has 1 to {} blocks", MOST_BLOCKS),
+    ):
+        if sizes is not None and (min(sizes) < 1 or prod(sizes) > most):
+            raise PtxError(f"{what.format(most)}, not {'x'.join(map(str, sizes))}")
+    for name in given.params:
         if not any(parameter_key(routine, name) for routine in kernels):
             raise PtxError(f"no kernel has a parameter `{name}`")
 

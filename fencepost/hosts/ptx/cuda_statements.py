@@ -19,6 +19,10 @@ _LOOP = re.compile(r"\s*(?:for|while|do)\b|.*\)\s*(?:for|while|do)\b", re.DOTALL
 _VALUES = re.compile(r"(?:[=,(\]]|\breturn)\s*$")
 """What stands before braces with values in them."""
 SYNC = "__syncthreads();"
+CLUSTER_SYNC = "cooperative_groups::this_cluster().sync();"
+CLUSTER_ASSEMBLY = (
+    'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");'
+)
 _CALL = re.compile(r"\b__syncthreads\s*\(\s*\)")
 
 
@@ -80,6 +84,13 @@ def places_before(text: str, line: int, after: int | None = None) -> list[int]:
             found.setdefault(each.statements[0], loops)
     kept = found if after is None else _behind(found, _extent(text, after), around)
     return sorted(kept, key=lambda place: found[place])
+
+
+def end_of_function(text: str, line: int) -> list[int]:
+    """The closing brace of the function that a line is in."""
+    start, end = _extent(text, line)
+    around = [each for each in braces_of(text) if each.start < end and start < each.end]
+    return [max(each.end for each in around)] if around else []
 
 
 def _behind(places: Iterable[int], other: tuple[int, int], around: Sequence[Braces]) -> list[int]:

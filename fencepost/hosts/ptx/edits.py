@@ -19,13 +19,14 @@ from fencepost.hosts.ptx.global_memory import GlobalOrder, GlobalPair
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.judge import axes_of
 from fencepost.hosts.ptx.launch import launch_of
-from fencepost.hosts.ptx.mending import Mender, mend
+from fencepost.hosts.ptx.mending import Mender, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.module import Instruction, Module
 from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.prove import places
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
 BARRIER = "bar.sync 0;"
+CLUSTER_BARRIER = "barrier.cluster.arrive; barrier.cluster.wait;"
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def global_pair(
         module = parse(text)
         routine = module.routines[kernel]
         flow = Flow(routine)
-        known = launch_of(routine, launch.block, launch.params or {}, axes_of(routine))
+        known = launch_of(routine, launch.given, axes_of(routine))
         spans = {each.span for each in taken_out}
         block = {place: each.span for place, each in places(flow) if effect(each).barrier == "block"}
         stay = {place for place, span in block.items() if span not in spans}
@@ -121,14 +122,26 @@ def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
             flow = Flow(parse(here).routines[kernel])
         except NotJudged:
             return [], []
-        return places_between(flow, race)
+        return (at_the_end(flow), []) if is_at_the_end(race) else places_between(flow, race)
 
-    mended = mend(text, before, Mender(BARRIER, places_for, lambda here: launch.judge(here, kernel)))
+    mender = Mender(
+        lambda race: CLUSTER_BARRIER if needs_cluster(race) else BARRIER,
+        places_for,
+        lambda here: launch.judge(here, kernel),
+    )
+    mended = mend(text, before, mender)
     if mended.verdict.verdict != "proven":
         return Edited(text, (), before, before, left=mended.verdict.findings)
     spans = {place for place, _ in mended.added}
-    added = [each.site for each in barriers(parse(mended.text), kernel) if each.span[0] in spans]
+    every = (each for each in parse(mended.text).routines[kernel].body if isinstance(each, Instruction))
+    added = [each.site for each in every if each.span[0] in spans]
     return Edited(mended.text, tuple(added), before, mended.verdict)
+
+
+def at_the_end(flow: Flow) -> list[int]:
+    """Where every thread leaves the kernel, if that is one place."""
+    ends = [each.span[0] for _, each in places(flow) if each.name in ("ret", "exit") and each.guard is None]
+    return ends if len(ends) == 1 else []
 
 
 def places_between(flow: Flow, race: Finding) -> tuple[list[int], list[int]]:

@@ -112,6 +112,8 @@ class Access:
     values: tuple[Operand, ...] = ()
     """What a write stores, for comparing two writes."""
     generic: bool = False
+    of_cluster: bool = False
+    """Whether it may be in the memory of another block."""
     rows: bool = False
     """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes, and what lies there is handed
     out among the lanes."""
@@ -133,7 +135,8 @@ NOTHING = Effect()
 def destinations(instruction: Instruction) -> tuple[Operand, ...]:
     """The registers that an instruction assigns."""
     if instruction.name in NO_RESULT or not instruction.operands:
-        return ()
+        loads = instruction.parts[:2] == ("tcgen05", "ld") and isinstance(instruction.operands[0], Group)
+        return _flatten(instruction.operands[0]) if loads else ()
     if instruction.name in ("bar", "barrier") and "red" not in instruction.parts:
         return ()
     if instruction.name == "mbarrier" and not isinstance(instruction.operands[0], Register):
@@ -175,17 +178,18 @@ def _memory(instruction: Instruction) -> Effect:
     space = space_of(instruction)
     if space in OTHER_SPACES:
         return NOTHING
-    if space is not None and space != "shared":
-        return Effect(refused="shared memory of a cluster")
     address, size = _address(instruction), _bytes(instruction)
     if address is None or size == 0:
         return Effect(refused="a form of memory access that is not known")
-    if instruction.name in ("ld", "ldu"):
-        return Effect((Access("read", address, size, generic=space is None),))
-    if instruction.name == "st":
-        values = _flatten(instruction.operands[-1])
-        return Effect((Access("write", address, size, values, space is None),))
-    return Effect((Access("atomic", address, size, generic=space is None),))
+    kind: Kind = "atomic"
+    if instruction.name in ("ld", "ldu", "st"):
+        kind = "write" if instruction.name == "st" else "read"
+    values = _flatten(instruction.operands[-1]) if kind == "write" else ()
+    if space not in (None, "shared"):
+        # Runs of a whole cluster follow it.
+        access = Access(kind, address, size, values, of_cluster=True)
+        return Effect((access,), refused="shared memory of a cluster")
+    return Effect((Access(kind, address, size, values, space is None),))
 
 
 def _matrix(instruction: Instruction) -> Effect:
@@ -266,6 +270,8 @@ REFUSED = {
     "clusterlaunchcontrol": "an asynchronous request that writes to shared memory",
     "st.async": "an asynchronous store",
     "red.async": "an asynchronous reduction",
+    "mapa": "shared memory of a cluster",
+    "getctarank": "shared memory of a cluster",
 }
 
 

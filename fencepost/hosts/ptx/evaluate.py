@@ -35,6 +35,7 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     width_of,
 )
+from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.ssa import Assigned, Definition, Definitions, Phi, Undefined
 from fencepost.hosts.ptx.values import Expression, Leaf, Scope, Values, leaves
 
@@ -58,7 +59,7 @@ class Evaluator:
         self.routine = routine
         self.flow = flow
         self.launch = launch
-        self.values = Values(launch.limits())
+        self.values = Values(launch.limits(), roles_of(flow).pointers)
         self.definitions = Definitions(flow)
         self.shared = {
             each.name: DYNAMIC if each.size is None else each.name

@@ -85,6 +85,8 @@ def _kept_because(barrier: Instruction) -> str:
         return "it has a predicate"
     if "red" in barrier.parts:
         return "its result is used"
+    if "cluster" in barrier.parts:
+        return "it is one half of the barrier of a cluster"
     return "it is a barrier of some of the threads"
 
 

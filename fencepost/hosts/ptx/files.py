@@ -38,6 +38,7 @@ class Asked:
     distinct_pointers: bool = False
     as_compiled: bool = False
     """Whether the optimized code alone is judged, not the order of the source beside it."""
+    cluster: tuple[int, int, int] | None = None
 
     @property
     def compilation(self) -> Compilation:
@@ -84,12 +85,12 @@ class PtxFile:
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
-        return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers)
+        return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers, asked.cluster)
 
     def launch_in_file(self, kernel: str) -> Launch:
-        """The same, with the block of its launches in the CUDA file if the user names none."""
-        block = self.asked.block or launched_block(self, kernel)
-        return replace(self.launch(kernel), block=block)
+        """The same, with the block and the cluster of its launches in the CUDA file if the user names none."""
+        block, cluster = self.asked.block or launched_block(self, kernel), launched_cluster(self, kernel)
+        return replace(self.launch(kernel), block=block, cluster=self.asked.cluster or cluster)
 
     def judged(self, verdict: KernelVerdict) -> JudgedPtx:
         """A verdict with the texts that messages about it quote."""
@@ -135,7 +136,9 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
         try:
             block = launched.get(function_name(kernel), launched.get(EVERY))
             launch = file.launch(kernel)
-            for verdict in builds.judge(kernel, launch.block or block, launch.params or {}):
+            cluster = launch.cluster or launched_cluster(file, kernel)
+            launch = replace(launch, block=launch.block or block, cluster=cluster)
+            for verdict in builds.judge(kernel, launch.given):
                 if block is not None:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
@@ -151,14 +154,25 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
 
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:
     """One kernel of a file, with the block that its launches name if the user names none."""
-    block = file.asked.block or launched_block(file, kernel)
-    return replace(file, kernels=(kernel,), asked=replace(file.asked, block=block))
+    launch = file.launch_in_file(kernel)
+    asked = replace(file.asked, block=launch.block, cluster=launch.cluster)
+    return replace(file, kernels=(kernel,), asked=asked)
 
 
 def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The block that a file launches a kernel with, if it says so."""
     launched = _launched(file)
     return launched.get(function_name(kernel), launched.get(EVERY))
+
+
+def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
+    """The cluster that the launches of a file name, unless the kernel names its own."""
+    from fencepost.hosts.ptx.launch_sites import cluster_of_launches
+
+    head = re.search(rf"\.entry\s+{re.escape(kernel)}\b[^{{;]*", file.ptx.text)
+    if file.cuda is None or (head is not None and ".reqnctapercluster" in head[0]):
+        return None
+    return cluster_of_launches(file.cuda_text)
 
 
 def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:

@@ -324,7 +324,6 @@ INTEGER: dict[str, Semantics] = {
     "brev": _brev,
     "popc": _popc,
     "cvta": _address_of,
-    "mapa": lambda b, instruction, args: args[0],
 }
 """Instructions that compute one result from integers; the same names on floating-point types are functions."""
 FUNCTIONS = frozenset(

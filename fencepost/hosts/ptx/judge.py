@@ -18,11 +18,11 @@ from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import Assumption, Launch, launch_of, parameter_key
+from fencepost.hosts.ptx.launch import Assumption, Given, Launch, launch_of, parameter_key
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.memory import MANY
-from fencepost.hosts.ptx.module import Module, Operand, Routine, Special
+from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
@@ -84,25 +84,19 @@ def _axes(operand: Operand) -> set[str]:
     return set()
 
 
-def judge(
-    module: Module,
-    routine: Routine,
-    block: tuple[int, int, int] | None,
-    params: Mapping[str, int],
-    seconds: float = SECONDS,
-) -> KernelVerdict:
+def judge(module: Module, routine: Routine, given: Given, seconds: float = SECONDS) -> KernelVerdict:
     """The verdict on one kernel; its proof is given up after some seconds."""
-    launch = launch_of(routine, block, params, axes_of(routine))
+    launch = launch_of(routine, given, axes_of(routine))
     try:
         routine = inlined(module, routine)
-        launch = launch_of(routine, block, params, axes_of(routine))
+        launch = launch_of(routine, given, axes_of(routine))
         routine = followed(module, routine, launch)
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
     case = Case(module, routine, flow, launch)
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
-    barriers = sum(found.barrier == "block" for _, found in effects)
+    barriers = sum(found.barrier == "block" or _is_cluster_wait(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     refused = [
         Reason(f"{found.refused} is not judged", instruction.site)
@@ -115,6 +109,10 @@ def judge(
     if launch.block is not None:
         return with_global_races(case, judge_block(case, counts, seconds))
     return judge_blocks(case, counts, seconds)
+
+
+def _is_cluster_wait(instruction: Instruction) -> bool:
+    return instruction.parts[:3] == ("barrier", "cluster", "wait")
 
 
 def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
@@ -376,7 +374,7 @@ class Runs:
             self.left -= time.thread_time() - begin
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [each for each in seen.conflicts if self.made_up.explains(each)]
+        doubted = [each for each in seen.conflicts if self.made_up.explains(each.places)]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [
             each

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fencepost.hosts.ptx.module import Routine
 
 MOST_THREADS = 1024
+MOST_BLOCKS = 16
+"""Of a cluster: more than eight only if the host allows it."""
 MOST_Z = 64
 BOX = ".box"
 """Behind the name of a tensor map: the bytes of its box."""
@@ -28,6 +30,15 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What the user says about a launch: the block, the blocks of a cluster, and parameters by any of their names."""
+
+    block: tuple[int, int, int] | None = None
+    params: Mapping[str, int] = field(default_factory=dict)
+    cluster: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Launch:
     """Block sizes (None where any is meant, up to `largest`) and parameter values, by `name+offset`."""
 
@@ -35,6 +46,8 @@ class Launch:
     largest: tuple[int, int, int]
     parameters: Mapping[str, int] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
+    cluster: tuple[int, int, int] | None = None
+    """Blocks of a cluster, if anything says so."""
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -78,21 +91,20 @@ def parameter_key(routine: Routine, name: str) -> str | None:
 
 def launch_of(
     routine: Routine,
-    block: tuple[int, int, int] | None,
-    parameters: Mapping[str, int],
+    given: Given,
     axes: frozenset[str] = frozenset("xyz"),
 ) -> Launch:
     """What the user and the kernel say. A kernel that never reads tid.y is taken as launched with one row."""
-    block = block or routine.required_block
+    block, cluster = given.block or routine.required_block, given.cluster or routine.required_cluster
     known = {}
-    for name, value in parameters.items():
+    for name, value in given.params.items():
         if (key := parameter_key(routine, name)) is not None:
             known[key] = value
     if block is not None:
-        return Launch(block, block, known)
+        return Launch(block, block, known, cluster=cluster)
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
     if routine.largest_block is not None:
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    return Launch(None, (x, y, z), known)
+    return Launch(None, (x, y, z), known, cluster=cluster)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from fencepost.hosts.ptx.host_code import without_comments
 
 Block = tuple[int, int, int]
-MOST_THREADS = 1024
+MOST_THREADS, MOST_BLOCKS = 1024, 16
 _LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(
@@ -27,6 +27,7 @@ _MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.
 _NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint32_t|auto)"
 _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
 _OPERATORS = {
@@ -54,6 +55,20 @@ def launched_blocks(text: str) -> dict[str, Block]:
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
+
+
+def cluster_of_launches(text: str) -> Block | None:
+    """The blocks of a cluster, where launches are given one (`attribute.val.clusterDim.x = 2`), and all the same."""
+    seen = without_comments(text)
+    constants = _constants(text, seen)
+    found: dict[str, set[int | None]] = {}
+    for axis, value in _CLUSTER.findall(seen):
+        found.setdefault(axis, set()).add(number(value, constants))
+    sizes = [found.get(axis, {1}) for axis in "xyz"]
+    if not found or any(len(each) != 1 or None in each for each in sizes):
+        return None
+    x, y, z = (next(iter(each)) or 0 for each in sizes)
+    return (x, y, z) if 0 < x * y * z <= MOST_BLOCKS else None
 
 
 def _of_comments(text: str) -> dict[str, Block]:
@@ -140,12 +155,7 @@ def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:
 
 def _of_variable(name: str, before: str, known: Mapping[str, int]) -> Block | None:
     """What a variable of type dim3 was last made of, or what its parts were set to, if each was set to one number."""
-    made: str | None = None
-    for statement in _DIM3.finditer(before):
-        for piece in _arguments(statement[1]):
-            match = _MADE.fullmatch(piece)
-            if match is not None and name in (match[1], match[3]):
-                made = match[2] or match[4] or ""
+    made = _made_of(name, before)
     if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", before):
         return None
     parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", before)
@@ -155,6 +165,17 @@ def _of_variable(name: str, before: str, known: Mapping[str, int]) -> Block | No
     if made or any(len(each) > 1 or None in each for each in values.values()):
         return None
     return _checked([size for axis in "xyz" for size in values[axis] if size is not None])
+
+
+def _made_of(name: str, before: str) -> str | None:
+    """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
+    made: str | None = None
+    for statement in _DIM3.finditer(before):
+        for piece in _arguments(statement[1]):
+            match = _MADE.fullmatch(piece)
+            if match is not None and name in (match[1], match[3]):
+                made = match[2] or match[4] or ""
+    return made
 
 
 def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:

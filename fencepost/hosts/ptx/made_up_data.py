@@ -18,7 +18,6 @@ from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction, registers_in
-from fencepost.hosts.ptx.observed import Conflict
 
 
 @lru_cache(maxsize=8)
@@ -40,7 +39,7 @@ def registers_from_data(flow: Flow) -> frozenset[str]:
 def _reads_data(instruction: Instruction) -> bool:
     if computes(instruction) or "param" in instruction.parts or "const" in instruction.parts:
         return False
-    return instruction.name not in ("bar", "barrier")
+    return instruction.name not in ("bar", "barrier", "mapa")
 
 
 def _sources(instruction: Instruction) -> set[str]:
@@ -69,13 +68,13 @@ class MadeUp:
         self.makers = _makers(flow)
         self._stores: dict[Place, bool] = {}
 
-    def explains(self, conflict: Conflict) -> bool:
+    def explains(self, places: tuple[Place, Place]) -> bool:
         """Whether a conflict is between two stores that happen, or have their address, because of data, or between
         updates in place that other data decide over."""
-        if all(self._stores_by_data(place) for place in conflict.places):
+        if all(self._stores_by_data(place) for place in places):
             return True
-        return all(self._updates(place) for place in conflict.places) and any(
-            self._decided_by_others(place) for place in conflict.places
+        return all(self._updates(place) for place in places) and any(
+            self._decided_by_others(place) for place in places
         )
 
     def _stores_by_data(self, place: Place) -> bool:

@@ -48,14 +48,17 @@ def place(sizes: dict[str, int | None]) -> list[Placed]:
 
 
 class Memory:
-    """All memory of one simulated block."""
+    """All memory of one simulated block, or of the blocks of a cluster: their shared memories one after the other."""
 
-    def __init__(self, placed: list[Placed], seed: int, spread: int = FEW) -> None:
+    def __init__(self, placed: list[Placed], seed: int, spread: int = FEW, blocks: int = 1) -> None:
         self.placed = placed
         self.spread = spread
+        self.blocks = blocks
         end = placed[-1].start + placed[-1].size + GAP if placed else SHARED_START
-        self.shared = np.zeros(end + 64, dtype=np.uint8)
-        self.written = np.zeros(end + 64, dtype=bool)
+        self.span = (end + 64 + 15) & ~15
+        """The bytes of one block."""
+        self.shared = np.zeros(blocks * self.span, dtype=np.uint8)
+        self.written = np.zeros(blocks * self.span, dtype=bool)
         self.seed = seed
         self.stored: dict[int, int] = {}
 
@@ -66,16 +69,17 @@ class Memory:
     def variable_at(self, address: int) -> Placed | None:
         """The shared variable that an address lies in."""
         for each in self.placed:
-            if each.start <= address < each.start + each.size:
+            if each.start <= address % self.span < each.start + each.size:
                 return each
         return None
 
     def inside(self, addresses: Bits, size: int) -> NDArray[np.bool_]:
         """Which accesses lie inside a shared variable."""
         found = np.zeros(addresses.shape, dtype=bool)
+        offsets = addresses % np.uint64(self.span)
         for each in self.placed:
-            found |= (addresses >= each.start) & (addresses + np.uint64(size) <= each.start + each.size)
-        return found
+            found |= (offsets >= each.start) & (offsets + np.uint64(size) <= each.start + each.size)
+        return found & (addresses < np.uint64(self.shared.size))
 
     def load_shared(self, addresses: Bits, size: int) -> Bits:
         """Bytes of shared memory as numbers."""

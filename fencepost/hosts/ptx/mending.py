@@ -19,6 +19,8 @@ MOST_PLACES = 8
 """How many places are tried for one access."""
 MOST_TOGETHER = 4
 """How many of them together with places for the other one."""
+MENDED = ("FP001", "FP009")
+"""What a barrier mends: races, and blocks of a cluster that may not be there."""
 SECONDS = 120.0
 """Processor time after which no more places are tried."""
 
@@ -27,8 +29,8 @@ SECONDS = 120.0
 class Mender:
     """What differs between PTX and CUDA."""
 
-    statement: str
-    """How a barrier is written."""
+    statement: Callable[[Finding], str]
+    """How the barrier is written that mends a finding."""
     places: Callable[[str, Finding], tuple[Sequence[int], Sequence[int]]]
     """Where it may go for a race: before the second access, and before the first; the cheapest first."""
     judge: Callable[[str], KernelVerdict | None]
@@ -50,6 +52,8 @@ class Mended:
             before = text[text.rfind("\n", 0, place) + 1 : place]
             # On a line of its own if what follows begins one.
             put = statement + (" " if before.strip() else f"\n{before}")
+            if text[place : place + 1] == "}" and not before.strip():
+                put = f"    {put}"
             text = text[:place] + put + text[place:]
             added = [(at + len(put) if at >= place else at, each) for at, each in added]
             added.append((place, put))
@@ -61,6 +65,17 @@ class Mended:
         text = self.text[:place] + self.text[place + len(put) :]
         rest = [(at - len(put) if at > place else at, each) for at, each in self.added if at != place]
         return Mended(text, self.verdict, tuple(rest))
+
+
+def needs_cluster(finding: Finding) -> bool:
+    """Whether it takes the barrier of the cluster: threads of two blocks, or a block that may not be there."""
+    apart = finding.blocks is not None and finding.blocks[0] != finding.blocks[1]
+    return apart or finding.code == "FP009"
+
+
+def is_at_the_end(finding: Finding) -> bool:
+    """Whether a block can have ended too early, which a barrier at the end of the kernel mends."""
+    return finding.code == "FP009" and "ended" in finding.message
 
 
 def count_of(verdict: KernelVerdict) -> int:
@@ -96,7 +111,7 @@ def _better(now: Mended, mender: Mender, end: float) -> Mended | None:
     for places in _trials(*mender.places(now.text, race)):
         if time.process_time() > end or (proven is not None and len(places) > 1):
             break
-        longer = now.with_barriers(places, mender.statement)
+        longer = now.with_barriers(places, mender.statement(race))
         verdict = mender.judge(longer.text)
         if verdict is None:
             continue
@@ -106,7 +121,7 @@ def _better(now: Mended, mender: Mender, end: float) -> Mended | None:
                 return longer
             if proven is None or len(verdict.findings) < len(proven.verdict.findings):
                 proven = longer
-        only_races = all(each.code == "FP001" for each in verdict.findings)
+        only_races = all(each.code in MENDED for each in verdict.findings)
         if verdict.verdict == "race" and only_races and count_of(verdict) < fewest:
             fewest, best = count_of(verdict), longer
     return proven or best

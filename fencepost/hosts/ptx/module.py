@@ -152,6 +152,9 @@ class Routine:
     branch_targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     required_block: tuple[int, int, int] | None = None
     largest_block: tuple[int, int, int] | None = None
+    required_cluster: tuple[int, int, int] | None = None
+    """Blocks of a cluster (`.reqnctapercluster`)."""
+    largest_cluster: int | None = None
     line: int = 0
     defined: bool = False
     """Whether the text has its body, and not only its head."""

@@ -159,40 +159,27 @@ class Races:
         return not self._apart(write, other)
 
     def _to_compare(self, touches: Sequence[Touch]) -> Iterator[tuple[int, list[int]]]:
-        """For each access that writes, those that it may meet. Of accesses whose bytes are listed from the same
-        place, only those with a byte that two threads touch; most kernels have none, and many accesses."""
+        """For each access that writes, those that it may meet."""
         listed = [self._listed(touch) for touch in touches]
-        classes: dict[object, list[int]] = {}
-        for at, each in enumerate(listed):
-            if each is not None:
-                classes.setdefault(each.shared, []).append(at)
-        meeting: set[int] = {at for at, each in enumerate(listed) if each is None}
-        alone: set[int] = set()
-        for members in classes.values():
-            cells = [each for at in members if (each := listed[at]) is not None]
-            found = contested(cells, [touches[at].kind != "read" for at in members])
-            meeting |= {members[number] for number in found}
-            if len(classes) == 1 and len(members) == len(touches):
-                alone |= {at for number, at in enumerate(members) if number not in found}
+        meeting = _meeting(touches, listed)
+        origins = {None if each is None else each.shared for each in listed}
+        one_origin = len(origins) == 1 and None not in listed
+
+        def may_meet(at: int, number: int) -> bool:
+            write, other = touches[at], touches[number]
+            if (other.kind != "read" and number < at) or write.kind == other.kind == "atomic":
+                return False  # The pair has its turn the other way round, or needs no order.
+            if at in meeting and number in meeting:
+                return True
+            own, its = listed[at], listed[number]
+            return own is None or its is None or own.shared != its.shared
+
         for at, write in enumerate(touches):
-            if write.kind == "read" or at in alone:
+            if write.kind == "read" or (one_origin and at not in meeting):
                 continue
-            own = listed[at]
-            shared = own.shared if own is not None else None
-            numbers = [
-                number
-                for number, other in enumerate(touches)
-                if not (other.kind != "read" and number < at)
-                and not (write.kind == "atomic" and other.kind == "atomic")
-                and not self._known_apart(own, listed[number], shared, at in meeting and number in meeting)
-            ]
+            numbers = [number for number in range(len(touches)) if may_meet(at, number)]
             if numbers:
                 yield at, numbers
-
-    @staticmethod
-    def _known_apart(own: Listed | None, other: Listed | None, shared: object, meeting: bool) -> bool:
-        """Whether two accesses are listed from the same place and one of them meets nothing."""
-        return own is not None and other is not None and other.shared == shared and not meeting
 
     def _touches(self, interval: Interval) -> Iterator[Touch]:
         for reached in interval.reached:
@@ -555,3 +542,18 @@ def readable(model: Any) -> dict[str, int]:
 
 
 __all__ = ["Budget", "Candidate", "NotJudged", "Outcome", "Races", "Touch"]
+
+
+def _meeting(touches: Sequence[Touch], listed: Sequence[Listed | None]) -> set[int]:
+    """The accesses that may meet others whose bytes are listed from the same place: those with a byte that two
+    threads touch, and those that are not listed. Most kernels have many accesses, and none of the former."""
+    meeting = {at for at, each in enumerate(listed) if each is None}
+    classes: dict[object, list[int]] = {}
+    for at, each in enumerate(listed):
+        if each is not None:
+            classes.setdefault(each.shared, []).append(at)
+    for members in classes.values():
+        cells = [each for at in members if (each := listed[at]) is not None]
+        found = contested(cells, [touches[at].kind != "read" for at in members])
+        meeting |= {members[number] for number in found}
+    return meeting

@@ -18,14 +18,14 @@ from typing import Any
 from fencepost.hosts.ptx.cuda_statements import braces_of
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.located import Located, Place
 from fencepost.report.words import plural
 
-BLOCK = ("block.x", "block.y", "block.z")
-"""What the sizes of a block are called among the values of a finding."""
+BLOCK, CLUSTER = (tuple(f"{what}.{axis}" for axis in "xyz") for what in ("block", "cluster"))
+"""What the sizes of a block and of a cluster are called among the values of a finding."""
 _VERBS = (
     ("ld", "reads"),
     ("ldmatrix", "reads"),
@@ -35,6 +35,7 @@ _VERBS = (
     ("atom", "updates"),
     ("red", "updates"),
     ("bar", "waits"),
+    ("barrier.cluster.arrive", "arrives"),
     ("mbarrier", "uses"),
     ("mbarrier.init", "initializes"),
     ("mbarrier.arrive", "arrives on the mbarrier at"),
@@ -45,16 +46,34 @@ _VERBS = (
     ("wgmma", "reads"),
     ("cp.async.bulk", "copies into"),
     ("cp.reduce", "reads"),
+    ("cp.reduce.async.bulk.shared", "updates"),
+    ("st.async", "stores into"),
+    ("tcgen05", "uses tensor memory"),
+    ("tcgen05.alloc", "allocates"),
+    ("tcgen05.dealloc", "frees"),
+    ("tcgen05.ld", "loads"),
+    ("tcgen05.st", "stores"),
+    ("tcgen05.mma", "multiplies"),
+    ("tcgen05.cp", "copies"),
+    ("tcgen05.commit", "commits to the mbarrier at"),
+    ("red.async", "updates"),
 )
 KINDS = {
     "FP001": "race",
     "FP002": "divergent barrier",
     "FP003": "barrier out of step",
     "FP006": "mbarrier out of step",
-    "FP008": "missing proxy fence",
+    "FP008": "missing fence",
+    "FP009": "access to a block that may not be there",
+    "FP010": "misuse of tensor memory",
 }
 """What findings are called when they are counted."""
-MANY = {"barrier out of step": "barriers out of step", "mbarrier out of step": "mbarriers out of step"}
+MANY = {
+    "barrier out of step": "barriers out of step",
+    "mbarrier out of step": "mbarriers out of step",
+    "access to a block that may not be there": "accesses to blocks that may not be there",
+    "misuse of tensor memory": "misuses of tensor memory",
+}
 
 
 def kind_of(finding: Finding) -> str:
@@ -101,10 +120,7 @@ def _together(judged: JudgedPtx) -> list[list[Finding]]:
 def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] = ()) -> Diagnostic:
     sites = (finding.first, finding.second)
     source = judged.quoted
-    marks = [
-        Mark(_span(judged, site), _doing(judged, finding, site, thread))
-        for site, thread in zip(sites, finding.threads, strict=True)
-    ]
+    marks = [Mark(_span(judged, site), _doing(judged, finding, at)) for at, site in enumerate(sites)]
     if finding.wait is not None:
         marks.append(Mark(_span(judged, finding.wait.site), finding.wait.said))
     notes = []
@@ -199,10 +215,12 @@ def _sites(verdict: KernelVerdict) -> list[Site]:
 
 def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
     """The launch that a finding was seen with: the block, then parameters and the rest."""
-    block = [str(values[name]) for name in BLOCK if name in values]
-    shown = [f"blocks of {'x'.join(block)} threads"] if block else []
-    shown += [f"{_called(judged, name)} = {value}" for name, value in values.items() if name not in BLOCK]
-    return ", ".join(shown)
+    shown = []
+    for names, said in ((BLOCK, "blocks of {} threads"), (CLUSTER, "clusters of {} blocks")):
+        sizes = [str(values[name]) for name in names if name in values]
+        shown += [said.format("x".join(sizes))] if sizes else []
+    others = (name for name in values if name not in (*BLOCK, *CLUSTER))
+    return ", ".join([*shown, *(f"{_called(judged, name)} = {values[name]}" for name in others)])
 
 
 def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
@@ -220,13 +238,15 @@ def _called(judged: JudgedPtx, name: str) -> str:
     return name
 
 
-def _doing(judged: JudgedPtx, finding: Finding, site: Site, thread: Thread) -> str:
-    """What a thread does at a place."""
+def _doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
+    """What a thread does at the first or the second place."""
+    site, thread = (finding.first, finding.second)[at], finding.threads[at]
+    block = "" if finding.blocks is None else f" of block {finding.blocks[at]}"
     verb = verb_of(site)
     if finding.code in ("FP002", "FP006") and verb == "copies into":
         verb = "copies, and arrives on the mbarrier at"
     what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
-    return f"thread ({', '.join(map(str, thread))}) {verb}{what}{_called_from(judged, site)}"
+    return f"thread ({', '.join(map(str, thread))}){block} {verb}{what}{_called_from(judged, site)}"
 
 
 def verb_of(site: Site) -> str:
@@ -374,12 +394,13 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
 
 
 def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
+    blocks = finding.blocks or (None, None)
     return {
         "code": finding.code,
         "severity": finding.severity,
         "message": _worded(judged, finding.message, (finding.first, finding.second)),
-        "first": site_json(finding.first) | {"thread": list(finding.threads[0])},
-        "second": site_json(finding.second) | {"thread": list(finding.threads[1])},
+        "first": site_json(finding.first) | {"thread": list(finding.threads[0]), "block": blocks[0]},
+        "second": site_json(finding.second) | {"thread": list(finding.threads[1]), "block": blocks[1]},
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _fix(judged, finding) or None,

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,14 @@ class Setup:
     """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
     spread: int = FEW
     """How many different numbers global memory holds."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """How many blocks are run together, as a cluster."""
+    vague: bool = False
+    """Whether an access whose address depends on data is taken to touch its whole variable."""
+    peeks_succeed: bool = False
+    """Whether a wait that is tried once succeeds; otherwise it fails."""
+    concrete: bool = False
+    """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ def tainted_registers(flow: Flow) -> set[str]:
         for each in instructions:
             names = {d.name for d in destinations(each) if isinstance(d, Register)}
             if not names <= found and (
-                not _simulated(each) or _sources(each) & found or _reads(each) & memory
+                not is_simulated(each) or _sources(each) & found or _reads(each) & memory
             ):
                 found |= names
                 changed = True
@@ -169,7 +178,8 @@ def _sources(instruction: Instruction) -> set[str]:
     return {name for operand in instruction.operands[skip:] for name in registers_in(operand)}
 
 
-def _simulated(instruction: Instruction) -> bool:
+def is_simulated(instruction: Instruction) -> bool:
+    """Whether a run computes what an instruction gives."""
     name = instruction.name
     if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
         return False
@@ -229,13 +239,16 @@ class Simulation:
         self.flow = flow
         self.routine = routine
         self.setup = setup
-        x, y, z = setup.block
-        self.count = x * y * z
-        every = np.arange(self.count)
+        x, y, _ = setup.block
+        threads, self.cluster_size = prod(setup.block), prod(setup.cluster)
+        self.per_block = threads if self.cluster_size == 1 else (threads + 31) // 32 * 32
+        """Of several blocks, each begins with a warp of its own; the threads that are left over have ended."""
+        self.count = self.cluster_size * self.per_block
+        every = np.arange(self.count) % self.per_block
         self.tid = (every % x, every // x % y, every // (x * y))
         variables = (*module.variables, *routine.variables)
         self.names, placed = placed_variables(module, routine)
-        self.memory = Memory(placed, setup.seed, setup.spread)
+        self.memory = Memory(placed, setup.seed, setup.spread, self.cluster_size)
         elsewhere = [each.name for each in variables if each.space != "shared"]
         self.others = {name: at for at, name in enumerate([*elsewhere, *module.routines])}
         private = {each.name: each.size or 0 for each in variables if each.space == "local"}
@@ -243,7 +256,7 @@ class Simulation:
             raise Unfaithful("local memory is too large")
         self.local = LocalMemory(private, self.count)
         self.registers: dict[str, Bits] = {}
-        self.state = np.zeros(self.count, dtype=np.int64)
+        self.state = np.where(every < threads, RUNNING, DONE)
         self.blocks = np.zeros(self.count, dtype=np.int64)
         self.indices = np.zeros(self.count, dtype=np.int64)
         self.epochs = np.zeros(self.count, dtype=np.int64)
@@ -522,7 +535,7 @@ class Simulation:
         lanes = lane.astype(np.uint64)
         tables = {
             "laneid": lanes,
-            "warpid": (who // 32).astype(np.uint64),
+            "warpid": (who % self.per_block // 32).astype(np.uint64),
             "lanemask_eq": one << lanes,
             "lanemask_lt": (one << lanes) - one,
             "lanemask_le": (one << (lanes + one)) - one,

@@ -13,11 +13,18 @@ from functools import partial
 from pathlib import Path
 
 from fencepost.hosts.ptx.asked_launch import Launch
-from fencepost.hosts.ptx.cuda_statements import SYNC, places_before, without_barrier
+from fencepost.hosts.ptx.cuda_statements import (
+    CLUSTER_ASSEMBLY,
+    CLUSTER_SYNC,
+    SYNC,
+    end_of_function,
+    places_before,
+    without_barrier,
+)
 from fencepost.hosts.ptx.edits import as_good, barriers, global_pair, without
 from fencepost.hosts.ptx.global_memory import GlobalPair
-from fencepost.hosts.ptx.mending import Mended, Mender, count_of, mend
-from fencepost.hosts.ptx.module import Instruction
+from fencepost.hosts.ptx.mending import Mended, Mender, count_of, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.module import Instruction, Label
 from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 from fencepost.ir.source import FencepostError
@@ -188,7 +195,8 @@ def _mend(edited: EditedSource, kernel: str, compiler: Compiler) -> None:
         harmless = all(_no_worse(tried[text][each], given[each]) for each in given if each != kernel)
         return tried[text][kernel] if harmless else None
 
-    mended = mend(edited.text, given[kernel], Mender(SYNC, partial(_places, compiler.name), judge))
+    statement = partial(_statement, edited.text)
+    mended = mend(edited.text, given[kernel], Mender(statement, partial(_places, compiler.name), judge))
     if mended.verdict.verdict != "proven":
         edited.left += mended.verdict.findings
         return
@@ -207,7 +215,22 @@ def _moved(place: int, mended: Mended) -> int:
 def _barrier_counts(ptx: str, asked: Collection[str]) -> dict[str, int]:
     """How many barriers the kernels have that nobody asked about."""
     module = parse(ptx)
-    return {each.name: len(barriers(module, each.name)) for each in module.kernels if each.name not in asked}
+    return {
+        each.name: len(barriers(module, each.name)) + sum(map(_is_of_cluster, each.body))
+        for each in module.kernels
+        if each.name not in asked
+    }
+
+
+def _is_of_cluster(item: Instruction | Label) -> bool:
+    return isinstance(item, Instruction) and item.parts[:2] == ("barrier", "cluster")
+
+
+def _statement(text: str, race: Finding) -> str:
+    """The barrier that mends a finding, in CUDA."""
+    if not needs_cluster(race):
+        return SYNC
+    return CLUSTER_SYNC if "cooperative_groups.h" in text else CLUSTER_ASSEMBLY
 
 
 def _no_worse(after: KernelVerdict, before: KernelVerdict) -> bool:
@@ -223,6 +246,8 @@ def _places(name: str, text: str, race: Finding) -> tuple[list[int], list[int]]:
     second, first = (line_in(site, name) for site in (race.second, race.first))
     if second is None or first is None:
         return [], []
+    if is_at_the_end(race):
+        return end_of_function(text, second), []
     # A function may be called in a loop: then a barrier before both of its accesses is between them, too.
     called = bool(race.first.inlined_at or race.second.inlined_at)
     return (

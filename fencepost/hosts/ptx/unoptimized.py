@@ -9,10 +9,10 @@ decided, a note says so. Both builds share the time of one.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.prove import SECONDS
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict
@@ -20,7 +20,6 @@ from fencepost.ir.source import FencepostError, Source
 
 LEAST_SECONDS = 5.0
 """What the unoptimized build gets in any case."""
-Block = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
@@ -32,24 +31,22 @@ class Builds:
     note: str = ""
     """Why there is no unoptimized build although one is wanted."""
 
-    def judge(self, kernel: str, block: Block, params: Mapping[str, int]) -> list[KernelVerdict]:
+    def judge(self, kernel: str, given: Given) -> list[KernelVerdict]:
         """The verdict on a kernel in both builds."""
         begin = time.thread_time()
-        found = check_text(self.compiled.text, block, params, kernel, self.compiled.name)
+        found = check_text(self.compiled.text, given, kernel, self.compiled.name)
         left = max(SECONDS - (time.thread_time() - begin), LEAST_SECONDS)
         if self.unoptimized is None:
             return [with_note(each, self.note) for each in found]
-        return [self._both(each, block, params, left) for each in found]
+        return [self._both(each, given, left) for each in found]
 
-    def _both(
-        self, compiled: KernelVerdict, block: Block, params: Mapping[str, int], seconds: float
-    ) -> KernelVerdict:
+    def _both(self, compiled: KernelVerdict, given: Given, seconds: float) -> KernelVerdict:
         """A race of the code as compiled is said alone: the other build has it too."""
         assert self.unoptimized is not None
         if compiled.verdict == "race":
             return compiled
         source = self.unoptimized
-        (unoptimized,) = check_text(source.text, block, params, compiled.kernel, source.name, seconds)
+        (unoptimized,) = check_text(source.text, given, compiled.kernel, source.name, seconds)
         return together(compiled, unoptimized)
 
 

@@ -7,7 +7,7 @@ an extension or a comparison changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,8 +99,12 @@ COMMUTATIVE = frozenset({"mul", "and", "or", "xor", "eq"})
 class Values:
     """Makes expressions; implements `Arithmetic`. `limits` are the largest values of leaves, by name."""
 
-    def __init__(self, limits: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, limits: Mapping[str, int] | None = None, pointers: Collection[str] = frozenset()
+    ) -> None:
         self.limits = dict(limits or {})
+        self.pointers = pointers
+        """Parameters that are addresses: an array does not wrap around, a number may."""
         self._made: dict[object, Expression] = {}
         self._uppers: dict[Expression, int] = {}
 
@@ -423,7 +427,8 @@ class Values:
         other, others = sum_parts(right)
         alike = {atom for atom, factor in factors.items() if others.get(atom) == factor}
         if not any(
-            factors[atom] == 1 and atom.operation == "leaf" and atom.leaf.kind != "thread" for atom in alike
+            factors[atom] == 1 and atom.operation == "leaf" and atom.leaf.name in self.pointers
+            for atom in alike
         ):
             return None
         return (

@@ -62,6 +62,8 @@ class Finding:
     """The wait for a copy that one of the accesses is."""
     chosen: tuple[str, ...] = ()
     """Parameters among the values that nobody gave: the run made them up."""
+    blocks: tuple[int, int] | None = None
+    """The ranks of the blocks that the two threads are in, if a cluster was run."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ FRAME = """
 
 .visible .entry k(.param .u64 k_param_0, .param .u32 k_param_1)
 .reqntid {threads}
+{cluster}
 {{
     .reg .pred %p<20>;
     .reg .f32 %f<20>;
@@ -35,9 +36,10 @@ FRAME = """
 """%r1 is tid.x, %r2 the parameter n, %r5 the address of this lane's word of s, %p1 holds in the first warp."""
 
 
-def kernel(body: str, threads: int = 64) -> str:
-    """A kernel `k` with that body."""
-    return FRAME.format(body=body, threads=threads)
+def kernel(body: str, threads: int = 64, cluster: int | None = None) -> str:
+    """A kernel `k` with that body, for clusters of so many blocks."""
+    directive = "" if cluster is None else f".reqnctapercluster {cluster}"
+    return FRAME.format(body=body, threads=threads, cluster=directive)
 
 
 HAND_OVER = """

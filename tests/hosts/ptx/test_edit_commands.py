@@ -265,3 +265,50 @@ def test_fix_mends_what_check_finds_with_the_block_of_the_launch(
     assert "+  __syncthreads();" in fencepost("fix", "shift.cu", "--diff").out
     fencepost("fix", "shift.cu", "-w")
     assert fencepost("check", "shift.cu").code == 0
+
+
+# ---------------------------------------------------------------- clusters
+
+NEIGHBOUR = """\
+#include <cooperative_groups.h>
+__global__ void neighbour(int *out) {
+    __shared__ int s[128];
+    auto cluster = cooperative_groups::this_cluster();
+    int t = threadIdx.x;
+    s[t] = t + cluster.block_rank();
+    out[t] = cluster.map_shared_rank(s, cluster.block_rank() ^ 1)[127 - t];
+}
+"""
+"""The barrier of the cluster is missing before the access to the other block, and behind it."""
+PAIR = ("--block", "128", "--cluster", "2", "--target", "sm_90")
+
+
+def test_fix_puts_barriers_of_the_cluster_into_cuda(folder: Path, fencepost: CommandLine) -> None:
+    Path("neighbour.cu").write_text(NEIGHBOUR, encoding="utf-8")
+    ran = fencepost("fix", "neighbour.cu", *PAIR)
+    assert ran.code == 0 and ran.out.count("+    cooperative_groups::this_cluster().sync();\n") == 2
+
+
+def test_fix_puts_barriers_of_the_cluster_into_ptx(folder: Path, fencepost: CommandLine) -> None:
+    from fencepost.hosts.ptx.nvrtc import Compilation
+
+    text = compile_cuda(Source("neighbour.cu", NEIGHBOUR), Compilation("sm_90")).ptx
+    Path("neighbour.ptx").write_text(text, encoding="utf-8")
+    assert fencepost("fix", "neighbour.ptx", *PAIR, "-w").code == 0
+    mended = Path("neighbour.ptx").read_text()
+    assert mended.count("barrier.cluster.arrive; barrier.cluster.wait;") == 2
+    assert_assembles(mended, folder, "sm_90")
+
+
+def test_the_cluster_is_given_like_the_block(folder: Path, fencepost: CommandLine) -> None:
+    Path("neighbour.cu").write_text(NEIGHBOUR, encoding="utf-8")
+    ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
+    assert ran.code == 0 and "--cluster" in ran.out
+    ran = fencepost("check", "neighbour.cu", *PAIR)
+    assert ran.code == 1 and "clusters of 2x1x1 blocks" in ran.out
+    launch = "\nvoid run() { cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; }\n"
+    Path("neighbour.cu").write_text(NEIGHBOUR + launch, encoding="utf-8")
+    ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
+    assert ran.code == 1 and "clusters of 2x1x1 blocks" in ran.out
+    ran = fencepost("check", "neighbour.cu", "--block", "128", "--cluster", "3x9")
+    assert ran.code == 2 and "at most 16" in ran.err

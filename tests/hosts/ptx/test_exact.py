@@ -156,12 +156,6 @@ def test_a_wait_that_is_tried_once_is_not_decided() -> None:
     assert found.verdict == "undecided" and "not repeated" in str(found.reasons[0])
 
 
-def test_what_belongs_to_a_cluster_is_refused_by_name() -> None:
-    for line in ("ld.shared::cluster.u32 %r11, [%r4];", "barrier.cluster.arrive;"):
-        found = verdict(line, 64)
-        assert found.verdict == "undecided" and "cluster" in str(found.reasons[0])
-
-
 def test_a_state_that_is_handed_over_in_shared_memory_is_followed() -> None:
     body = """
     @!%p2 bra $told;
@@ -231,3 +225,55 @@ def test_the_upper_half_of_a_product_is_exact() -> None:
             read(one) * read(other) >> 64 & (1 << 64) - 1 for one, other in zip(left, right, strict=True)
         ]
         assert [int(each) for each in found] == wanted
+
+
+# ---- waits that are tried once
+
+PEEK = """
+    @!%p2 bra $made;
+    mbarrier.init.shared.b64 [%r6], 32;
+    mbarrier.init.shared.b64 [%r6+8], 32;
+$made:
+    bar.sync 0;
+    @!%p1 bra $consumer;
+    st.shared.u32 [%r5], %r1;
+    mbarrier.arrive.shared.b64 _, [%r6];
+    bra $end;
+$consumer:
+    mbarrier.test_wait.parity.shared.b64 %p4, [%r6], 0;
+    selp.b32 %r12, 1, 0, %p4;
+    {between}
+    setp.ne.u32 %p5, %r12, 0;
+    @%p5 bra $read;
+$wait:
+    mbarrier.try_wait.parity.shared.b64 %p6, [%r6{at}], 0;
+    @!%p6 bra $wait;
+$read:
+    xor.b32 %r11, %r5, 4;
+    ld.shared.u32 %r13, [%r11];
+$end:
+"""
+"""The second warp looks whether the first has stored, and waits if it has not."""
+
+
+def test_a_wait_that_was_tried_before_may_be_left_out() -> None:
+    assert verdict(PEEK.format(between="", at=""), 64).verdict == "proven"
+
+
+def test_what_is_done_between_is_not_ordered_by_it() -> None:
+    found = verdict(PEEK.format(between="ld.shared.u32 %r14, [%r5];", at=""), 64)
+    assert found.verdict == "race"
+
+
+def test_what_was_tried_is_what_is_waited_for() -> None:
+    assert verdict(PEEK.format(between="", at="+8"), 64).verdict != "proven"
+
+
+def test_a_result_that_is_turned_round_is_not_taken_for_a_wait() -> None:
+    body = PEEK.format(between="", at="").replace("@%p5 bra $read", "@!%p5 bra $read")
+    assert verdict(body, 64).verdict != "proven"
+
+
+def test_a_result_that_decides_over_anything_else_is_not_decided() -> None:
+    body = PEEK.format(between="", at="").replace("$read:\n", "    st.shared.u32 [%r5+128], %r1;\n$read:\n")
+    assert verdict(body, 64).verdict == "undecided"

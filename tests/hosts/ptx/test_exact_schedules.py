@@ -7,6 +7,7 @@ import random
 import pytest
 
 from fencepost.hosts.ptx import check
+from tests.hosts.ptx import cluster_schedules, tensor_schedules
 from tests.hosts.ptx.schedules import as_ptx, explore, random_program
 
 SEEDS = 240
@@ -31,4 +32,50 @@ def test_a_proven_program_has_no_bad_schedule(first: int) -> None:
 def test_the_programs_are_of_all_kinds() -> None:
     shown = [frozenset(explore(random_program(random.Random(seed)))) for seed in range(SEEDS)]
     assert sum(not each for each in shown) > SEEDS // 5
+    assert {"race", "hang"} <= set().union(*shown)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_a_proven_program_of_two_blocks_has_no_bad_schedule(first: int) -> None:
+    for seed in range(first, first + PART):
+        program = cluster_schedules.random_program(random.Random(seed))
+        (found,) = check(cluster_schedules.as_ptx(program))
+        shown = cluster_schedules.explore(program)
+        codes = {each.code for each in found.findings}
+        assert found.verdict != "undecided", (seed, found.reasons)
+        if found.verdict == "proven":
+            assert not shown, (seed, shown, program)
+        elif codes <= {"FP001", "FP002", "FP009"}:
+            assert shown, (seed, codes, program)
+
+
+def test_the_programs_of_two_blocks_are_of_all_kinds() -> None:
+    shown = [
+        frozenset(cluster_schedules.explore(cluster_schedules.random_program(random.Random(seed))))
+        for seed in range(SEEDS)
+    ]
+    assert sum(not each for each in shown) > SEEDS // 8
+    assert {"race", "hang", "gone"} <= set().union(*shown)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_a_proven_program_on_tensor_memory_has_no_bad_schedule(first: int) -> None:
+    for seed in range(first, first + PART):
+        program = tensor_schedules.random_program(random.Random(seed))
+        (found,) = check(tensor_schedules.as_ptx(program))
+        shown = tensor_schedules.explore(program)
+        codes = {each.code for each in found.findings if each.severity == "error"}
+        assert found.verdict != "undecided", (seed, found.reasons)
+        if found.verdict == "proven":
+            assert not shown and not found.findings, (seed, shown, program)
+        elif codes <= {"FP001", "FP002"}:
+            assert shown, (seed, codes, program)
+
+
+def test_the_programs_on_tensor_memory_are_of_all_kinds() -> None:
+    shown = [
+        frozenset(tensor_schedules.explore(tensor_schedules.random_program(random.Random(seed))))
+        for seed in range(SEEDS)
+    ]
+    assert sum(not each for each in shown) > SEEDS // 8
     assert {"race", "hang"} <= set().union(*shown)

@@ -33,7 +33,8 @@ def store(value: str, kind: str = "u32") -> str:
 @pytest.mark.parametrize("limit", range(8))
 def test_conditions_on_different_data_are_not_equal(limit: int) -> None:
     found = verdict(f"{OWN} setp.gt.s32 %p5, %r11, {limit};\n selp.b32 %r12, 1, 0, %p5;{store('%r12')}")
-    assert found.verdict == "undecided" and "not compared" in str(found.reasons[0])
+    # Among the numbers of a run with data, some are larger than a small limit, and some are not.
+    assert found.verdict == "race" or (limit > 2 and "not compared" in str(found.reasons[0]))
 
 
 def test_conditions_on_the_same_data_are() -> None:
@@ -46,7 +47,7 @@ def test_conditions_on_the_same_data_are() -> None:
 @pytest.mark.parametrize("shift", range(8))
 def test_bytes_of_different_data_are_not_equal(shift: int) -> None:
     body = f"{OWN} shr.u32 %r12, %r11, {shift};{store('%r12', 'u8')}"
-    assert verdict(body).verdict == "undecided"
+    assert verdict(body).verdict == "race"
 
 
 def test_what_a_branch_leaves_as_it_was_is_not_forgotten() -> None:
@@ -119,7 +120,7 @@ def test_a_proof_that_does_not_know_so_leaves_it_to_a_run_that_depends_on_no_par
 def test_other_results_of_shuffles_are_not(before: str, after: str) -> None:
     body = f"{OWN}\n{SUM} st.shared.u32 [%r4], %r11;\n bar.sync 1, 32;"
     assert before in body
-    assert verdict(body.replace(before, after), 32).verdict == "undecided"
+    assert verdict(body.replace(before, after), 32).verdict == "race"
 
 
 DECIDES = """
@@ -229,7 +230,7 @@ def test_warps_that_store_equal_matrices() -> None:
 
 def test_warps_that_store_different_matrices() -> None:
     assert verdict(MATRIX.format(value="mov.u32 %r14, %r1;")).verdict == "race"
-    assert verdict(MATRIX.format(value=f"{OWN} mov.u32 %r14, %r11;")).verdict == "undecided"
+    assert verdict(MATRIX.format(value=f"{OWN} mov.u32 %r14, %r11;")).verdict == "race"
     one_lane = "setp.eq.u32 %p5, %r1, 40;\n selp.b32 %r14, 1, 0, %p5;"
     assert verdict(MATRIX.format(value=one_lane)).verdict == "race"
 
@@ -262,3 +263,41 @@ def test_what_stmatrix_stores_takes_the_place_of_what_was_there() -> None:
 $end:
 """
     assert verdict(body).verdict == "undecided"
+
+
+# ---- addresses that data decide over
+
+TABLE = """
+    st.shared.u32 [%r5], 0;
+    bar.sync 1, 64;
+    {load}
+    and.b32 %r11, %r11, 31;
+    mad.lo.u32 %r12, %r11, 4, %r4;
+    {use}
+    bar.sync 1, 64;
+    ld.shared.u32 %r14, [%r5];
+"""
+"""Every thread uses the word that its data name, of those that all have cleared; barriers of a counted number."""
+
+
+@pytest.mark.parametrize("use", ["ld.shared.u32 %r13, [%r12];", "red.shared.add.u32 [%r12], 1;"])
+def test_loads_and_atomics_at_places_that_data_name_are_ordered_by_barriers(use: str) -> None:
+    right = TABLE.format(load=OWN, use=use)
+    assert verdict(right).verdict == "proven"
+    for barrier in (0, 1):
+        parts = right.split("    bar.sync 1, 64;\n")
+        parts[barrier] += parts.pop(barrier + 1)
+        found = verdict("    bar.sync 1, 64;\n".join(parts))
+        clean = barrier == 1 and use.startswith("ld")
+        assert (found.verdict == "proven" and not found.findings) == clean, (barrier, found)
+
+
+def test_stores_to_places_that_data_name_may_be_those_of_a_permutation() -> None:
+    assert verdict(TABLE.format(load=OWN, use="st.shared.u32 [%r12], %r1;")).verdict == "undecided"
+    update = "ld.shared.u32 %r13, [%r12];\n add.u32 %r13, %r13, 1;\n st.shared.u32 [%r12], %r13;"
+    assert verdict(TABLE.format(load=OWN, use=update)).verdict == "race"
+
+
+def test_what_data_name_in_one_variable_is_not_in_another() -> None:
+    body = TABLE.format(load=OWN, use="ld.shared.u32 %r13, [%r12];\n st.shared.u32 [%r6], 0;")
+    assert verdict(body).verdict == "proven"

@@ -29,7 +29,7 @@ COMPUTING = """
     shf.l.wrap.b32 %r6, %r1, %r2, 3; shl.b32 %r6, %r1, 2; shr.u32 %r6, %r1, 2; mov.u32 %r6, %r1;
     mov.b64 %rd3, {%r1, %r2}; prmt.b32 %r6, %r1, %r2, 0x5410; isspacep.shared %p1, %rd1;
     cvta.shared.u64 %rd3, %rd1; cvta.to.global.u64 %rd3, %rd1; cvt.u64.u32 %rd3, %r1;
-    cvt.pack.sat.s16.s32 %r6, %r1, %r2; mapa.shared::cluster.u32 %r6, %r1, 0;
+    cvt.pack.sat.s16.s32 %r6, %r1, %r2;
     getctarank.shared::cluster.u32 %r6, %r1;
 """
 HARMLESS = """
@@ -73,7 +73,7 @@ WAITS = (
     "bar.sync 0; barrier.sync.aligned 0; barrier.cta.sync 0; bar.red.popc.u32 %r6, 0, %p1; bar.warp.sync -1;"
 )
 REFUSED = """
-    ld.shared::cluster.u32 %r6, [%r5];
+    ld.shared::cluster.u32 %r6, [%r5]; mapa.shared::cluster.u32 %r6, %r1, 0;
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r5], %r6, [%r7];
     st.bulk.weak.shared::cta [%r5], 16, 0; red.async.relaxed.cluster.global.add.u32 [%r5], %r6, [%r7];
     multimem.ld_reduce.add.u32 %r6, [%rd1]; multimem.red.add.u32 [%rd1], %r6; multimem.st.u32 [%rd1], %r6;
@@ -82,7 +82,7 @@ REFUSED = """
     clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r5], [%r7];
     call (r), unknown, (p);
 """
-"""What is refused today; whoever comes to judge one of these takes it out here."""
+"""What the proof refuses: runs follow the cluster, what is left is not judged."""
 
 
 def instructions(body: str) -> list[Instruction]:

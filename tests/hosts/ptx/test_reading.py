@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.launch import launch_of
+from fencepost.hosts.ptx.launch import Given, launch_of
 from fencepost.hosts.ptx.module import Address, Immediate, Instruction, Register
 from fencepost.hosts.ptx.parse import parse
 from fencepost.hosts.ptx.values import show
@@ -22,7 +22,7 @@ def address_of_last(body: str) -> str:
     module = parse(kernel(body))
     (routine,) = module.kernels
     flow = Flow(routine)
-    evaluator = Evaluator(module, routine, flow, launch_of(routine, (256, 1, 1), {}))
+    evaluator = Evaluator(module, routine, flow, launch_of(routine, Given((256, 1, 1))))
     forms = ClosedForms(evaluator)
     places = [
         (number, at, each)

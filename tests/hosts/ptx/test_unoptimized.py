@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.ptx import unoptimized
+from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.nvrtc import Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.unoptimized import Builds, builds_of, together
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
@@ -72,7 +73,7 @@ def both(text: str, first: str) -> tuple[KernelVerdict, Builds]:
     text = text.replace("FIRST", first).replace("INDEX", first)
     cuda = Source("k.cu", text)
     builds = builds_of(Source("k.cu (PTX)", compile_cuda(cuda).ptx), cuda, Compilation())
-    (verdict,) = builds.judge(kernel_name(text), (256, 1, 1), {})
+    (verdict,) = builds.judge(kernel_name(text), Given((256, 1, 1)))
     return verdict, builds
 
 
@@ -85,7 +86,7 @@ def test_what_the_optimizer_hides_is_found(text: str, wrong: str, right: str) ->
     verdict, builds = both(text, wrong)
     assert verdict.verdict == "race"
     hidden = all("the optimized one does not show it" in each.build for each in verdict.findings)
-    (compiled,) = Builds(builds.compiled).judge(verdict.kernel, (256, 1, 1), {})
+    (compiled,) = Builds(builds.compiled).judge(verdict.kernel, Given((256, 1, 1)))
     assert hidden == (compiled.verdict == "proven")
     assert both(text, right)[0].verdict == "proven"
 

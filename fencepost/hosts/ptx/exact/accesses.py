@@ -8,13 +8,16 @@ import numpy as np
 
 from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.clocks import Clock
 from fencepost.hosts.ptx.exact.descriptors import units_of
+from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem, VagueAddress
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
+from fencepost.hosts.ptx.exact.vague import Vague, vague_accesses
 from fencepost.hosts.ptx.exact.values import known, mix
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import types_of
@@ -54,10 +57,22 @@ class Accesses(Machine):
         self.made_boxes: dict[object, int] = {}
         """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
+        self.lifetimes = Lifetimes(self) if self.cluster_size > 1 else None
+        self.vague = Vague(self) if setup.vague else None
 
     def touch(self, touch: Touch) -> None:
-        """Notes an access and what it clashes with."""
-        self.found.clashes += self.shadow.touch(touch)
+        """Notes an access and what it clashes with, in the memory of each block that is touched."""
+        if self.vague is not None:
+            self.found.clashes += self.vague.note(touch)
+        if self.cluster_size == 1:
+            self.found.clashes += self.shadows[0].touch(touch)
+            return
+        blocks = touch.starts // self.memory.span
+        for rank in map(int, np.unique(blocks)):
+            some = touch.part(np.flatnonzero(blocks == rank), rank * self.memory.span)
+            self.found.clashes += self.shadows[rank].touch(some)
+            if self.lifetimes is not None:
+                self.lifetimes.touch(rank, some)
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """As others, and products of matrices."""
@@ -68,6 +83,8 @@ class Accesses(Machine):
 
     def inside(self, place: Place, who: Threads, where: Bits, size: int) -> tuple[Threads, Bits]:
         """Accesses that lie inside a shared variable."""
+        if not who.size:
+            return who, where
         fine = self.memory.inside(where, size)
         if not fine.all():
             self.found.outside = place
@@ -76,11 +93,15 @@ class Accesses(Machine):
     def access(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """`ld`, `st`, `atom`, `cp.async`, `ldmatrix` and `stmatrix`."""
         for access in self.needed.accesses[place]:
+            who = self._vaguely(instruction, access, place, who)
+            if not who.size:
+                continue
             where = self.addresses(access.address, who, place)
             if access.generic:
-                shared = where < np.uint64(self.memory.shared.size)
+                shared = self.is_shared(where)
                 self._elsewhere(instruction, place, who[~shared])
                 who, where = who[shared], where[shared]
+            where = self.cells(where)
             if access.rows:
                 count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
                 some = who % WARP < 8 * count
@@ -98,6 +119,22 @@ class Accesses(Machine):
             if instruction.name == "tensormap":
                 self.made_boxes |= self.tensor_maps.touch(instruction, who, where)
 
+    def _vaguely(self, instruction: Instruction, access: Access, place: Place, who: Threads) -> Threads:
+        """Threads whose address depends on data may touch any place of a variable; the other threads."""
+        unsure = self.made_up.of(access.address, who)
+        if not unsure.any():
+            return who
+        if self.vague is None:
+            raise VagueAddress("an address or a barrier's operand depends on data", place)
+        some = who[unsure]
+        columns, clocks = self._columns(access, some)
+        starts = np.zeros(some.shape, dtype=np.int64)
+        touch = Touch(KINDS[access.kind], self.number_of(place), some, starts, access.size, columns, clocks)
+        vague_accesses(self, access, touch)
+        for target in destinations(instruction):
+            self.make_up(target, some)
+        return who[~unsure]
+
     def _elsewhere(self, instruction: Instruction, place: Place, who: Threads) -> None:
         if who.size:
             for target in destinations(instruction):
@@ -110,10 +147,7 @@ class Accesses(Machine):
         if values is not None and kept.size != who.size:
             fine = self.memory.inside(where, access.size)
             values = tuple(each[fine] for each in values)
-        columns, clocks = kept, self.clocks.own(kept)
-        if access.kind == "copy":
-            columns = np.array([self.copy_column(int(t)) for t in kept], dtype=np.int64)
-            clocks = (self.groups[kept] + 1).astype(np.int32)
+        columns, clocks = self._columns(access, kept)
         self.touch(
             Touch(
                 KINDS[access.kind],
@@ -127,6 +161,13 @@ class Accesses(Machine):
                 made_up=any(bool((each & MADE_UP).any()) for each in values or ()),
             )
         )
+
+    def _columns(self, access: Access, who: Threads) -> tuple[Threads, Clock]:
+        """The columns of an access, and their clocks: of the threads, or of their copies."""
+        if access.kind != "copy":
+            return who, self.clocks.own(who)
+        columns = np.array([self.copy_column(int(t)) for t in who], dtype=np.int64)
+        return columns, (self.groups[who] + 1).astype(np.int32)
 
     def copy_column(self, thread: int) -> int:
         """The column of a thread's `cp.async`."""
@@ -211,8 +252,7 @@ class Accesses(Machine):
             self.groups[who] += 1
         if form.left is not None:
             columns = np.array([self.copy_column(int(t)) for t in who], dtype=np.int64)
-            clocks = (self.groups[who] - form.left).astype(np.int32)
-            self.clocks.seen[who, columns] = np.maximum(self.clocks.seen[who, columns], clocks)
+            self.clocks.learn(who, columns, (self.groups[who] - form.left).astype(np.int32))
 
     # ---- matrix instructions
 
@@ -224,11 +264,15 @@ class Accesses(Machine):
             found = self.certain(operand, lanes, 64, place)
             if np.unique(found).size != 1:
                 raise NotExact("a wgmma whose lanes have different descriptors", place)
-            units = units_of(int(found[0]), extent, transposed, form.element)
+            units = units_of(int(found[0]), extent, transposed, form.element) + self.base_of(lanes)
             self._warp_touch("read", place, self._knowing(lanes), units, (column, clock))
         if self.needed.values:
             assert isinstance(instruction.operands[0], Group)
             self.make_up(instruction.operands[0], lanes)
+
+    def base_of(self, who: Threads) -> int:
+        """Where the shared memory of the block of some threads begins."""
+        return int(self.ranks[who[0]]) * self.memory.span
 
     def _knowing(self, lanes: Threads) -> Threads:
         """One lane for each state of knowledge about other warps."""
@@ -266,7 +310,7 @@ class Accesses(Machine):
         self, form: forms.WideMatrix, instruction: Instruction, place: Place, lanes: Threads
     ) -> None:
         """A fragment of `wmma`, which the lanes of a warp load or store together."""
-        start = int(self.addresses(form.address, lanes, place)[0])
+        start = int(self.shared_addresses(form.address, lanes, place)[0])
         if not form.stores:
             for target in destinations(instruction):
                 self.make_up(target, lanes)

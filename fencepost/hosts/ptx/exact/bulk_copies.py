@@ -7,19 +7,31 @@ the bytes that a phase expects and from where its copies go; a verdict names the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fencepost.hosts.ptx.exact import forms
-from fencepost.hosts.ptx.exact.clocks import Threads
-from fencepost.hosts.ptx.exact.mbarriers import Operation
+from fencepost.hosts.ptx.exact.clocks import Clock, Threads
+from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Operation
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
-from fencepost.hosts.ptx.exact.shadow import NOBODY, Touch
+from fencepost.hosts.ptx.exact.shadow import NOBODY, Kind, Touch
 from fencepost.hosts.ptx.intervals import Place
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.run import Run
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy that one thread issues: where it goes (or comes from), its bytes (0: not known yet), its tensor map."""
+
+    place: Place
+    thread: int
+    start: int
+    size: int
+    tensor_map: object
 
 
 class BulkCopies:
@@ -37,7 +49,7 @@ class BulkCopies:
     def issue(self, form: forms.BulkCopy, place: Place, who: Threads) -> list[Threads]:
         """Threads issue a copy each; the threads that can go on because of its bytes."""
         run = self.run
-        where = run.addresses(form.address, who, place)
+        where = run.shared_addresses(form.address, who, place)
         sizes = run.certain(form.size, who, 32, place) if form.size is not None else None
         woken = []
         for number, thread in enumerate(map(int, who)):
@@ -47,9 +59,75 @@ class BulkCopies:
             if form.mbarrier is None:
                 self._out(place, thread, start, size or self._staged(key, start))
             else:
-                barrier = int(run.addresses(form.mbarrier, who[number : number + 1], place)[0])
-                woken += self._in(place, thread, (start, size, barrier), key)
+                woken += self._bring(form, Copy(place, thread, start, size, key))
         return woken
+
+    def _bring(self, form: forms.BulkCopy, copy: Copy) -> list[Threads]:
+        """A copy into shared memory, of one block or of those that a mask names."""
+        run, who = self.run, np.array([copy.thread])
+        assert form.mbarrier is not None
+        barrier = int(run.shared_addresses(form.mbarrier, who, copy.place)[0])
+        if form.blocks is None:
+            self._same_block(form, copy, barrier)
+            source = None
+            if form.source is not None:
+                source = int(run.shared_addresses(form.source, who, copy.place)[0])
+            return self._in(copy, barrier, source, form.updates)
+        mask = int(run.certain(form.blocks, who, 16, copy.place)[0])
+        if not mask or mask >> run.cluster_size:
+            raise NotExact(f"a copy into blocks {mask:#x} of a cluster of {run.cluster_size}", copy.place)
+        span, woken = run.memory.span, []
+        for rank in (each for each in range(run.cluster_size) if mask >> each & 1):
+            to = rank * span + copy.start % span
+            # Of a pair, the block that the mbarrier is in gets the bytes of both.
+            counting = rank & ~1 | barrier // span & 1 if form.for_pair else rank
+            woken += self._in(replace(copy, start=to), counting * span + barrier % span, None, False)
+        return woken
+
+    def _same_block(self, form: forms.BulkCopy, copy: Copy, barrier: int) -> None:
+        """Bytes and the mbarrier that counts them are in one block, or in one pair."""
+        span = self.run.memory.span
+        blocks = copy.start // span, barrier // span
+        if blocks[0] != blocks[1] and not (form.for_pair and blocks[0] // 2 == blocks[1] // 2):
+            self._strays(copy.place, copy.thread, blocks)
+
+    def _strays(self, place: Place, thread: int, blocks: tuple[int, int]) -> None:
+        text = f"thread {{1}} writes to block {blocks[0]} and has block {blocks[1]} count the bytes"
+        fix = "give the mbarrier of the block that is written to (mapa with the same rank)"
+        self.run.found.problems.append(Problem("FP006", text, (place, place), (thread, thread), fix))
+
+    def store(self, form: forms.AsyncStore, place: Place, who: Threads) -> list[Threads]:
+        """`st.async` and `red.async`."""
+        run, woken = self.run, []
+        where = run.shared_addresses(form.address, who, place)
+        barriers = run.shared_addresses(form.mbarrier, who, place)
+        for barrier in map(int, np.unique(barriers)):
+            found = run.mbarriers.objects.get(barrier)
+            here = barriers == barrier
+            if found is None:
+                run.not_made(place, barrier, who[here])
+                continue
+            stray = np.flatnonzero(where[here] // np.uint64(run.memory.span) != barrier // run.memory.span)
+            if stray.size:
+                to = int(where[here][stray[0]]) // run.memory.span
+                self._strays(place, int(who[here][stray[0]]), (to, barrier // run.memory.span))
+            self.used(place, who[here], found, (found.plain, found.completed + 1))
+            kept, starts = run.inside(place, who[here], where[here], form.size)
+            column = np.full(kept.shape, found.plain)
+            clock = np.full(kept.shape, found.completed + 1, dtype=np.int32)
+            kind: Kind = "atomic" if form.updates else "write"
+            at = starts.astype(np.int64)
+            run.touch(Touch(kind, run.number_of(place), kept, at, form.size, column, clock, in_order=False))
+            run.spoil(starts, form.size)
+            woken += run.mbarriers.bring(found, Operation(place, who[here], form.size), None, int(at[0]))
+        return woken
+
+    def used(self, place: Place, who: Threads, found: Mbarrier, when: tuple[int, int]) -> None:
+        """An engine arrives at an mbarrier or brings bytes, some time until a column has come so far."""
+        starts = np.full(who.shape, found.address, dtype=np.int64)
+        clock = np.full(who.shape, when[1], dtype=np.int32)
+        columns = np.full(who.shape, when[0])
+        self.run.touch(Touch("atomic", self.run.number_of(place), who, starts, 8, columns, clock))
 
     def _box(self, key: object, place: Place) -> int:
         """The bytes of a tensor map's box; 0 if they are not known yet."""
@@ -68,54 +146,54 @@ class BulkCopies:
         self.seen.add(found)
         return found
 
-    def _in(self, place: Place, thread: int, what: tuple[int, int, int], key: object) -> list[Threads]:
-        start, size, barrier = what
-        run, who = self.run, np.array([thread])
+    def _in(self, copy: Copy, barrier: int, source: int | None, updates: bool) -> list[Threads]:
+        run, who, place = self.run, np.array([copy.thread]), copy.place
         found = run.mbarriers.objects.get(barrier)
         if found is None:
             run.not_made(place, barrier, who)
             return []
-        run.mbarrier_at(place, barrier, who)
-        if size:
-            column, clock = np.array([found.column]), np.array([found.completed + 1], dtype=np.int32)
-            kept, starts = run.inside(place, who, np.array([start], dtype=np.uint64), size)
-            if kept.size:
-                run.touch(
-                    Touch(
-                        "write",
-                        run.number_of(place),
-                        kept,
-                        starts.astype(np.int64),
-                        size,
-                        column,
-                        clock,
-                        True,
-                    )
-                )
-                run.spoil(starts, size)
+        self.used(place, who, found, (found.column, found.completed + 1))
+        if copy.size:
+            clock = np.array([found.completed + 1], dtype=np.int32)
+            kind: Kind = "atomic" if updates else "write"
+            self._touch(copy, copy.start, kind, (found.column, clock))
+            if source is not None:
+                read = self._touch(copy, source, "read", (found.column, clock))
+                if read is not None and run.lifetimes is not None:
+                    run.lifetimes.outlived(read)
         elif not run.mbarriers.lazy:
             raise NotExact("a tensor copy whose box is not known", place)
-        return run.mbarriers.bring(found, Operation(place, who, size), key, start)
+        return run.mbarriers.bring(found, Operation(place, who, copy.size), copy.tensor_map, copy.start)
+
+    def _touch(self, copy: Copy, start: int, kind: Kind, when: tuple[int, Clock]) -> Touch | None:
+        """The engine reads or writes the bytes of a copy."""
+        run = self.run
+        who, where = np.array([copy.thread]), np.array([start], dtype=np.uint64)
+        kept, starts = run.inside(copy.place, who, where, copy.size)
+        if not kept.size:
+            return None
+        number, column = run.number_of(copy.place), np.array([when[0]])
+        touch = Touch(kind, number, kept, starts.astype(np.int64), copy.size, column, when[1], True)
+        run.touch(touch)
+        if kind != "read":
+            run.spoil(starts, copy.size)
+        return touch
 
     def _out(self, place: Place, thread: int, start: int, size: int) -> None:
-        run, who = self.run, np.array([thread])
+        run = self.run
         if not size:
             raise NotExact("a tensor copy whose box is not known", place)
-        column = np.array([run.clocks.column(("bulk", thread), thread, False)])
+        column = run.clocks.column(("bulk", thread), thread, False)
         clock = np.array([self.groups[thread] + 1], dtype=np.int32)
-        self.reading[thread] = (int(column[0]), int(clock[0]), place)
-        kept, starts = run.inside(place, who, np.array([start], dtype=np.uint64), size)
-        if kept.size:
-            run.touch(
-                Touch("read", run.number_of(place), kept, starts.astype(np.int64), size, column, clock, True)
-            )
+        self.reading[thread] = (column, int(clock[0]), place)
+        self._touch(Copy(place, thread, start, size, None), start, "read", (column, clock))
 
     def _staged(self, key: object, start: int) -> int:
         """What was written from an address on without a gap: a copy out of it is taken to be of that."""
-        shadow = self.run.shadow
-        cell = start // shadow.unit
+        shadow = self.run.shadows[start // self.run.memory.span]
+        cell = (start - shadow.base) // shadow.unit
         end = cell
-        objects = {each // shadow.unit for each in self.run.mbarriers.objects}
+        objects = {(each - shadow.base) // shadow.unit for each in self.run.mbarriers.objects}
         while end < len(shadow.rows) and end not in objects:
             row = int(shadow.rows[end])
             if row == NOBODY or shadow.writer[row] == NOBODY:

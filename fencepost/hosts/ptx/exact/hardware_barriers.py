@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+from fencepost.hosts.ptx.exact.clocks import Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.intervals import Place
 
@@ -25,7 +25,7 @@ class Phase:
     arrived: int = 0
     threads: list[Threads] = field(default_factory=list)
     waiting: list[Threads] = field(default_factory=list)
-    known: tuple[Clock, Clock] | None = None
+    known: Known | None = None
     place: Place | None = None
     """The first arrival of this phase."""
 
@@ -43,10 +43,11 @@ class Arrival:
 
 
 class HardwareBarriers:
-    """The sixteen barriers of a block."""
+    """The sixteen barriers of a block, by its rank in the cluster."""
 
-    def __init__(self, clocks: Clocks) -> None:
+    def __init__(self, clocks: Clocks, rank: int = 0) -> None:
         self.clocks = clocks
+        self.rank = rank
         self.phases: dict[int, Phase] = {}
         self.problems: list[Problem] = []
         self.held_back: dict[int, list[Threads]] = {}
@@ -88,7 +89,7 @@ class HardwareBarriers:
     def _arrive(self, arrival: Arrival, who: Threads, live: Threads) -> list[Threads]:
         number = arrival.number
         if number not in self.phases:
-            column = self.clocks.column(("barrier", number), int(who[0]), True)
+            column = self.clocks.column(("barrier", self.rank, number), int(who[0]), True)
             self.phases[number] = Phase(column, number)
         phase = self.phases[number]
         self._in_step(phase, arrival, who)
@@ -116,7 +117,7 @@ class HardwareBarriers:
                     "give both the same number of threads",
                 )
             )
-        late = who[self.clocks.seen[who, phase.column] < phase.completed]
+        late = who[self.clocks.order[who, phase.column] < phase.completed]
         if late.size:
             self.problems.append(
                 Problem(

@@ -1,4 +1,8 @@
-"""The threads of a block on their way through a kernel: registers, branches, and who runs next."""
+"""The threads of a block, or of the blocks of a cluster, on their way: registers, branches, and who runs next.
+
+A shared address has the rank of its block from bit 24 on, as GPUs have it: an address of a thread's own block is one
+among those of the cluster as well, and `mapa` replaces the rank. The generic address of a byte is the same number.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import ByData, NotExact
 from fencepost.hosts.ptx.exact.shadow import Shadow
 from fencepost.hosts.ptx.exact.values import (
+    OF_CLUSTER,
     Flags,
     MadeUp,
     is_exact,
@@ -29,7 +34,7 @@ from fencepost.hosts.ptx.exact.values import (
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import computes, types_of
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Bits
+from fencepost.hosts.ptx.lanes import Bits, Lane
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -43,7 +48,7 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.simulate import DONE, Setup, Simulation, Threads
+from fencepost.hosts.ptx.simulate import DONE, Setup, Simulation, Threads, is_simulated
 
 FIRST = 1_000_000
 """More than the instructions of a block."""
@@ -53,8 +58,12 @@ NEVER_WRITTEN = np.uint64(0)
 """The identity of bytes of shared memory that nothing was stored in."""
 CHANGING = {"volatile", "relaxed", "acquire", "mmio"}
 """Loads of what other threads may write meanwhile."""
-ALONE = {"cluster_nctarank": 1, "cluster_nctaid": 1, "nclusterid": 1}
-"""Special registers of a block that is a cluster by itself; the others are zero."""
+RANK_BIT = 24
+"""Where the rank of the block begins in an address of shared memory."""
+SHARED_WINDOW = np.uint64(16 << RANK_BIT)
+"""Where addresses of shared memory end: a cluster has at most sixteen blocks."""
+NOWHERE = np.uint64(1 << 62)
+"""An address of shared memory that no block has."""
 
 
 class Machine(Simulation):
@@ -64,9 +73,12 @@ class Machine(Simulation):
         super().__init__(module, routine, flow, setup)
         self.needed = needed
         self.decisions = Decisions()
-        self.made_up = MadeUp(self.count, needed.unknown_specials)
-        self.clocks = Clocks(self.count)
-        self.shadow = Shadow(self.clocks, int(self.memory.shared.size))
+        self.ranks = np.arange(self.count) // self.per_block
+        """By thread, the rank of its block in the cluster."""
+        self.made_up = MadeUp(self.ranks, self._unknown_specials())
+        self.clocks = Clocks(self.count, needed.ordered_apart, needed.relaxed, needed.tensors)
+        span = self.memory.span
+        self.shadows = [Shadow(self.clocks, span, rank * span) for rank in range(self.cluster_size)]
         self.shared_made_up = np.ones(self.memory.shared.size, dtype=bool)
         """Bytes that depend on data, or that nothing was stored in."""
         self.shared_identities = np.full(self.memory.shared.size, NEVER_WRITTEN, dtype=np.uint64)
@@ -91,14 +103,27 @@ class Machine(Simulation):
             or (instruction.name in ("ret", "exit", "trap") and instruction.guard is None)
         ]
 
+    def _unknown_specials(self) -> frozenset[str]:
+        """Special registers that may have any value; what the cluster decides over is known, if there is one."""
+        alone = self.cluster_size == 1
+        found = self.needed.unknown_specials
+        return frozenset(each for each in found if alone or not each.startswith(OF_CLUSTER))
+
     def most_rounds(self) -> int:
         """How often a thread went round a loop with barriers or accesses."""
         return int(self.rounds[sorted(self.needed.relevant)].max(initial=0))
 
-    def live(self) -> Threads:
-        """Threads that have not ended."""
-        found: Threads = np.flatnonzero(self.state != DONE)
+    def live(self, rank: int | None = None) -> Threads:
+        """Threads that have not ended, of one block or of all."""
+        found: Threads = np.flatnonzero((self.state != DONE) & (rank is None or self.ranks == rank))
         return found
+
+    def by_block(self, who: Threads) -> list[tuple[int, Threads]]:
+        """Threads, block by block, with the rank of each."""
+        if self.cluster_size == 1:
+            return [(0, who)] if who.size else []
+        ranks = self.ranks[who]
+        return [(int(rank), who[ranks == rank]) for rank in np.unique(ranks)]
 
     def next_group(self, running: Threads) -> Threads:
         """The threads that are furthest behind, all at one instruction."""
@@ -130,8 +155,9 @@ class Machine(Simulation):
         if (self.state[who] == DONE).any():
             self.ended()
 
-    def ended(self) -> None:
-        """Some threads have ended; who waits for all others may go on."""
+    def ended(self) -> list[Threads]:
+        """Some threads have ended; who waits for all others, and can go on."""
+        raise NotImplementedError
 
     def carry_out(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """One instruction; the threads that go on behind it at once."""
@@ -147,7 +173,7 @@ class Machine(Simulation):
             return
         operand = block.index if block.index is not None else block.guard
         if decides and operand is not None and self.made_up.of(operand, who).any():
-            if not self._region(number) & self.needed.relevant:
+            if not self.region_of(number) & self.needed.relevant:
                 self._forget(number, who)
                 self._skip(number, who)
                 return
@@ -169,7 +195,7 @@ class Machine(Simulation):
 
     def _skip(self, number: int, who: Threads) -> None:
         """Goes where all ways behind a branch meet again."""
-        if self._region(number) & self.needed.relevant:
+        if self.region_of(number) & self.needed.relevant:
             raise NotExact("a branch whose ways do not meet again", self._last(number))
         meet = self.flow.ipdom[number]
         self.indices[who] = 0
@@ -179,7 +205,7 @@ class Machine(Simulation):
             self.blocks[who] = meet
             self.count_iterations(who)
 
-    def _region(self, number: int) -> set[int]:
+    def region_of(self, number: int) -> set[int]:
         """The blocks between a branch and where its ways meet."""
         if number in self._regions:
             return self._regions[number]
@@ -201,7 +227,7 @@ class Machine(Simulation):
         inside = [
             self.flow.blocks[place.block].instructions[place.index]
             for place in sorted(self.needed.places, key=lambda each: (each.block, each.index))
-            if place.block in self._region(number)
+            if place.block in self.region_of(number)
         ]
         targets = {item for each in inside for target in results(each) for item in items(target)}
         if not all(computes(each) for each in inside):
@@ -221,14 +247,54 @@ class Machine(Simulation):
     # ---- values
 
     def special(self, name: str, who: Threads) -> Bits:
-        """A special register; the block is a cluster by itself."""
+        """A special register. A block that no cluster was said of is one by itself."""
         family, _, axis = name.partition(".")
-        if family == "nctaid":
-            least = max(self.setup.blocks, self.setup.parameters.get(f"ctaid.{axis}", 0) + 1)
-            return np.full(who.shape, np.uint64(least), dtype=np.uint64)
-        if family in ALONE:
-            return np.full(who.shape, np.uint64(ALONE[family]), dtype=np.uint64)
+        at = "xyz".find(axis) if axis else 0
+        x, y, _ = cluster = self.setup.cluster
+        ranks = self.ranks[who]
+        inside = (ranks % x, ranks // x % y, ranks // (x * y))[at]
+        first = self.setup.parameters.get(f"ctaid.{axis}", 0) // cluster[at]
+        most = max(-(-self.setup.blocks // cluster[at]), first + 1)
+        numbers = {
+            "ctaid": first * cluster[at] + inside,
+            "nctaid": most * cluster[at],
+            "cluster_ctaid": inside,
+            "cluster_nctaid": cluster[at],
+            "clusterid": first,
+            "nclusterid": most,
+            "cluster_ctarank": ranks,
+            "cluster_nctarank": self.cluster_size,
+            "is_explicit_cluster": self.cluster_size > 1,
+        }
+        if family in numbers:
+            return np.broadcast_to(np.asarray(numbers[family], dtype=np.uint64), who.shape).copy()
         return super().special(name, who)
+
+    def read(self, operand: Operand, who: Threads, width: int) -> Lane:
+        """The value of an operand; a shared variable lies at another address in every block."""
+        found = super().read(operand, who, width)
+        if isinstance(operand, Symbol) and operand.name in self.names and self.cluster_size > 1:
+            return Lane(found.bits + (self.ranks[who].astype(np.uint64) << np.uint64(RANK_BIT)), width)
+        return found
+
+    def cells(self, addresses: Bits) -> Bits:
+        """Where shared memory has an address: the blocks lie one after the other."""
+        if self.cluster_size == 1:
+            return addresses
+        ranks, offsets = addresses >> np.uint64(RANK_BIT), addresses & np.uint64((1 << RANK_BIT) - 1)
+        fine = (ranks < self.cluster_size) & (offsets < self.memory.span)
+        return np.where(fine, ranks * np.uint64(self.memory.span) + offsets, NOWHERE)
+
+    def is_shared(self, addresses: Bits) -> Flags:
+        """Which generic addresses point to shared memory."""
+        if self.cluster_size == 1:
+            return addresses < np.uint64(self.memory.shared.size)
+        return addresses < SHARED_WINDOW
+
+    def own_block(self, cells: Bits, who: Threads) -> Flags:
+        """Which places lie in the shared memory of their thread's block."""
+        found: Flags = cells // np.uint64(self.memory.span) == self.ranks[who].astype(np.uint64)
+        return found
 
     def _symbol(self, symbol: Symbol) -> int:
         names = [each.name for each in self.routine.parameters]
@@ -283,6 +349,10 @@ class Machine(Simulation):
         wide = width_of(address.base.type) if isinstance(address.base, Register) else 64
         return self.certain(address, who, wide, place)
 
+    def shared_addresses(self, address: Address, who: Threads, place: Place) -> Bits:
+        """The places of shared memory that an address points to."""
+        return self.cells(self.addresses(address, who, place))
+
     def held(self, instruction: Instruction, who: Threads, place: Place) -> Threads:
         """The threads whose predicate holds."""
         if instruction.guard is None:
@@ -322,7 +392,9 @@ class Machine(Simulation):
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """An instruction that these threads carry out."""
-        if computes(instruction):
+        if instruction.name in ("mapa", "getctarank"):
+            self._map(instruction, who)
+        elif computes(instruction):
             self._computed(instruction, who)
         elif instruction.name in ("ld", "ldu"):
             self._load_elsewhere(instruction, place, who)
@@ -331,6 +403,20 @@ class Machine(Simulation):
         else:
             for target in results(instruction):
                 self.make_up(target, who)
+
+    def _map(self, instruction: Instruction, who: Threads) -> None:
+        """`mapa` gives an address the rank of another block, `getctarank` tells the rank."""
+        target, address, *rank = instruction.operands
+        unsure = self.made_up.any_of((address, *rank), who)
+        bits = self.read(address, who, 64).bits
+        if rank:
+            far = self.read(rank[0], who, 32).bits
+            bits = (bits & np.uint64((1 << RANK_BIT) - 1)) | far << np.uint64(RANK_BIT)
+        else:
+            bits = bits >> np.uint64(RANK_BIT)
+        made = mixed(instruction, [self.identity(each, who) for each in (address, *rank)])
+        self.write(target, who, bits)
+        self.made_up.set(target, who, unsure, made)
 
     def _computed(self, instruction: Instruction, who: Threads) -> None:
         operands = instruction.operands[1:]
@@ -342,12 +428,13 @@ class Machine(Simulation):
                 self.made_up.set(item, who, flags, identities)
             return
         unsure = np.ones(who.shape, dtype=bool)
-        if is_exact(instruction):
+        exact = is_exact(instruction) or (self.setup.concrete and is_simulated(instruction))
+        if exact:
             unsure = self.made_up.any_of(operands, who)
             if instruction.name == "selp":
                 unsure = self._chosen(instruction, who)
         made = self._identities(instruction, who) if unsure.any() else None
-        if is_exact(instruction):
+        if exact:
             self._compute(instruction, who)
         for number, each in enumerate(item for one in results(instruction) for item in items(one)):
             own = None if made is None else made + np.uint64(number)
@@ -413,13 +500,23 @@ class Machine(Simulation):
             self.made_up.set(target, who, unsure, self.made_up.fresh(who))
 
     def _load_data(self, instruction: Instruction, place: Place, who: Threads) -> None:
-        """Threads that load from one address between the same barriers get one value, unless it may change."""
+        """Threads of a block that load from one address between the same barriers get one value.
+
+        Unless it may change meanwhile. What nobody writes (`.nc`) is the same for all blocks, all the time."""
         address = next(each for each in instruction.operands if isinstance(each, Address))
+        if self.setup.concrete and not self.made_up.of(address, who).any():
+            self._load(instruction, place, who)
+            for target in destinations(instruction):
+                self.made_up.set(target, who, np.zeros(who.shape, dtype=bool))
+            return
         if not self.needed.values or CHANGING & set(instruction.parts):
             for target in destinations(instruction):
                 self.make_up(target, who)
             return
-        where = self.identity(address, who) + mix(self.passed[who].astype(np.uint64))
+        where = self.identity(address, who)
+        if "nc" not in instruction.parts:
+            since = self.passed[who] * self.cluster_size + self.ranks[who]
+            where = where + mix(since.astype(np.uint64))
         for number, target in enumerate(destinations(instruction)):
             loaded = mix(where + seed_of(f"{place} {number}"))
             self.made_up.set(target, who, np.ones(who.shape, dtype=bool), loaded)

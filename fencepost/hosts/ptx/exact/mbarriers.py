@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Threads
+from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.intervals import Place
-
-Known = tuple[Clock, Clock]
+from fencepost.report.words import plural
 
 
 @dataclass
@@ -28,6 +27,26 @@ class Phase:
     announced: list[tuple[int, int, Place]] = field(default_factory=list)
     """Threads that expect bytes without arriving, with their clocks."""
 
+    @property
+    def lacks(self) -> str:
+        """Why it is not complete."""
+        if self.pending > 0:
+            return f"lacks {plural(self.pending, 'arrival')}"
+        return (
+            f"lacks {self.bytes} bytes"
+            if self.bytes > 0
+            else f"gets {-self.bytes} bytes that it does not expect"
+        )
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Threads that wait at one instruction."""
+
+    place: Place
+    threads: Threads
+    relaxed: bool = False
+
 
 @dataclass
 class Mbarrier:
@@ -36,6 +55,9 @@ class Mbarrier:
     address: int
     count: int
     column: int
+    """Its phases, and what bulk copies bring to them."""
+    plain: int
+    """The same for stores through the generic proxy that bring bytes (`st.async`)."""
     made: Place
     maker: int
     phase: Phase
@@ -48,10 +70,15 @@ class Mbarrier:
     """What a wait for so many completed phases gives."""
     waited: dict[int, list[tuple[int, int, Place]]] = field(default_factory=dict)
     """Who has waited for so many completed phases: threads with their clocks."""
-    waiting: list[tuple[int, Threads, Place]] = field(default_factory=list)
+    waiting: list[tuple[int, Wait]] = field(default_factory=list)
     """Threads that wait, and for how many completed phases."""
     again: set[Place] = field(default_factory=set)
     """Waits that a thread came to when it knew their phase to be complete."""
+
+    @property
+    def columns(self) -> Threads:
+        """What is known of the copies once a phase is complete."""
+        return np.array([self.column, self.plain])
 
 
 @dataclass(frozen=True)
@@ -61,10 +88,11 @@ class Operation:
     place: Place
     threads: Threads
     amount: int = 1
+    relaxed: bool = False
 
 
 class Mbarriers:
-    """All mbarriers of a block, by address."""
+    """All mbarriers of a cluster, by address."""
 
     def __init__(self, clocks: Clocks) -> None:
         self.clocks = clocks
@@ -90,15 +118,18 @@ class Mbarriers:
                 "invalidate it before (mbarrier.inval)",
             )
         column = self.clocks.column(("mbarrier", address), thread, False)
+        plain = self.clocks.column(("mbarrier stores", address), thread, True)
         if old is not None:
             self.ended[address] = old.completed
         # An object that is made again goes on counting, from an even number: its column must not go back.
         completed = self.ended[address] + 2 & ~1 if address in self.ended else 0
-        self.clocks.learn(operation.threads, column, completed)
+        for each in (column, plain):
+            self.clocks.learn(operation.threads, each, completed)
         made = Mbarrier(
             address,
             operation.amount,
             column,
+            plain,
             operation.place,
             thread,
             Phase(operation.amount),
@@ -118,7 +149,7 @@ class Mbarriers:
 
     def in_step(self, found: Mbarrier, operation: Operation) -> None:
         """Whether what threads do counts for the current phase in every schedule."""
-        late = operation.threads[self.clocks.seen[operation.threads, found.column] < found.completed]
+        late = operation.threads[self.clocks.order[operation.threads, found.column] < found.completed]
         if late.size:
             text = "may arrive or bring bytes one phase too early: nothing tells it that the phase before is complete"
             self._problem(
@@ -135,16 +166,14 @@ class Mbarriers:
             return [
                 who
                 for thread in operation.threads
-                for who in self.arrive(
-                    found, Operation(operation.place, np.array([thread]), operation.amount)
-                )
+                for who in self.arrive(found, replace(operation, threads=np.array([thread])))
             ]
         self.in_step(found, operation)
         if total > found.phase.pending:
             text = f"arrives {total} times in a phase that lacks {found.phase.pending} arrivals"
             self._problem(found, operation, text, "arrive as often as the mbarrier counts")
         self._before(found, operation.threads)
-        known = self.clocks.release(operation.threads)
+        known = self.clocks.release(operation.threads, operation.relaxed)
         found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
         return self._count(found, operation, total)
 
@@ -179,25 +208,24 @@ class Mbarriers:
         if not arrives:
             self._announce(found, operation)
             return []
-        return self.arrive(found, Operation(operation.place, operation.threads))
+        return self.arrive(found, replace(operation, amount=1))
 
     def bring(self, found: Mbarrier, operation: Operation, tensor_map: object, to: int) -> list[Threads]:
-        """A copy brings its bytes (the amount)."""
+        """A copy of each thread brings its bytes (the amount)."""
+        total = operation.amount * operation.threads.size
+        if operation.threads.size > 1 and found.phase.pending <= 0 and total > found.phase.bytes:
+            # Some of them complete the phase.
+            one_by_one = (replace(operation, threads=np.array([each])) for each in operation.threads)
+            return [who for one in one_by_one for who in self.bring(found, one, tensor_map, to)]
         self.in_step(found, operation)
         self._before(found, operation.threads)
         self.clocks.tick(operation.threads)
-        self.brought.setdefault((found.address, found.completed), []).append(
-            (tensor_map, to, operation.amount)
-        )
-        found.phase.bytes -= operation.amount
+        self.brought.setdefault((found.address, found.completed), []).append((tensor_map, to, total))
+        found.phase.bytes -= total
         return self._count(found, operation, 0)
 
     def _before(self, found: Mbarrier, who: Threads) -> None:
-        known = self.clocks.seen[who].max(axis=0)
-        before = found.phase.before
-        if before is not None:
-            known = self.clocks.join((known, known), (before, before))[0]
-        found.phase.before = known
+        found.phase.before = self.clocks.later(found.phase.before, self.clocks.order[who].max(axis=0))
 
     def _count(self, found: Mbarrier, operation: Operation, arrivals: int) -> list[Threads]:
         phase = found.phase
@@ -216,12 +244,14 @@ class Mbarriers:
         known = found.released[found.completed - 1]
         if phase.known is not None:
             known = self.clocks.join(known, phase.known)
-        found.released[found.completed] = known
+        # What copies have brought is known by the phase, and seen by whoever waits for it.
+        came = self.clocks.just(found.columns, np.full(found.columns.shape, found.completed, dtype=np.int32))
+        found.released[found.completed] = self.clocks.with_order(self.clocks.join(known, came), phase.before)
         found.phase = Phase(found.count)
-        woken = [who for target, who, _ in found.waiting if target == found.completed]
-        for target, who, place in found.waiting:
+        woken = [wait.threads for target, wait in found.waiting if target == found.completed]
+        for target, wait in found.waiting:
             if target == found.completed:
-                self._pass(found, who, target, place)
+                self._pass(found, wait, target)
         found.waiting = [each for each in found.waiting if each[0] != found.completed]
         return woken
 
@@ -287,31 +317,31 @@ class Mbarriers:
 
     def targets(self, found: Mbarrier, who: Threads, parity: int) -> Clock:
         """How many phases are complete after a wait for a parity: the first that fits what a thread knows."""
-        known = self.clocks.seen[who, found.column]
+        known = self.clocks.order[who, found.column]
         found_: Clock = np.where((known & 1) == ((parity + 1) & 1), known, known + 1)
         return found_
 
-    def wait(self, found: Mbarrier, who: Threads, target: int, place: Place) -> bool:
+    def wait(self, found: Mbarrier, wait: Wait, target: int) -> bool:
         """Threads wait for so many completed phases; whether they can go on."""
+        who, place = wait.threads, wait.place
         # The parity of the phase before the first is that of a slot which is free to begin with.
-        if target > found.start and (self.clocks.seen[who, found.column] >= target).all():
+        if target > found.start and (self.clocks.order[who, found.column] >= target).all():
             found.again.add(place)
         if found.completed > target:
             self._missed(found, int(who[0]), place, target)
-            self._pass(found, who, target, place)
+            self._pass(found, wait, target)
             return True
         if found.completed == target:
-            self._pass(found, who, target, place)
+            self._pass(found, wait, target)
             return True
-        found.waiting.append((target, who, place))
+        found.waiting.append((target, wait))
         return False
 
-    def _pass(self, found: Mbarrier, who: Threads, target: int, place: Place) -> None:
-        self.clocks.acquire(who, found.released[target])
-        self.clocks.learn(who, found.column, target)
-        clocks = self.clocks.own(who)
+    def _pass(self, found: Mbarrier, wait: Wait, target: int) -> None:
+        self.clocks.acquire(wait.threads, found.released[target], wait.relaxed)
+        clocks = self.clocks.own(wait.threads)
         found.waited.setdefault(target, []).extend(
-            (int(t), int(c), place) for t, c in zip(who, clocks, strict=True)
+            (int(t), int(c), wait.place) for t, c in zip(wait.threads, clocks, strict=True)
         )
 
     # ---- when nothing goes on
@@ -319,8 +349,8 @@ class Mbarriers:
     def stuck(self) -> Iterator[tuple[Mbarrier, Threads, Place]]:
         """Threads that wait for a phase that nothing completes."""
         for found in self.objects.values():
-            for _, who, place in found.waiting:
-                yield found, who, place
+            for _, wait in found.waiting:
+                yield found, wait.threads, wait.place
 
     def complete_lazily(self) -> list[Threads]:
         """Completes one phase that lacks nothing but bytes."""

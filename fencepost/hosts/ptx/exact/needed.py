@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
-from fencepost.hosts.ptx.exact.forms import Form, Harmless, Refused, form_of, operands_of
+from fencepost.hosts.ptx.exact.forms import (
+    Form,
+    Harmless,
+    InitFence,
+    MemoryFence,
+    Refused,
+    brings_bytes,
+    is_relaxed,
+    operands_of,
+)
+from fencepost.hosts.ptx.exact.reading_forms import form_of, uses_cluster
+from fencepost.hosts.ptx.exact.tensor_forms import TensorForm
 from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
@@ -57,6 +68,8 @@ class Needed:
     """Special registers, such as `ctaid.x`, that something depends on."""
     loads_shared: bool = False
     """Whether something depends on what is read from shared memory."""
+    of_cluster: Place | None = None
+    """An instruction that has to do with other blocks of a cluster."""
 
     def __post_init__(self) -> None:
         self.shared_pointers = any(
@@ -64,6 +77,15 @@ class Needed:
             for number in self.flow.order
             for each in self.flow.blocks[number].instructions
         )
+        self.relaxed = any(
+            is_relaxed(form_of(each))
+            for number in self.flow.order
+            for each in self.flow.blocks[number].instructions
+        )
+        self.ordered_apart = False
+        """Whether something tells what has happened without making it visible: the bytes of copies."""
+        self.tensors = False
+        """Whether tensor memory is used."""
         self._definitions: dict[str, list[Place]] = {}
         self._registers: list[str] = []
         self._wanted: set[str] = set()
@@ -95,7 +117,9 @@ class Needed:
 
     def _root(self, place: Place, instruction: Instruction) -> None:
         form = form_of(instruction)
-        if isinstance(form, Harmless):
+        if self.of_cluster is None and uses_cluster(instruction, form):
+            self.of_cluster = place
+        if isinstance(form, Harmless) or (isinstance(form, MemoryFence | InitFence) and not self.relaxed):
             return
         touched = () if form is not None else self._touched(instruction)
         if form is None and not touched:
@@ -103,6 +127,8 @@ class Needed:
         roots: list[Operand] = [each.address for each in touched]
         if form is not None:
             self.forms[place] = form
+            self.ordered_apart |= brings_bytes(form)
+            self.tensors |= isinstance(form, TensorForm)
             roots += operands_of(form)
         else:
             self.accesses[place] = touched
@@ -171,7 +197,7 @@ class Needed:
         if space == "param" and isinstance(address.base, Symbol):
             offset = address.offset
             self.parameters.add(address.base.name + (f"+{offset}" if offset else ""))
-        elif space == "shared" or (space is None and self.shared_pointers):
+        elif space in ("shared", "shared::cluster") or (space is None and self.shared_pointers):
             self.loads_shared = True
         if space == "local" or (self.values and self.addresses):
             self._want(registers_in(address))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from fencepost.hosts.ptx.intervals import Place
 
-Code = Literal["FP001", "FP002", "FP003", "FP006", "FP008"]
+Code = Literal["FP001", "FP002", "FP003", "FP006", "FP008", "FP009", "FP010"]
 
 
 class NotExact(Exception):
@@ -21,6 +21,14 @@ class NotExact(Exception):
 
 class ByData(NotExact):
     """The run depends on data."""
+
+
+class ByPeek(NotExact):
+    """The run depends on whether a wait that is tried once succeeds."""
+
+
+class VagueAddress(ByData):
+    """The address of an access depends on data."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,27 @@ from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Accesses, Found
 from fencepost.hosts.ptx.exact.bulk_copies import BulkCopies
+from fencepost.hosts.ptx.exact.cluster_barrier import ClusterBarrier
 from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
-from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation
+from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation, Wait
 from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.peeks import Peeks
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.tensor_forms import (
+    OF_A_WARP,
+    TensorAccess,
+    TensorAllocation,
+    TensorCommit,
+    TensorCopy,
+    TensorFence,
+    TensorForm,
+    TensorProduct,
+    TensorShift,
+    TensorWait,
+)
+from fencepost.hosts.ptx.exact.tensor_memory import TensorMemory
 from fencepost.hosts.ptx.exact.values import mix, mixed
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
@@ -28,6 +43,8 @@ WARP = 32
 MOST_CLASHES = 200
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+OF_WARPS = (forms.WarpBarrier, forms.Elect, forms.Wgmma, forms.WideMatrix, *OF_A_WARP)
+"""Forms that the lanes of a warp carry out together."""
 
 
 class Run(Accesses):
@@ -43,11 +60,18 @@ class Run(Accesses):
         boxes: Mapping[object, int] | None = None,
     ) -> None:
         super().__init__(module, routine, flow, setup, needed)
-        self.hardware = HardwareBarriers(self.clocks)
+        self.hardware = [HardwareBarriers(self.clocks, rank) for rank in range(self.cluster_size)]
+        self.cluster_barrier = ClusterBarrier(self.clocks)
         self.mbarriers = Mbarriers(self.clocks)
+        self.inits: dict[int, list[int]] = {}
+        """By thread, the columns of the mbarriers that it has initialized."""
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
+        self.tensor = TensorMemory(self)
+        self.waiting_warps: list[Threads] = []
+        """Those that wait for tensor memory."""
         self.spins: dict[Place, bool] = {}
+        self.peeks = Peeks(self)
         self.reached: set[Place] = set()
         """The accesses and synchronization instructions that some thread has carried out."""
 
@@ -58,21 +82,25 @@ class Run(Accesses):
             if running.size:
                 self.advance(self.next_group(running))
             elif not (self.state != DONE).any():
-                self.found.problems += self.bulk.unfinished()
+                self.found.problems += self.bulk.unfinished() + self.tensor.ended()
+                if self.lifetimes is not None:
+                    self.found.problems += self.lifetimes.ended()
                 break
             elif not self._go_on():
                 self._stuck()
                 break
-        self.found.problems += self.hardware.problems + self.mbarriers.problems
+        for barriers in self.hardware:
+            self.found.problems += barriers.problems
+        self.found.problems += self.cluster_barrier.problems + self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
-        self.found.unwritten = self.shadow.unwritten
-        self.found.relied = self.shadow.relied or bool(self.decisions)
+        unwritten = [each.unwritten for each in self.shadows if each.unwritten is not None]
+        self.found.unwritten = unwritten[0] if unwritten else None
+        self.found.relied = any(each.relied for each in self.shadows) or bool(self.decisions)
         return self.found
 
     def _go_on(self) -> bool:
         """Nobody runs: threads that wait for others which have ended meanwhile, or for bytes."""
-        woken = self.hardware.ended(self.live())
-        self._wake(woken)
+        woken = self.ended()
         if not woken and self.mbarriers.lazy:
             woken = self.mbarriers.complete_lazily()
             self._wake(woken)
@@ -97,20 +125,27 @@ class Run(Accesses):
             self.state[who] = RUNNING
             self.indices[who] += 1
             self.passed[who] += 1
-        for who in self.hardware.again:
-            self.state[who] = RUNNING
-        self.hardware.again = []
+        for barriers in self.hardware:
+            for who in barriers.again:
+                self.state[who] = RUNNING
+            barriers.again = []
 
-    def ended(self) -> None:
-        """Barriers of all threads may be complete without those that have ended."""
-        self._wake(self.hardware.ended(self.live()))
+    def ended(self) -> list[Threads]:
+        """Barriers of all threads may be complete without those that have ended; who goes on because of it."""
+        woken = [who for barriers in self.hardware for who in barriers.ended(self.live(barriers.rank))]
+        woken += self.cluster_barrier.ended(self.live())
+        self._wake(woken)
+        return woken
 
     # ---- instructions
 
     def carry_out(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """One instruction; the threads that go on behind it at once."""
         form = self.needed.forms.get(place)
-        if (form is not None or place in self.needed.accesses) and self.held(instruction, who, place).size:
+        matters = form is not None or place in self.needed.accesses
+        if matters and self.peeks.tokens:
+            self.peeks.refuse(instruction, place, who)
+        if matters and self.held(instruction, who, place).size:
             self.reached.add(place)
         if form is not None:
             return self._form(form, instruction, place, who)
@@ -120,26 +155,63 @@ class Run(Accesses):
             return self._exchange(instruction, place, who)
         else:
             self.compute(instruction, place, who)
+            if self.peeks.tokens:
+                self.peeks.follow(instruction, who)
         return who
+
+    def _leave(self, number: int, who: Threads) -> None:
+        if self.peeks.tokens:
+            self.peeks.at_branch(number, who)
+        super()._leave(number, who)
 
     def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         if isinstance(form, forms.HardwareBarrier):
             return self._hardware(form, instruction, place, who)
+        if isinstance(form, forms.ClusterBarrier):
+            return self._cluster(form, place, who)
         if isinstance(form, forms.Mbarrier) and form.does.startswith("wait"):
             return self._wait_mbarrier(form, instruction, place, who)
-        if isinstance(form, forms.WarpBarrier | forms.Elect | forms.Wgmma | forms.WideMatrix):
+        if isinstance(form, OF_WARPS):
             return self._warps(form, instruction, place, who)
         held = self.held(instruction, who, place)
         if held.size:
-            if isinstance(form, forms.ProxyFence):
-                self.clocks.fence(held)
+            if isinstance(form, forms.ProxyFence | forms.MemoryFence | forms.InitFence):
+                self._fence(form, held)
             elif isinstance(form, forms.Mbarrier):
                 self._mbarrier(form, place, held)
             elif isinstance(form, forms.BulkCopy):
                 self._wake(self.bulk.issue(form, place, held))
+            elif isinstance(form, forms.AsyncStore):
+                self._wake(self.bulk.store(form, place, held))
             elif isinstance(form, forms.Grouping):
                 self._group(form, held)
+            elif isinstance(form, TensorForm):
+                self._tensor(form, place, held)
         return who
+
+    def _tensor(self, form: TensorForm, place: Place, who: Threads) -> None:
+        """`tcgen05`, as single threads issue it."""
+        if isinstance(form, TensorFence):
+            (self.clocks.before_thread_sync if form.before else self.clocks.after_thread_sync)(who)
+            return
+        for thread in map(int, who):
+            if isinstance(form, TensorProduct):
+                self.tensor.product(form, place, thread)
+            elif isinstance(form, TensorCopy):
+                self.tensor.copy(form, place, thread)
+            elif isinstance(form, TensorShift):
+                self.tensor.shift(form, place, thread)
+            elif isinstance(form, TensorCommit):
+                self._wake(self.tensor.commit(form, place, thread))
+
+    def _fence(self, form: forms.ProxyFence | forms.MemoryFence | forms.InitFence, who: Threads) -> None:
+        if isinstance(form, forms.ProxyFence):
+            self.clocks.fence(who)
+        elif isinstance(form, forms.InitFence):
+            for thread in map(int, who):
+                self.clocks.publish(np.array([thread]), np.array(self.inits.get(thread, []), dtype=np.int64))
+        elif form.of_cluster or self.cluster_size == 1:
+            self.clocks.memory_fence(who)
 
     def _group(self, form: forms.Grouping, who: Threads) -> None:
         if form.of == "bulk":
@@ -184,25 +256,43 @@ class Run(Accesses):
         numbers = self.certain(form.number, who, 32, place)
         counts = self.certain(form.count, who, 32, place) if form.count is not None else numbers
         for number, count in {(int(n), int(c)) for n, c in zip(numbers, counts, strict=True)}:
-            here = who[(numbers == number) & (counts == count)]
-            arrival = Arrival(
-                place, here, number, count if form.count is not None else None, form.waits, form.aligned
-            )
-            twice = self.hardware.hold_back(arrival)
-            if twice.size:
-                self.state[twice] = AT_BARRIER
-                here = np.setdiff1d(here, twice)
-                arrival = replace(arrival, threads=here)
-            if not here.size:
-                continue
-            if form.waits:
-                self.state[here] = AT_BARRIER
-            else:
-                on.append(here)
-            if destinations(instruction):
-                self._votes_of_barrier(instruction, here)
-            self._wake(self.hardware.arrive(arrival, self.live()))
+            for rank, here in self.by_block(who[(numbers == number) & (counts == count)]):
+                arrival = Arrival(
+                    place, here, number, count if form.count is not None else None, form.waits, form.aligned
+                )
+                here = self._arrive(arrival, rank)
+                if not form.waits:
+                    on.append(here)
+                if destinations(instruction):
+                    self._votes_of_barrier(instruction, here)
         return np.sort(np.concatenate(on)) if on else who[:0]
+
+    def _arrive(self, arrival: Arrival, rank: int) -> Threads:
+        """Threads of a block arrive at one of its barriers; those that have not been held back."""
+        barriers, here = self.hardware[rank], arrival.threads
+        twice = barriers.hold_back(arrival)
+        if twice.size:
+            self.state[twice] = AT_BARRIER
+            here = np.setdiff1d(here, twice)
+        if here.size:
+            if arrival.waits:
+                self.state[here] = AT_BARRIER
+            self._wake(barriers.arrive(replace(arrival, threads=here), self.live(rank)))
+        return here
+
+    def _cluster(self, form: forms.ClusterBarrier, place: Place, who: Threads) -> Threads:
+        """`barrier.cluster`."""
+        if form.aligned:
+            who = self._whole_warps(place, who)
+        if not who.size:
+            return who
+        if form.arrives:
+            self._wake(self.cluster_barrier.arrive(place, who, form.relaxed, self.live()))
+            return who
+        on = self.cluster_barrier.wait(place, who)
+        self.passed[on] += 1
+        self.state[np.setdiff1d(who, on)] = AT_BARRIER
+        return on
 
     def _check_iterations(self, form: forms.HardwareBarrier, place: Place, who: Threads) -> None:
         """Whether threads that meet at a barrier are in the same iteration of the loops around it: those of a warp,
@@ -213,13 +303,14 @@ class Run(Accesses):
         if form.count is None and who.size:
             waiting = self._at(AT_BARRIER)
             there = (self.blocks[waiting] == place.block) & (self.indices[waiting] == place.index)
-            groups = [np.union1d(who, waiting[there])]
+            groups = [here for _, here in self.by_block(np.union1d(who, waiting[there]))]
         for group in groups:
             missed = self.out_of_step(group)
-            if missed is not None and not self.hardware.problems:
+            problems = self.hardware[self.ranks[group[0]]].problems
+            if missed is not None and not problems:
                 text = "thread {1} waits at a barrier that thread {0} does not reach with it"
                 fix = "move the barrier out of the condition, so that all threads of the block reach it"
-                self.hardware.problems.append(Problem("FP002", text, missed.places, missed.threads, fix))
+                problems.append(Problem("FP002", text, missed.places, missed.threads, fix))
 
     def _votes_of_barrier(self, instruction: Instruction, who: Threads) -> None:
         """The result of `bar.red`: made up."""
@@ -228,15 +319,20 @@ class Run(Accesses):
 
     def _warps(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Instructions that lanes carry out together."""
-        if instruction.guard is not None:
-            raise NotExact("an instruction of a whole warp that is predicated", place)
         if isinstance(form, forms.WarpBarrier | forms.Elect):
             who = self.gather(self.certain(form.lanes, who, 32, place), place, who)
         else:
             who = self._whole_warps(place, who)
         for warp in np.unique(who // WARP):
             lanes = who[who // WARP == warp]
-            if isinstance(form, forms.WarpBarrier):
+            held = self.held(instruction, lanes, place)
+            if not held.size:
+                continue
+            if held.size < lanes.size:
+                raise NotExact("an instruction of a whole warp that some lanes skip", place)
+            if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
+                who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
+            elif isinstance(form, forms.WarpBarrier):
                 self.clocks.acquire(lanes, self.clocks.release(lanes))
                 self.passed[lanes] += 1
             elif isinstance(form, forms.Elect):
@@ -246,6 +342,34 @@ class Run(Accesses):
             elif isinstance(form, forms.WideMatrix):
                 self.wide_matrix(form, instruction, place, lanes)
         return who
+
+    def _tensor_of_warp(
+        self,
+        form: TensorAllocation | TensorAccess | TensorWait,
+        instruction: Instruction,
+        place: Place,
+        lanes: Threads,
+    ) -> Threads:
+        """`tcgen05`, as the lanes of a warp carry it out together; those that wait."""
+        if isinstance(form, TensorWait):
+            self.tensor.wait(form, lanes)
+        elif isinstance(form, TensorAccess):
+            self.tensor.access(form, place, lanes)
+            for target in destinations(instruction):
+                self.make_up(target, lanes)
+        elif not self.tensor.allocate(form, place, lanes):
+            self.state[lanes] = AT_BARRIER
+            self.waiting_warps.append(lanes)
+            return lanes
+        elif form.does == "dealloc":
+            self._retry_allocations()
+        return lanes[:0]
+
+    def _retry_allocations(self) -> None:
+        """Tensor memory was freed: warps that wait for some try again."""
+        for lanes in self.waiting_warps:
+            self.state[lanes] = RUNNING
+        self.waiting_warps = []
 
     def _elect(self, form: forms.Elect, lanes: Threads) -> None:
         """The lowest lane, as GPUs do."""
@@ -304,32 +428,18 @@ class Run(Accesses):
         self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
 
     def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
-        where = self.addresses(form.address, who, place)
+        where = self.shared_addresses(form.address, who, place)
         amounts = np.ones(who.shape, dtype=np.uint64)
         if form.amount is not None:
             amounts = self.certain(form.amount, who, 32, place)
         for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
             here = who[(where == address) & (amounts == amount)]
-            self._operate(form, Operation(place, here, amount), address)
+            self._operate(form, Operation(place, here, amount, form.relaxed), address)
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
         who, place = operation.threads, operation.place
         if form.does in ("init", "inval"):
-            starts = np.full(who.shape, address, dtype=np.int64)
-            zero = np.zeros(who.shape, dtype=np.uint64)
-            self.touch(
-                Touch(
-                    "write",
-                    self.number_of(place),
-                    who,
-                    starts,
-                    8,
-                    who,
-                    self.clocks.own(who),
-                    values=(zero, zero),
-                )
-            )
-            (self.mbarriers.init if form.does == "init" else self.mbarriers.inval)(operation, address)
+            self._make_or_end(form, operation, address)
             return
         found = self.mbarriers.objects.get(address)
         if found is None:
@@ -342,16 +452,33 @@ class Run(Accesses):
         if form.does == "arrive":
             woken = self.mbarriers.arrive(found, operation)
         elif form.does == "copies arrive":
-            known = self.clocks.nothing()
-            for thread in map(int, who):
-                column = self.copy_column(thread)
-                known = self.clocks.join(known, self.clocks.nothing())
-                known[0][column] = self.groups[thread] + 1
+            columns = np.array([self.copy_column(int(each)) for each in who], dtype=np.int64)
+            known = self.clocks.just(columns, (self.groups[who] + 1).astype(np.int32))
             self.groups[who] += 1
             woken = self.mbarriers.copies_arrive(found, operation, known, form.counted)
         else:
             woken = self.mbarriers.expect(found, operation, form.does == "arrive expect")
         self._wake(woken)
+
+    def _make_or_end(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
+        """`init` and `inval`. An init has a column of its own, since there is a fence for it alone."""
+        who, begins = operation.threads, form.does == "init"
+        columns, clocks = who, self.clocks.own(who)
+        if begins:
+            columns = np.array([self._init_column(address, int(thread)) for thread in who], dtype=np.int64)
+            clocks = self.clocks.seen[who, columns] + 1
+            self.clocks.learn(who, columns, clocks)
+        starts = np.full(who.shape, address, dtype=np.int64)
+        zero = np.zeros(who.shape, dtype=np.uint64)
+        touch = Touch("write", self.number_of(operation.place), who, starts, 8, columns, clocks)
+        self.touch(replace(touch, values=(zero, zero)))
+        (self.mbarriers.init if begins else self.mbarriers.inval)(operation, address)
+
+    def _init_column(self, address: int, thread: int) -> int:
+        column = self.clocks.column(("init", address, thread), thread, True)
+        if column not in self.inits.setdefault(thread, []):
+            self.inits[thread].append(column)
+        return column
 
     def not_made(self, place: Place, address: int, who: Threads) -> None:
         """Threads use an mbarrier that is none."""
@@ -365,14 +492,14 @@ class Run(Accesses):
         self, form: forms.Mbarrier, instruction: Instruction, place: Place, who: Threads
     ) -> Threads:
         if place not in self.spins:
-            self.spins[place] = waiting_loop(self.flow, self.needed, place) is not None
-        if not self.spins[place]:
-            raise NotExact("a wait that is not repeated until it succeeds", place)
+            repeated = waiting_loop(self.flow, self.needed, place) is not None
+            self.spins[place] = repeated or self.setup.peeks_succeed
         held = self.held(instruction, who, place)
         assert form.phase is not None and form.target is not None
-        where = self.addresses(form.address, held, place)
+        where = self.shared_addresses(form.address, held, place)
         phases = self.certain(form.phase, held, 64, place)
-        self.write(form.target, held, np.ones(held.shape, dtype=np.uint64))
+        # What is repeated until it succeeds succeeds at last; what is tried once is taken to fail.
+        self.write(form.target, held, np.full(held.shape, np.uint64(self.spins[place]), dtype=np.uint64))
         self.made_up.set(form.target, held, np.zeros(held.shape, dtype=bool))
         on = [who[~np.isin(who, held)]]
         for address, phase in sorted({(int(a), int(p)) for a, p in zip(where, phases, strict=True)}):
@@ -393,9 +520,15 @@ class Run(Accesses):
         if form.does == "wait parity":
             targets = self.mbarriers.targets(found, who, phase & 1)
         on = []
-        for target in np.unique(targets):
+        for target in map(int, np.unique(targets)):
             here = who[targets == target]
-            if self.mbarriers.wait(found, here, int(target), place):
+            if not self.spins[place]:
+                self.peeks.failed(form, place, here, (address, target))
+                on.append(here)
+                continue
+            self.peeks.at_wait(place, here, (address, target))
+            self.peeks.succeeded(form, here)
+            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), target):
                 self.passed[here] += 1
                 on.append(here)
             else:
@@ -406,14 +539,11 @@ class Run(Accesses):
 
     def _stuck(self) -> None:
         for found, who, place in self.mbarriers.stuck():
-            lacks = (
-                f"{found.phase.pending} arrivals" if found.phase.pending > 0 else f"{found.phase.bytes} bytes"
-            )
             where = found.last
             self.found.problems.append(
                 Problem(
                     "FP002",
-                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it lacks {lacks}",
+                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it {found.phase.lacks}",
                     (where, place),
                     (found.maker, int(who[0])),
                     "let each phase have the arrivals and bytes that it counts, or wait for the other parity",
@@ -424,11 +554,21 @@ class Run(Accesses):
         if any(each.code == "FP002" for each in self.found.problems):
             return
         waiting = self._at(AT_BARRIER)
+        if self.waiting_warps:
+            self._without_tensor_memory()
+            return
         if not waiting.size:
             stuck = self._at(AT_COLLECTIVE)
             here = Place(int(self.blocks[stuck[0]]), int(self.indices[stuck[0]]))
             raise NotExact("lanes of a warp that do not come together", here)
         self._stuck_at_barrier(waiting)
+
+    def _without_tensor_memory(self) -> None:
+        thread = int(self.waiting_warps[0][0])
+        here = Place(int(self.blocks[thread]), int(self.indices[thread]))
+        text = "thread {1} waits for tensor memory that nobody frees"
+        fix = "allocate less, or free what was allocated before"
+        self.found.problems.append(Problem("FP002", text, (here, here), (thread, thread), fix))
 
     def _stuck_at_barrier(self, waiting: Threads) -> None:
         thread = int(waiting[0])
@@ -438,7 +578,10 @@ class Run(Accesses):
         )
         other = int(others[0]) if others.size else thread
         there = Place(int(self.blocks[other]), int(self.indices[other]))
-        phase = self.hardware.waiting_for(thread)
+        phase = self.hardware[self.ranks[thread]].waiting_for(thread)
+        if phase is None:
+            other = int(self.cluster_barrier.missing(self.live())[0])
+            there = Place(int(self.blocks[other]), int(self.indices[other]))
         text = "thread {1} waits at a barrier that never completes"
         if phase is not None and phase.count is not None:
             text += f": {phase.arrived} of {phase.count} threads have arrived"

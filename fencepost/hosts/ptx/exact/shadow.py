@@ -8,7 +8,7 @@ write that comes after all of them takes their place.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,12 +21,11 @@ Flags = NDArray[np.bool_]
 Bits = NDArray[np.uint64]
 Kind = Literal["read", "write", "atomic"]
 LARGEST_CELL = 16
+WARP = 32
 NOBODY = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MADE_UP = np.uint64(1 << 63)
 """Is set in what stands for four bytes that depend on data; other four bytes are themselves."""
-TABLES = ("reads", "atomics", "writes")
-"""Clocks by cell and column; `writes` has those besides the last write."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,23 @@ class Touch:
     clocks: Clock
     engine: bool = False
     """Made through the async proxy."""
+    in_order: bool = True
+    """Whether it is made behind what its column did before; engines keep no order among what they do."""
     values: tuple[Bits, ...] | None = None
     """What is written, four bytes at a time, or a number for it; None if that was not computed."""
     made_up: bool = False
     """Whether some of these values depend on data: different ones may then be equal after all."""
+
+    def part(self, some: Numbers, base: int) -> Touch:
+        """Some of the threads alone, with addresses that are counted from a base."""
+        return replace(
+            self,
+            threads=self.threads[some],
+            starts=self.starts[some] - base,
+            columns=self.columns[some],
+            clocks=self.clocks[some],
+            values=None if self.values is None else tuple(each[some] for each in self.values),
+        )
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,8 @@ class Clash:
     proxy: bool = False
     perhaps_equal: bool = False
     """Two writes whose values were not computed."""
+    vague: bool = False
+    """An address depends on data: perhaps they never meet."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +93,11 @@ class Cells:
 
 
 class Shadow:
-    """The cells of one block's shared memory."""
+    """The cells of one memory, such as a block's shared memory, which begins at `base` among all addresses."""
 
-    def __init__(self, clocks: Clocks, size: int) -> None:
+    def __init__(self, clocks: Clocks, size: int, base: int = 0) -> None:
         self.clocks = clocks
+        self.base = base
         self.unit = LARGEST_CELL
         self.rows: Numbers = np.full(size // self.unit + 1, NOBODY, dtype=np.int64)
         """Which row of the tables a cell has; cells that nobody touched have none."""
@@ -92,7 +107,8 @@ class Shadow:
         self.wrote: Numbers = np.zeros(0, dtype=np.int64)
         self.values: Bits = np.zeros(0, dtype=np.uint64)
         self.valued: Flags = np.zeros(0, dtype=bool)
-        self.tables: dict[str, Clock] = {name: np.zeros((0, 0), dtype=np.int32) for name in TABLES}
+        self.tables: dict[str, Clock] = {}
+        """Clocks by cell and column: of `reads`, of `atomics`, and of `writes` besides the last one."""
         self.places: NDArray[np.int16] = np.zeros((0, 0), dtype=np.int16)
         """Where each column last touched a cell, other than by the last write."""
         self.several: Flags = np.zeros(0, dtype=bool)
@@ -103,20 +119,25 @@ class Shadow:
         """Where an engine read a cell that nothing had written."""
         self._marks: Numbers = np.zeros(0, dtype=np.int64)
         """Who touched each cell last in one access."""
+        self._columns: Numbers = np.zeros(0, dtype=np.int64)
+        """The columns that the tables have, which are those that touched this memory."""
+        self._places_of_columns: Numbers = np.full(clocks.width, NOBODY, dtype=np.int64)
+        """Where the tables have a column."""
 
     # ---- rows
 
     def _refine(self, unit: int) -> None:
         """Cuts every cell into smaller ones."""
         times = self.unit // unit
+        self.clocks.spend((times - 1) * self.places.size * (2 + 4 * len(self.tables)))
         rows = np.repeat(self.rows, times)
         used = rows != NOBODY
         rows[used] = rows[used] * times + np.tile(np.arange(times), len(self.rows))[used]
         self.rows = rows
         for name in ("writer", "written", "wrote", "values", "valued", "places", "several"):
             setattr(self, name, np.repeat(getattr(self, name), times, axis=0))
-        for name in TABLES:
-            self.tables[name] = np.repeat(self.tables[name], times, axis=0)
+        for name, table in self.tables.items():
+            self.tables[name] = np.repeat(table, times, axis=0)
         # What a whole cell was given says nothing of its parts.
         self.valued[:] = False
         self.count *= times
@@ -130,6 +151,20 @@ class Shadow:
         self._reserve()
         return self.rows[cells]
 
+    def _in_tables(self, columns: Numbers) -> Numbers:
+        """Where the tables have columns; those that they lack are added."""
+        if self._places_of_columns.size < self.clocks.width:
+            more = self.clocks.width - self._places_of_columns.size
+            self._places_of_columns = np.pad(self._places_of_columns, (0, more), constant_values=NOBODY)
+        found = self._places_of_columns[columns]
+        fresh = np.unique(columns[found == NOBODY])
+        if not fresh.size:
+            return found
+        self._places_of_columns[fresh] = np.arange(self._columns.size, self._columns.size + fresh.size)
+        self._columns = np.concatenate([self._columns, fresh])
+        self._reserve()
+        return self._places_of_columns[columns]
+
     def _reserve(self) -> None:
         more = self.count - len(self.writer)
         if more > 0:
@@ -138,14 +173,27 @@ class Shadow:
             for name in ("written", "wrote", "values", "valued", "several"):
                 table = getattr(self, name)
                 setattr(self, name, np.concatenate([table, np.zeros(more, dtype=table.dtype)]))
-        height, width = len(self.writer), self.clocks.width
+        height, width = len(self.writer), self.places.shape[1]
+        if width < self._columns.size:
+            width = max(2 * width, self._columns.size)
         if len(self._marks) != height:
             self._marks = np.zeros(height, dtype=np.int64)
         if self.places.shape != (height, width):
             grow = ((0, height - self.places.shape[0]), (0, width - self.places.shape[1]))
+            self.clocks.spend((height * width - self.places.size) * (2 + 4 * len(self.tables)))
             self.places = np.pad(self.places, grow)
-            for name in TABLES:
-                self.tables[name] = np.pad(self.tables[name], grow)
+            for name, table in self.tables.items():
+                self.tables[name] = np.pad(table, grow)
+
+    def _put(self, name: str, where: tuple[Numbers, Numbers], clocks: Clock, place: int | Numbers) -> None:
+        """Notes clocks in a table, by rows and columns, and where they come from."""
+        rows, columns = where
+        places = self._in_tables(columns)
+        if name not in self.tables:
+            self.clocks.spend(4 * self.places.size)
+            self.tables[name] = np.zeros(self.places.shape, dtype=np.int32)
+        self.tables[name][rows, places] = clocks
+        self.places[rows, places] = place
 
     # ---- accesses
 
@@ -197,13 +245,22 @@ class Shadow:
             return seen
         return np.where(self.clocks.generic[columns], self.clocks.fenced[threads, columns], seen)
 
+    def _almost(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
+        """How far they could rely on it if nothing but a fence were missing."""
+        found: Clock = self.clocks.seen[threads, columns]
+        return found
+
+    def _lacks_a_fence(self, here: Cells, at: int, column: int, clock: int) -> bool:
+        issuer = here.touch.threads[here.who[at : at + 1]]
+        return int(self._almost(here.touch, issuer, np.array([column]))[0]) >= clock
+
     def _unordered(self, here: Cells) -> tuple[Numbers, Numbers]:
         """Which cells have a last write that is not ordered before; and those that are given the same value again."""
         touch = here.touch
         some = np.flatnonzero(self.writer[here.rows] != NOBODY)
         rows, columns = here.rows[some], self.writer[here.rows[some]]
         late = self._relied(touch, here.issuers(some), columns) < self.written[rows]
-        if touch.kind != "read" and not touch.engine:
+        if touch.kind != "read" and touch.in_order and not touch.engine:
             # The copies of one thread keep their order among themselves.
             late &= columns != touch.columns[here.who[some]]
         equal = np.zeros(late.shape, dtype=bool)
@@ -213,12 +270,12 @@ class Shadow:
         return some[late & ~equal], some[equal]
 
     def _after_writes(self, here: Cells, late: Numbers) -> Iterator[Clash]:
-        for at in self._few(late, self.wrote[here.rows[late]]):
+        apart = self._apart(here, late, self.writer[here.rows[late]])
+        for at in self._few(late, self.wrote[here.rows[late]], apart):
             row = int(here.rows[at])
             column = int(self.writer[row])
-            issuer = here.touch.threads[here.who[at]]
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
-            fine = bool(self.clocks.seen[issuer, column] >= self.written[row])
+            fine = self._lacks_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
             yield replaced(clash, fine, here.touch.kind == "write" and unknown and not here.touch.engine)
 
@@ -232,19 +289,20 @@ class Shadow:
         for name in names[here.touch.kind]:
             if name == "writes" and not self.several[here.rows].any():
                 continue
+            if name not in self.tables:
+                continue
             table = self.tables[name][here.rows]
-            at, columns = np.nonzero(table)
+            at, found = np.nonzero(table)
             if not at.size:
                 continue
-            clocks = table[at, columns]
+            clocks, columns = table[at, found], self._columns[found]
             late = self._relied(here.touch, here.issuers(at), columns) < clocks
+            places = self.places[here.rows[at[late]], found[late]].astype(np.int64)
             at, columns, clocks = at[late], columns[late], clocks[late]
-            places = self.places[here.rows[at], columns].astype(np.int64)
-            for number in self._few(np.arange(at.size), places):
+            for number in self._few(np.arange(at.size), places, self._apart(here, at, columns)):
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
-                issuer = here.touch.threads[here.who[cell]]
-                yield replaced(clash, bool(self.clocks.seen[issuer, column] >= clocks[number]), False)
+                yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
 
     def _at_once(self, here: Cells) -> Iterator[Clash]:
         """Threads that write one cell with one instruction; the others than the last are noted."""
@@ -276,34 +334,38 @@ class Shadow:
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
         if touch.kind != "write":
-            self.tables["reads" if touch.kind == "read" else "atomics"][rows, columns] = clocks
-            self.places[rows, columns] = touch.place
+            self._put("reads" if touch.kind == "read" else "atomics", (rows, columns), clocks, touch.place)
             return
         kept = rows[equal]
         before = self.writer[kept], self.written[kept], self.wrote[kept]
         cleared = np.setdiff1d(rows, kept) if kept.size else rows
-        for name in TABLES:
-            self.tables[name][cleared if name == "writes" else rows] = 0
+        for name, table in self.tables.items():
+            table[cleared if name == "writes" else rows] = 0
         self.several[cleared] = False
         if kept.size:
-            self.tables["writes"][kept, before[0]] = before[1]
-            self.places[kept, before[0]] = before[2]
+            self._put("writes", (kept, before[0]), before[1], before[2])
             self.several[kept] = True
         self.writer[rows], self.written[rows], self.wrote[rows] = columns, clocks, touch.place
         others = np.flatnonzero(self.writer[rows] != columns)
         if others.size:
-            self.tables["writes"][rows[others], columns[others]] = clocks[others]
-            self.places[rows[others], columns[others]] = touch.place
+            self._put("writes", (rows[others], columns[others]), clocks[others], touch.place)
             self.several[rows[others]] = True
         self.valued[rows] = here.values is not None
         if here.values is not None:
             self.values[rows] = here.values
 
+    def _apart(self, here: Cells, at: Numbers, columns: Numbers) -> Flags:
+        """Which accesses are clashed with by a thread of another warp."""
+        owners = np.array([self.clocks.owners[each] for each in columns], dtype=np.int64)
+        found: Flags = owners // WARP != here.issuers(at) // WARP
+        return found
+
     @staticmethod
-    def _few(bad: Numbers, places: Numbers) -> Iterator[int]:
-        """The first few for each place that is clashed with."""
+    def _few(bad: Numbers, places: Numbers, apart: Flags) -> Iterator[int]:
+        """The first few for each place that is clashed with; those of different warps are told before others."""
         for place in np.unique(places)[:8]:
-            yield from map(int, bad[places == place][:2])
+            here = places == place
+            yield from map(int, np.concatenate([bad[here & apart], bad[here & ~apart]])[:2])
 
     def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> Clash:
         place, column, kind = earlier
@@ -313,7 +375,7 @@ class Shadow:
             (self.clocks.owners[column], thread),
             (column, own),
             (kind, here.touch.kind),
-            int(here.cells[at]) * self.unit,
+            self.base + int(here.cells[at]) * self.unit,
             self.unit,
         )
 

@@ -31,7 +31,12 @@ Flags = NDArray[np.bool_]
 Threads = NDArray[np.int64]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
-KNOWN = ("tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "lanemask_", "cluster", "nclusterid")
+OF_CLUSTER = ("cluster_", "is_explicit_cluster")
+"""Special registers that the cluster of a launch decides over."""
+KNOWN = (
+    *("tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "lanemask_", "clusterid", "nclusterid"),
+    *OF_CLUSTER,
+)
 """Special registers whose value is known; the others differ from launch to launch, or from run to run."""
 EXACT = ("mov", "selp", "cvta")
 """Instructions that hand a value on as it is, whatever its type."""
@@ -53,7 +58,7 @@ def seed_of(text: str) -> np.uint64:
     return np.uint64(found)
 
 
-BLOCKS = ("ctaid", "nctaid", "cluster", "nclusterid")
+BLOCKS = ("ctaid", "nctaid", "cluster", "nclusterid", "is_explicit_cluster")
 """Those that all threads of a block share."""
 EITHER_WAY = frozenset({"fma", "mad"})
 """Instructions whose first two operands may change places."""
@@ -90,10 +95,12 @@ def known(bits: Bits) -> Bits:
 class MadeUp:
     """Which registers hold made-up values, thread by thread, and their identities."""
 
-    def __init__(self, threads: int, unknown: frozenset[str] = frozenset()) -> None:
-        self.threads = threads
+    def __init__(self, ranks: Threads, unknown: frozenset[str] = frozenset()) -> None:
+        self.threads = ranks.size
+        self.ranks = ranks
+        """By thread, the rank of its block."""
         self.unknown = unknown
-        """Special registers that are the same in all threads, and may have any value."""
+        """Special registers that are the same in all threads of a block, and may have any value."""
         self._flags: dict[str, Flags] = {}
         self._identities: dict[str, Bits] = {}
         self._fresh = 0
@@ -124,7 +131,9 @@ class MadeUp:
     def identity(self, operand: Register | Special, who: Threads) -> Bits:
         """The identities of what is made up in a register."""
         if isinstance(operand, Special):
-            return self.fresh(who) if operand.name not in self.unknown else named(operand.name, who)
+            if operand.name not in self.unknown:
+                return self.fresh(who)
+            return mix(named(operand.name, who) + self.ranks[who].astype(np.uint64))
         found: Bits = self._identities[operand.name][who]
         return found
 

@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
+from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.problems import ByData, NotExact, Problem
+from fencepost.hosts.ptx.exact.problems import ByData, ByPeek, NotExact, VagueAddress
 from fencepost.hosts.ptx.exact.run import Run
-from fencepost.hosts.ptx.exact.shadow import Clash
 from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import BOX, Launch
+from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Setup
-from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
+from fencepost.hosts.ptx.verdicts import Finding, Reason
 from fencepost.report.words import plural
 
 NUMBERS = (24, 200, 1536)
 """What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
 MORE_NUMBERS = (23, 26, 1, 3, 7, 100, 1027)
 """What they are besides, until every access and every barrier has been reached: remainders of unrolled loops."""
+MANY_ROUNDS = 8
+"""And so many times the threads, where these go over an array together."""
 ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
-MOST_FINDINGS = 20
-WARP = 32
+MOST_REASONS = 10
+CLUSTERS = ("cluster", "nclusterid", "is_explicit_cluster")
+OF_A_BLOCK = ("ctaid.", "clusterid.")
+"""Special registers that tell which block, or which cluster, is run."""
 
 
 @dataclass
@@ -77,6 +84,11 @@ class Judge:
     """Whether runs were made for the ways that data may lead."""
     rounds: int = 0
     """How often a thread of the last run went round a loop."""
+    vague: bool = False
+    """Whether addresses depend on data."""
+    shown: Findings = field(init=False)
+    last: Run = field(init=False)
+    """The last run."""
 
     def __post_init__(self) -> None:
         self.needed = Needed(self.flow, False)
@@ -84,6 +96,7 @@ class Judge:
             # What threads hand over in shared memory decides as well.
             self.needed = Needed(self.flow, True, addresses=False)
         self.valued = Needed(self.flow, True, self.needed)
+        self.shown = Findings(self.flow, self.needed)
         self.end = time.thread_time() + self.seconds
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
 
@@ -98,49 +111,88 @@ class Judge:
     def decide(self) -> Decision:
         """The verdict."""
         why_not = self._not_run()
-        if why_not is not None:
-            return self._undecided([why_not])
-        findings: dict[object, Finding] = {}
-        doubts: list[Reason] = []
+        if why_not:
+            return self._undecided(why_not)
         for setup in self._setups():
-            if any(each.severity == "error" for each in findings.values()):
+            if self.shown.errors:
                 break
             try:
-                for found, decisions in self._each_way(setup):
-                    self._findings(found, setup, findings, doubts)
-                    if decisions and findings:
-                        # Perhaps no data lead there.
-                        doubts.append(self._on_a_way(decisions, findings))
-                        findings.clear()
-                        break
+                self._run_each_way(setup)
             except NotExact as why:
-                doubts.append(Reason(why.message, self._site(why.place) if why.place is not None else None))
+                self.shown.doubt(why.message, why.place)
+                self.shown.by_data |= isinstance(why, ByData)
+                self.ran.append(setup)
+                if isinstance(why, ByPeek):
+                    self._run_with_peeks(setup)
                 break
             self.ran.append(setup)
+        if self.shown.by_data:
+            self._run_with_numbers_in_memory()
         chosen = tuple(sorted(self._open()))
-        shown = [replace(each, chosen=chosen) for each in _most_telling(findings.values())]
+        shown = [replace(each, chosen=chosen) for each in self.shown.most_telling()]
         if any(each.severity == "error" for each in shown):
             return Decision("race", self._holds(False), tuple(shown))
-        open_ = self._open() or any(each.startswith("ctaid.") for each in self.needed.specials)
+        doubts = self.shown.doubts
+        open_ = self._open() or any(each.startswith(OF_A_BLOCK) for each in self.needed.specials)
         if open_ and not doubts:
             # A proof for some parameters says nothing of instructions that other parameters would reach.
             doubts += [
-                Reason("no run reaches this instruction", self._site(each)) for each in self._unreached()
+                Reason("no run reaches this instruction", self.shown.site(each)) for each in self._unreached()
             ]
         if doubts:
             return self._undecided(doubts)
         return Decision("proven", self._holds(bool(shown)), tuple(shown))
 
-    def _not_run(self) -> Reason | None:
+    def _run_each_way(self, setup: Setup) -> None:
+        """A run for each way that data may lead, until one shows something."""
+        for found, decisions in self._each_way(setup):
+            self.shown.add(self.last, found, self._relevant() | self.numbers)
+            if decisions and self.shown.more_than_fences:
+                # Perhaps no data lead there.
+                self.shown.only_on_a_way(decisions)
+                self.shown.by_data = True
+                break
+
+    def _run_with_peeks(self, setup: Setup) -> None:
+        """A run in which waits that are tried once succeed: accesses that meet there do, if it comes to an end."""
+        try:
+            found = self._run(replace(setup, peeks_succeed=True, seconds=self._left()), ())
+        except NotExact:
+            return
+        if not self.decisions and not any(each.code == "FP002" for each in found.problems):
+            # A peek may well miss its phase.
+            self.shown.add(self.last, Found(found.clashes), self._relevant() | self.numbers)
+
+    def _run_with_numbers_in_memory(self) -> None:
+        """Runs with data, where it depends on them whether accesses meet: what these show is there for those data."""
+        data = MadeUp(self.flow, lambda _: False)
+        needed = Needed(self.flow, True)
+        more = Findings(self.flow, needed)
+        for setup in concrete_setups(self.flow, self.ran):
+            if more.errors:
+                break
+            try:
+                found = self._run_with(replace(setup, seconds=self._left()), needed, ())
+            except NotExact:
+                continue
+            more.add(self.last, certain(found, data, self.last.place_of), _names(needed) - self._maps())
+        self.shown.findings |= more.findings
+
+    def _not_run(self) -> list[Reason]:
         """Why there is nothing to run, if so."""
         for at, why in self.needed.refused.items():
-            return Reason(f"{why} is not judged", self._site(at))
-        return Reason("the block is not known: give it (--block)") if self.launch.block is None else None
+            return [Reason(f"{why} is not judged", self.shown.site(at))]
+        unknown, of_cluster = [], self.needed.of_cluster
+        if self.launch.cluster is None and of_cluster is not None:
+            text = "the blocks of a cluster are not known: give them (--cluster)"
+            unknown.append(Reason(text, self.shown.site(of_cluster)))
+        if self.launch.block is None:
+            unknown.append(Reason("the block is not known: give it (--block)"))
+        return unknown
 
     def _setups(self) -> Iterator[Setup]:
         """Launches to run: with larger and larger numbers, if they matter, and for another block, if that matters."""
-        assert self.launch.block is not None
-        axes = [each for each in self.needed.specials if each.startswith("ctaid.")]
+        axes = sorted({f"ctaid.{each[-1]}" for each in self.needed.specials if each.startswith(OF_A_BLOCK)})
         blocks = [self.launch.parameters]
         if axes and not any(each in self.launch.parameters for each in axes):
             blocks.append({**self.launch.parameters, **dict.fromkeys(axes, OTHER_BLOCK)})
@@ -149,10 +201,19 @@ class Judge:
             self.rounds = 0
             for number in numbers:
                 if self.rounds < ENOUGH_ROUNDS:
-                    yield Setup(self.launch.block, parameters, number, seconds=self._left())
+                    yield self._setup(parameters, number)
         for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
-                yield Setup(self.launch.block, self.launch.parameters, number, seconds=self._left())
+                yield self._setup(self.launch.parameters, number)
+        threads = prod(self.launch.block or (1,)) * prod(self.launch.cluster or (1,))
+        if self._open() and self.rounds < ENOUGH_ROUNDS and self._unreached():
+            yield self._setup(self.launch.parameters, MANY_ROUNDS * threads + 3)
+
+    def _setup(self, parameters: Mapping[str, int], number: int) -> Setup:
+        assert self.launch.block is not None
+        matters = self.needed.of_cluster or any(each.startswith(CLUSTERS) for each in self.needed.specials)
+        cluster = (self.launch.cluster if matters else None) or (1, 1, 1)
+        return Setup(self.launch.block, parameters, number, seconds=self._left(), cluster=cluster)
 
     def _open(self) -> set[str]:
         """Parameters that matter and are not given."""
@@ -166,10 +227,13 @@ class Judge:
 
     def _undecided(self, reasons: list[Reason]) -> Decision:
         holds = self.launch.describe(len(self.routine.parameters))
-        return Decision("undecided", holds, (), tuple(dict.fromkeys(reasons)))
-
-    def _site(self, place: Place) -> Site:
-        return self.flow.blocks[place.block].instructions[place.index].site
+        # Unrolled loops repeat what they are about.
+        lines = {
+            (each.message, each.site and (each.site.source_line or each.site.ptx_line)): each
+            for each in reversed(reasons)
+        }
+        kept = [each for each in dict.fromkeys(reasons) if each in lines.values()]
+        return Decision("undecided", holds, (), tuple(kept[:MOST_REASONS]))
 
     # ---- runs
 
@@ -186,9 +250,18 @@ class Judge:
                 raise NotExact("runs for every way that data may lead take too long", self.decisions.place)
 
     def _run(self, setup: Setup, given: tuple[bool, ...]) -> Found:
+        try:
+            return self._run_with_values(replace(setup, vague=self.vague), given)
+        except VagueAddress:
+            self.vague = True
+            return self._run_with_values(replace(setup, vague=True), given)
+
+    def _run_with_values(self, setup: Setup, given: tuple[bool, ...]) -> Found:
         if not self.needed.values:
             try:
                 found = self._run_with(setup, self.needed, given)
+            except VagueAddress:
+                raise
             except ByData:
                 self.decisions = Decisions()
             else:
@@ -224,8 +297,7 @@ class Judge:
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
         self.rounds = max(self.rounds, run.most_rounds())
         self.reached |= run.reached
-        self._places = run.place_of
-        self._memory = run.memory
+        self.last = run
         return result
 
     def _given_boxes(self) -> dict[object, int]:
@@ -263,9 +335,8 @@ class Judge:
         return {name.removesuffix(BOX) for name in self.launch.parameters if name.endswith(BOX)}
 
     def _holds(self, warnings: bool) -> str:
-        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
         relevant = self._relevant()
-        said = [block]
+        said = [self._size()]
         named = [
             f"{name} = {self.launch.parameters[name]}"
             for name in sorted(relevant & self.launch.parameters.keys())
@@ -273,13 +344,7 @@ class Judge:
         open_ = sorted(self._open())
         if open_:
             named.append(f"{', '.join(open_)} = {_values({each.number for each in self.ran})}")
-        for special in sorted(self.needed.specials):
-            if special.startswith("ctaid."):
-                named.append(f"{special} = {_values({each.parameters.get(special, 0) for each in self.ran})}")
-            elif special.startswith("nctaid."):
-                named.append(f"{special} = {OTHER_BLOCK + 1}")
-        if any(each.startswith(("cluster", "nclusterid")) for each in self.needed.specials):
-            named.append("a cluster of one block")
+        named += self._blocks_run()
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
             said.append("run with " + ", ".join(named))
@@ -293,150 +358,42 @@ class Judge:
             said.append("apart from the warnings")
         return "; ".join(said)
 
+    def _blocks_run(self) -> list[str]:
+        """The numbers of blocks, or of clusters, that were run, as far as they matter."""
+        cluster, named = self.launch.cluster or (1, 1, 1), []
+        for special in sorted(self.needed.specials):
+            family, _, axis = special.partition(".")
+            if axis and family in ("ctaid", "clusterid", "nctaid", "nclusterid"):
+                size = cluster["xyz".find(axis)]
+                ran = {each.parameters.get(f"ctaid.{axis}", 0) // size for each in self.ran}
+                if family in ("nctaid", "nclusterid"):
+                    ran = {-(-(OTHER_BLOCK + 1) // size)}
+                if family in ("ctaid", "nctaid"):
+                    inside = range(size) if family == "ctaid" else (0,)
+                    ran = {each * size + at for each in ran for at in inside}
+                named.append(f"{special} = {_values(ran)}")
+        if self.launch.cluster is None and any(each.startswith(CLUSTERS) for each in self.needed.specials):
+            named.append("a cluster of one block")
+        return named
+
     def _map_name(self, key: object) -> str:
         if isinstance(key, Place):
-            return f"the tensor map at {self._site(key)}"
+            return f"the tensor map at {self.shown.site(key)}"
         number = (int(str(key)) - PARAMETERS) // PARAMETER_ROOM
         names = [each.name for each in self.routine.parameters]
         return names[number] if 0 <= number < len(names) else "a tensor map"
 
-    def _findings(
-        self, found: Found, setup: Setup, findings: dict[object, Finding], doubts: list[Reason]
-    ) -> None:
-        if found.outside is not None:
-            doubts.append(Reason("an access outside of its shared variable", self._site(found.outside)))
-        if found.unwritten is not None and self.boxes:
-            text = (
-                "reads bytes that nothing has written: the bytes expected may be fewer than the copies bring"
-            )
-            doubts.append(Reason(text, self._site(self._places(found.unwritten))))
-        values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
-        values |= dict(setup.parameters)
-        values |= dict.fromkeys((self._relevant() | self.numbers) - setup.parameters.keys(), setup.number)
-        for problem in found.problems:
-            finding = self._problem(problem, setup, values)
-            findings.setdefault((finding.code, problem.places), finding)
-        for clash in found.clashes:
-            if clash.perhaps_equal:
-                site = self._site(self._places(clash.places[1]))
-                doubts.append(
-                    Reason("two threads store to the same bytes, values that are not compared", site)
-                )
-                continue
-            finding = self._clash(clash, setup, values)
-            findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
-
-        loaded = [clash for clash in found.clashes if not clash.proxy and not clash.perhaps_equal]
-        if found.relied and loaded:
-            text = "what threads load here may differ, and it matters whether it does"
-            doubts.append(Reason(text, self._site(self._places(loaded[0].places[1]))))
-
-    def _on_a_way(self, decisions: Decisions, findings: Mapping[object, Finding]) -> Reason:
-        """Why a finding on a way that data may lead is no verdict."""
-        shown = next(iter(findings.values()))
-        text = f"if data decide so, {shown.message}"
-        return Reason(text, self._site(decisions.place) if decisions.place is not None else shown.first)
-
-    def _thread(self, setup: Setup, number: int) -> Thread:
-        x, y, _ = setup.block
-        return number % x, number // x % y, number // (x * y)
-
-    def _problem(self, problem: Problem, setup: Setup, values: Mapping[str, int]) -> Finding:
-        threads = self._thread(setup, problem.threads[0]), self._thread(setup, problem.threads[1])
-        sites = [self._site(each) for each in problem.places]
-        text = problem.message.format(*threads)
-        bytes_ = None
-        if problem.address is not None:
-            bytes_ = (self._offset(problem.address), problem.size)
-        return Finding(
-            problem.code, problem.severity, text, sites[0], sites[1], threads, bytes_, values, problem.fix
-        )
-
-    def _offset(self, address: int) -> int:
-        found = self._memory.variable_at(address)
-        return address - found.start if found is not None else address
-
-    def _clash(self, clash: Clash, setup: Setup, values: Mapping[str, int]) -> Finding:
-        places = [self._places(each) for each in clash.places]
-        order = sorted(range(2), key=lambda at: self._site(places[at]).ptx_line)
-        sites = [self._site(places[at]) for at in order]
-        threads = [self._thread(setup, clash.threads[at]) for at in order]
-        doing = [self._doing(places[at], clash, at) for at in order]
-        variable = self._memory.variable_at(clash.address)
-        name = "shared memory" if variable is None else f"`{variable.name}`"
-        if variable is not None and variable.name.startswith("dynamic"):
-            name = variable.name
-        text = f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {name} "
-        severity, why = self._severity(clash, setup)
-        if clash.proxy:
-            text += "through the generic and the async proxy with no proxy fence between them"
-            fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
-        else:
-            text += "with nothing that orders them" + why
-            fix = f"order {sites[0]} and {sites[1]}: a barrier, an mbarrier wait or a wait for the copies"
-        return Finding(
-            "FP008" if clash.proxy else "FP001",
-            severity,
-            text,
-            sites[0],
-            sites[1],
-            (threads[0], threads[1]),
-            (self._offset(clash.address), clash.size),
-            values,
-            fix,
-        )
-
-    def _severity(self, clash: Clash, setup: Setup) -> tuple[Literal["error", "warning"], str]:
-        if clash.proxy:
-            return ("warning" if clash.kinds[0] == "read" else "error"), ""
-        count = setup.block[0] * setup.block[1] * setup.block[2]
-        plain = all(column < count for column in clash.columns)
-        mbarrier = any(self._is_mbarrier(each) for each in clash.places)
-        if mbarrier:
-            return "error", ""
-        if "atomic" in clash.kinds:
-            return "warning", " (one of the two is atomic)"
-        same_warp = clash.threads[0] // WARP == clash.threads[1] // WARP
-        if plain and same_warp and clash.places[0] != clash.places[1]:
-            return "warning", " (both threads are in one warp)"
-        return "error", ""
-
-    def _is_mbarrier(self, number: int) -> bool:
-        return isinstance(self.needed.forms.get(self._places(number)), forms.Mbarrier)
-
-    def _doing(self, place: Place, clash: Clash, at: int) -> str:
-        if isinstance(self.needed.forms.get(place), forms.Mbarrier):
-            form = self.needed.forms[place]
-            assert isinstance(form, forms.Mbarrier)
-            return "initializes" if form.does == "init" else "uses"
-        words = {"read": "reads", "write": "writes", "atomic": "updates"}
-        return words[clash.kinds[at]]
+    def _size(self) -> str:
+        """The block that was run, and the cluster."""
+        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
+        if self.launch.cluster is None or not self.needed.of_cluster:
+            return block
+        return block + ", clusters of {}x{}x{} blocks".format(*self.launch.cluster)
 
 
 def _names(needed: Needed) -> set[str]:
     """The parameters that something depends on."""
     return {each.partition("+")[0] for each in needed.parameters}
-
-
-def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
-    """As many as are shown: one of each kind and pair of lines first, since unrolled loops repeat them."""
-    ordered = sorted(findings, key=_rank)
-    firsts = {
-        (
-            each.code,
-            each.severity,
-            *(site.source_line or site.ptx_line for site in (each.first, each.second)),
-        ): each
-        for each in reversed(ordered)
-    }
-    kept = [each for each in ordered if each in firsts.values()]
-    return [*kept, *(each for each in ordered if each not in kept)][:MOST_FINDINGS]
-
-
-def _rank(finding: Finding) -> tuple[bool, bool, int]:
-    """Errors first, and what is out of step before races, which often follow from it; those by their lines."""
-    race = finding.code in ("FP001", "FP008")
-    return finding.severity != "error", race, finding.first.ptx_line if race else 0
 
 
 def _values(numbers: set[int]) -> str:

@@ -1,0 +1,254 @@
+"""What runs show, in words: findings with two threads and two lines, and doubts that leave a kernel undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.needed import Needed
+from fencepost.hosts.ptx.exact.problems import Problem
+from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation, TensorForm
+from fencepost.hosts.ptx.exact.tensor_shadow import BASE as TENSOR
+from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
+from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
+
+MOST_FINDINGS = 20
+WARP = 32
+RACES = ("FP001", "FP008", "FP009", "FP010")
+"""What often follows from something else; the last ones from the first."""
+NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
+VAGUE = "data decide over the address, and nothing orders it with another access to the same variable"
+
+
+@dataclass
+class Findings:
+    """What runs of one kernel have shown so far."""
+
+    flow: Flow
+    needed: Needed
+    findings: dict[object, Finding] = field(default_factory=dict)
+    doubts: list[Reason] = field(default_factory=list)
+    by_data: bool = False
+    """Whether data decide over what is doubted."""
+    run: Run = field(init=False)
+    """The last one."""
+
+    @property
+    def errors(self) -> bool:
+        """Whether something was found that is more than a warning."""
+        return any(each.severity == "error" for each in self.findings.values())
+
+    @property
+    def more_than_fences(self) -> bool:
+        """Whether something was found besides warnings of missing fences."""
+        return any(each.code != "FP008" or each.severity == "error" for each in self.findings.values())
+
+    def site(self, place: Place) -> Site:
+        """Where an instruction stands."""
+        return self.flow.blocks[place.block].instructions[place.index].site
+
+    def doubt(self, text: str, place: Place | None) -> None:
+        """A reason why the kernel may not be decided."""
+        self.doubts.append(Reason(text, self.site(place) if place is not None else None))
+
+    def add(self, run: Run, found: Found, numbers: Iterable[str]) -> None:
+        """What one run shows; `numbers` are parameters that it made up."""
+        self.run = run
+        if found.outside is not None:
+            self.doubt("an access outside of its shared variable", found.outside)
+        if found.unwritten is not None and run.bulk.boxes:
+            text = (
+                "reads bytes that nothing has written: the bytes expected may be fewer than the copies bring"
+            )
+            self.doubt(text, run.place_of(found.unwritten))
+        values = self._values(numbers)
+        for problem in found.problems:
+            finding = self._problem(problem, values)
+            self.findings.setdefault((finding.code, problem.places), finding)
+        for clash in found.clashes:
+            if clash.vague or clash.perhaps_equal:
+                self.by_data = True
+                self.doubt(VAGUE if clash.vague else NOT_COMPARED, run.place_of(clash.places[1]))
+                continue
+            finding = self._clash(clash, values)
+            self.findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
+        loaded = [each for each in found.clashes if not (each.proxy or each.perhaps_equal or each.vague)]
+        if found.relied and loaded:
+            text = "what threads load here may differ, and it matters whether it does"
+            self.doubt(text, run.place_of(loaded[0].places[1]))
+
+    def _values(self, numbers: Iterable[str]) -> dict[str, int]:
+        """The launch that was run."""
+        setup = self.run.setup
+        values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
+        if self.needed.of_cluster:
+            values |= {f"cluster.{axis}": size for axis, size in zip("xyz", setup.cluster, strict=True)}
+        values |= dict(setup.parameters)
+        return values | dict.fromkeys(set(numbers) - setup.parameters.keys(), setup.number)
+
+    def only_on_a_way(self, decisions: Decisions) -> None:
+        """What was found is there if data decide so, and perhaps no data do: a doubt, and no finding."""
+        shown = next(iter(self.findings.values()))
+        site = self.site(decisions.place) if decisions.place is not None else shown.first
+        self.doubts.append(Reason(f"if data decide so, {shown.message}", site))
+        self.findings.clear()
+
+    def most_telling(self) -> list[Finding]:
+        """As many as are shown: one of each kind and pair of lines first, since unrolled loops repeat them."""
+        ordered = sorted(self.findings.values(), key=_rank)
+        firsts = {
+            (
+                each.code,
+                each.severity,
+                *(site.source_line or site.ptx_line for site in (each.first, each.second)),
+            ): each
+            for each in reversed(ordered)
+        }
+        kept = [each for each in ordered if each in firsts.values()]
+        return [*kept, *(each for each in ordered if each not in kept)][:MOST_FINDINGS]
+
+    # ---- words
+
+    def _thread(self, number: int) -> Thread:
+        x, y, _ = self.run.setup.block
+        inside = number % self.run.per_block
+        return inside % x, inside // x % y, inside // (x * y)
+
+    def _ranks(self, threads: tuple[int, int]) -> tuple[int, int] | None:
+        """The blocks of two threads, if there are several."""
+        if prod(self.run.setup.cluster) == 1:
+            return None
+        return threads[0] // self.run.per_block, threads[1] // self.run.per_block
+
+    def _named(self, number: int) -> str:
+        """A thread in words, with its block, if there are several."""
+        ranks = self._ranks((number, number))
+        said = str(self._thread(number))
+        return said if ranks is None else f"{said} of block {ranks[0]}"
+
+    def _problem(self, problem: Problem, values: Mapping[str, int]) -> Finding:
+        threads = self._thread(problem.threads[0]), self._thread(problem.threads[1])
+        sites = [self.site(each) for each in problem.places]
+        text = problem.message.format(*(self._named(each) for each in problem.threads))
+        bytes_ = None
+        if problem.address is not None:
+            bytes_ = (self._offset(problem.address), problem.size)
+        return Finding(
+            problem.code,
+            problem.severity,
+            text,
+            sites[0],
+            sites[1],
+            threads,
+            bytes_,
+            values,
+            problem.fix,
+            blocks=self._ranks(problem.threads),
+        )
+
+    def _offset(self, address: int) -> int:
+        found = self.run.memory.variable_at(address)
+        return address % self.run.memory.span - found.start if found is not None else address
+
+    def _clash(self, clash: Clash, values: Mapping[str, int]) -> Finding:
+        places = [self.run.place_of(each) for each in clash.places]
+        order = sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
+        sites = [self.site(places[at]) for at in order]
+        threads = [self._thread(clash.threads[at]) for at in order]
+        who = [self._named(clash.threads[at]) for at in order]
+        doing = [self._doing(places[at], clash, at) for at in order]
+        ranks = self._ranks((clash.threads[order[0]], clash.threads[order[1]]))
+        what = f"thread {who[0]} {doing[0]} and thread {who[1]} {doing[1]} {self._place_of(clash)}"
+        severity, why = self._severity(clash)
+        if clash.proxy:
+            text, fix = self._missing_fence(clash)
+        else:
+            text = "with nothing that orders them" + why
+            how = "a barrier, an mbarrier wait or a wait for the copies"
+            if clash.address >= TENSOR:
+                how = "tcgen05.wait or tcgen05.commit, and then a barrier or an mbarrier wait"
+            elif ranks is not None and ranks[0] != ranks[1]:
+                how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
+            fix = f"order {sites[0]} and {sites[1]}: {how}"
+        return Finding(
+            "FP008" if clash.proxy else "FP001",
+            severity,
+            f"{what} {text}",
+            sites[0],
+            sites[1],
+            (threads[0], threads[1]),
+            (self._offset(clash.address), clash.size) if clash.address < TENSOR else None,
+            values,
+            fix,
+            blocks=ranks,
+        )
+
+    def _place_of(self, clash: Clash) -> str:
+        """What two accesses touch both, in words."""
+        several = prod(self.run.setup.cluster) > 1
+        if clash.address >= TENSOR:
+            rank, inside = divmod(clash.address - TENSOR, TENSOR_SIZE)
+            lane, column = divmod(inside // CELL, COLUMNS)
+            where = f"the same columns of tensor memory (lane {lane}, column {column})"
+            return f"{where} of block {rank}" if several else where
+        variable = self.run.memory.variable_at(clash.address)
+        name = "shared memory" if variable is None else f"`{variable.name}`"
+        if variable is not None and variable.name.startswith("dynamic"):
+            name = variable.name
+        if several:
+            name += f" of block {clash.address // self.run.memory.span}"
+        return f"the same bytes of {name}"
+
+    @staticmethod
+    def _missing_fence(clash: Clash) -> tuple[str, str]:
+        """What is missing between two accesses that are ordered otherwise, and what to do about it."""
+        if clash.address >= TENSOR:
+            fix = (
+                "put tcgen05.fence::before_thread_sync before the barrier or arrival that orders them (a commit "
+                "needs none), and tcgen05.fence::after_thread_sync behind the wait"
+            )
+            return "in order, but with no tcgen05.fence between the two threads", fix
+        fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
+        return "through the generic and the async proxy with no proxy fence between them", fix
+
+    def _severity(self, clash: Clash) -> tuple[Literal["error", "warning"], str]:
+        if clash.proxy:
+            return ("warning" if clash.kinds[0] == "read" or clash.address >= TENSOR else "error"), ""
+        plain = all(column < self.run.count for column in clash.columns)
+        mbarrier = any(self._is_mbarrier(each) for each in clash.places)
+        if mbarrier:
+            return "error", ""
+        if {"atomic", "read"} == set(clash.kinds):
+            return "warning", " (one of the two is atomic)"
+        same_warp = clash.threads[0] // WARP == clash.threads[1] // WARP
+        if plain and same_warp and clash.places[0] != clash.places[1]:
+            return "warning", " (both threads are in one warp)"
+        return "error", ""
+
+    def _is_mbarrier(self, number: int) -> bool:
+        return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)
+
+    def _doing(self, place: Place, clash: Clash, at: int) -> str:
+        form = self.needed.forms.get(place)
+        if isinstance(form, forms.Mbarrier):
+            return "initializes" if form.does == "init" else "uses"
+        if isinstance(form, TensorAllocation):
+            return "allocates" if form.does == "alloc" else "frees"
+        words = {"read": "reads", "write": "writes", "atomic": "updates"}
+        return words[clash.kinds[at]]
+
+
+def _rank(finding: Finding) -> tuple[bool, int, int]:
+    """Errors first, and what is out of step before races, which often follow from it; those by their lines."""
+    race = RACES.index(finding.code) + 1 if finding.code in RACES else 0
+    return finding.severity != "error", race, finding.first.ptx_line if race else 0

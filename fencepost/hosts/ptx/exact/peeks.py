@@ -1,0 +1,145 @@
+"""Waits that are tried once: a thread looks whether a phase is complete, and later waits for it if it was not.
+
+A run takes every such peek as failed. That decides for the other case, too, if a success does nothing but let the
+thread pass by the wait for the same phase: what it does is the same then, only that it knows of the phase earlier. So
+the result may decide over nothing but such a wait, and each time over that for the very phase that was peeked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fencepost.hosts.ptx.effects import destinations
+from fencepost.hosts.ptx.exact.forms import Mbarrier
+from fencepost.hosts.ptx.exact.needed import sources
+from fencepost.hosts.ptx.exact.problems import ByPeek
+from fencepost.hosts.ptx.exact.spinning import is_wait, waiting_loop
+from fencepost.hosts.ptx.exact.values import registers_read
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.module import Instruction, Register, registers_in
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.exact.run import Run
+
+Threads = NDArray[np.int64]
+Tokens = NDArray[np.int64]
+NOT_REPEATED = "a wait that is not repeated until it succeeds"
+SEVERAL = -1
+"""What stands for the results of several peeks together."""
+
+
+class Peeks:
+    """Which registers hang on a peek, thread by thread, and what was peeked at."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.tokens: dict[str, Tokens] = {}
+        """By register, the number of the peek that each thread has it from; zero for none."""
+        self.peeked: list[tuple[Place, int, int]] = [(Place(0, 0), 0, 0)]
+        """By number: where, at which mbarrier, and for how many completed phases."""
+        self.expected: Tokens = np.zeros(run.count, dtype=np.int64)
+        """The peek that led each thread to the wait that it comes to next."""
+        self._waits: dict[int, Place | None] = {}
+
+    def failed(self, form: Mbarrier, place: Place, who: Threads, what: tuple[int, int]) -> None:
+        """Threads peek at an mbarrier, for so many completed phases, and are told that it is not so far."""
+        assert isinstance(form.target, Register)
+        self.peeked.append((place, *what))
+        self._set(form.target.name, who, len(self.peeked) - 1)
+
+    def _set(self, name: str, who: Threads, number: int | Tokens) -> None:
+        if name not in self.tokens:
+            self.tokens[name] = np.zeros(self.run.count, dtype=np.int64)
+        self.tokens[name][who] = number
+
+    def of(self, names: set[str] | list[str], who: Threads) -> Tokens:
+        """The peek that registers hang on."""
+        found = np.zeros(who.shape, dtype=np.int64)
+        for each in (self.tokens[name][who] for name in names if name in self.tokens):
+            either = np.where((found != 0) & (each != 0) & (found != each), SEVERAL, np.maximum(found, each))
+            found = np.where((found == SEVERAL) | (each == SEVERAL), SEVERAL, either)
+        return found
+
+    def succeeded(self, form: Mbarrier, who: Threads) -> None:
+        """Threads wait until it succeeds: the result hangs on nothing."""
+        if isinstance(form.target, Register) and form.target.name in self.tokens:
+            self._set(form.target.name, who, 0)
+
+    def follow(self, instruction: Instruction, who: Threads) -> None:
+        """What an instruction computes from the result of a peek hangs on it as well."""
+        found = self.of(list(registers_read(instruction)), who)
+        for target in destinations(instruction):
+            for name in registers_in(target):
+                if found.any() or name in self.tokens:
+                    self._set(name, who, found)
+
+    def refuse(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """Accesses and synchronization must not hang on a peek."""
+        found = self.of(sources(instruction), who)
+        if found.any():
+            raise ByPeek(NOT_REPEATED, self._place(int(found[found != 0][0]), place))
+
+    def _place(self, number: int, otherwise: Place) -> Place:
+        return self.peeked[number][0] if number > 0 else otherwise
+
+    def at_branch(self, number: int, who: Threads) -> None:
+        """A branch that hangs on a peek must lead to the wait for what was peeked at, or straight past it."""
+        run, block = self.run, self.run.flow.blocks[number]
+        operand = block.index if block.index is not None else block.guard
+        if operand is None or len(block.successors) < 2:
+            return
+        found = self.of([operand.name], who)
+        if not found.any() or not run.region_of(number) & run.needed.relevant:
+            return
+        if number not in self._waits:
+            self._waits[number] = self._wait_behind(number)
+        wait, last = self._waits[number], Place(number, max(len(block.instructions) - 1, 0))
+        some = who[found != 0]
+        if wait is None or (found == SEVERAL).any():
+            raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
+        held = (run.read(operand, some, 1).bits != 0) != block.guard_negated
+        on = np.where(held, block.successors[0], block.successors[1])
+        if (on == run.flow.ipdom[number]).any():
+            raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
+        self.expected[some] = found[found != 0]
+
+    def _wait_behind(self, number: int) -> Place | None:
+        """The one wait between a branch and where its ways meet; None if there is more than that."""
+        run, flow, needed = self.run, self.run.flow, self.run.needed
+        region = run.region_of(number)
+        places = [each for each in (*needed.forms, *needed.accesses) if each.block in region]
+        if len(places) != 1 or not is_wait(needed, places[0]) or flow.blocks[number].index is not None:
+            return None
+        if waiting_loop(flow, needed, places[0]) is None:
+            return None
+        if flow.ipdom[number] not in flow.blocks[number].successors or self._hands_on(region):
+            return None
+        return places[0]
+
+    def _hands_on(self, region: set[int]) -> bool:
+        """Whether something that is computed there is needed elsewhere."""
+        flow, needed = self.run.flow, self.run.needed
+        inside: set[str] = set()
+        outside: set[str] = set()
+        for place in needed.places:
+            instruction = flow.blocks[place.block].instructions[place.index]
+            if place.block in region:
+                inside |= {name for each in destinations(instruction) for name in registers_in(each)}
+            else:
+                outside |= sources(instruction)
+        for number in needed.branches - region:
+            decides = (flow.blocks[number].guard, flow.blocks[number].index)
+            outside |= {each.name for each in decides if each is not None}
+        return bool(inside & outside)
+
+    def at_wait(self, place: Place, who: Threads, what: tuple[int, int]) -> None:
+        """Threads wait, until it succeeds: those that a failed peek led here wait for what they peeked at."""
+        led = who[self.expected[who] != 0]
+        for number in np.unique(self.expected[led]):
+            _, address, target = self.peeked[int(number)]
+            if (address, target) != what:
+                raise ByPeek("a wait for another phase than the one that was tried before", place)
+        self.expected[led] = 0
