@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fencepost.ir import ops
@@ -56,6 +57,12 @@ def line_of(op: ops.Operation, spans: dict[ops.Operation, Span] | None) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 barrier`, `2 barriers`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def enumerated(items: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def nth_newest(number: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from fencepost.hosts.ptx.flow import NotJudged
 from fencepost.hosts.ptx.module import (
@@ -132,7 +133,11 @@ class Frame:
         if own is None or own.line == 0:
             first = next((each for each in around if each is not None), None)
             return None if first is None else replace(first, inlined_at=tuple(lines[1:]))
-        return replace(own, inlined_at=(*own.inlined_at, *lines)) if lines else own
+        calls = [each.file for each in around if each is not None for _ in (each.line, *each.inlined_at)]
+        near = own.near
+        if near == len(own.inlined_at):
+            near += sum(1 for _ in takewhile(lambda each: each == own.file, calls))
+        return replace(own, inlined_at=(*own.inlined_at, *lines), near=near) if lines else own
 
 
 class Inliner:

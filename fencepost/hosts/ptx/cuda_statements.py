@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from fencepost.hosts.ptx.host_code import without_comments
 
@@ -16,6 +17,8 @@ _MARK = re.compile(r"[(){};]")
 _GOES_ON = re.compile(r"\s*(?:else\b|while\b|case\b|default\b|catch\b|[,;)}\]:?.=&|<>+*/-]|$)")
 """What continues the statement before, or is a place that is jumped to."""
 _LOOP = re.compile(r"\s*(?:for|while|do)\b|.*\)\s*(?:for|while|do)\b", re.DOTALL)
+_SCOPE = re.compile(r"\b(?:namespace|extern|struct|class|union|enum)\b[^()=]*$")
+"""What stands before braces around declarations."""
 _VALUES = re.compile(r"(?:[=,(\]]|\breturn)\s*$")
 """What stands before braces with values in them."""
 SYNC = "__syncthreads();"
@@ -33,6 +36,8 @@ class Braces:
     start: int
     end: int
     is_loop: bool
+    is_code: bool = True
+    """Whether it is a function or part of one, and no namespace or class."""
     statements: list[int] = field(default_factory=list)
 
 
@@ -48,8 +53,9 @@ def braces_of(text: str) -> list[Braces]:
             depth += 1 if mark == "(" else -1
             continue
         if mark == "{":
-            is_loop = _LOOP.match(seen[began : match.start()]) is not None
-            open_.append((Braces(behind, len(text), is_loop), depth))
+            head = seen[began : match.start()]
+            is_loop = _LOOP.match(head) is not None
+            open_.append((Braces(behind, len(text), is_loop, _SCOPE.search(head) is None), depth))
             found.append(open_[-1][0])
             depth = 0
         elif mark == "}" and open_:
@@ -89,8 +95,16 @@ def places_before(text: str, line: int, after: int | None = None) -> list[int]:
 def end_of_function(text: str, line: int) -> list[int]:
     """The closing brace of the function that a line is in."""
     start, end = _extent(text, line)
-    around = [each for each in braces_of(text) if each.start < end and start < each.end]
+    around = [each for each in braces_of(text) if each.is_code and each.start < end and start < each.end]
     return [max(each.end for each in around)] if around else []
+
+
+@lru_cache(maxsize=1024)
+def length_of_function(text: str, line: int) -> int:
+    """How many lines the function has that a line is in."""
+    start, end = _extent(text, line)
+    around = [each for each in braces_of(text) if each.is_code and each.start < end and start < each.end]
+    return max((text.count("\n", each.start, each.end) + 1 for each in around), default=0)
 
 
 def _behind(places: Iterable[int], other: tuple[int, int], around: Sequence[Braces]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -246,17 +246,19 @@ class Flow:
                         last = self.blocks[number].instructions
                         raise NotJudged("control flow that is not reducible", last[-1] if last else None)
                     latches.setdefault(following, []).append(number)
-        found = []
-        for header, ends in latches.items():
-            inside = {header}
-            todo = list(ends)
-            while todo:
-                block = todo.pop()
-                if block not in inside:
-                    inside.add(block)
-                    todo += self.predecessors[block]
-            found.append(Loop(header, frozenset(inside), tuple(ends)))
+        found = [self.natural_loop(header, ends) for header, ends in latches.items()]
         return sorted(found, key=lambda loop: self.position[loop.header])
+
+    def natural_loop(self, header: int, latches: Sequence[int]) -> Loop:
+        """The loop that these back edges to a header make."""
+        inside = {header}
+        todo = list(latches)
+        while todo:
+            block = todo.pop()
+            if block not in inside:
+                inside.add(block)
+                todo += self.predecessors[block]
+        return Loop(header, frozenset(inside), tuple(latches))
 
     def loops_around(self, block: int) -> list[Loop]:
         """The loops that a block is in, outermost first."""

@@ -77,6 +77,8 @@ class Location:
     file: str
     line: int
     inlined_at: tuple[int, ...] = ()
+    near: int = 0
+    """How many of these calls, innermost first, are in the same file."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Instruction:
         where = self.location
         if where is None or where.line == 0:
             return Site(self.line, self.text)
-        return Site(self.line, self.text, where.file, where.line, where.inlined_at)
+        return Site(self.line, self.text, where.file, where.line, where.inlined_at, where.near)
 
 
 @dataclass(frozen=True)

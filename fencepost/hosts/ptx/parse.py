@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from fencepost.hosts.ptx.module import (
     Group,
@@ -64,7 +65,12 @@ class LineTable:
                 self.callers[here] = (int(match[4]), int(match[5]), int(match[6]))
             if here[1] or self.current is None:
                 # Line 0 is code that the compiler moved: it is shown with what stands before it.
-                self.current = Location(self.files.get(here[0], "source"), here[1], self._chain(here))
+                chain = self._chain(here)
+                near = takewhile(lambda each: each[0] == here[0], chain)
+                lines = tuple(each[1] for each in chain)
+                self.current = Location(
+                    self.files.get(here[0], "source"), here[1], lines, sum(1 for _ in near)
+                )
             if here[1] and (self.own is None or self.own[0] == here[0]):
                 self.own = here[:2]
 
@@ -72,15 +78,16 @@ class LineTable:
         """What follows belongs to another routine."""
         self.current = self.own = None
 
-    def _chain(self, here: Coordinates) -> tuple[int, ...]:
+    def _chain(self, here: Coordinates) -> list[tuple[int, int]]:
+        """The calls around a place, innermost first: their files and lines."""
         if here not in self.callers and self.own is not None and self.own[0] != here[0]:
-            return (self.own[1],)
-        lines: list[int] = []
+            return [self.own]
+        calls: list[tuple[int, int]] = []
         caller = self.callers.get(here)
-        while caller is not None and len(lines) < 32:
-            lines.append(caller[1])
+        while caller is not None and len(calls) < 32:
+            calls.append(caller[:2])
             caller = self.callers.get(caller)
-        return tuple(lines)
+        return calls
 
 
 @dataclass

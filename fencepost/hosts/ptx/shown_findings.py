@@ -15,14 +15,14 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from fencepost.hosts.ptx.cuda_statements import braces_of
+from fencepost.hosts.ptx.cuda_statements import braces_of, length_of_function
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.located import Located, Place
-from fencepost.report.words import plural
+from fencepost.report.words import enumerated, plural
 
 BLOCK, CLUSTER = (tuple(f"{what}.{axis}" for axis in "xyz") for what in ("block", "cluster"))
 """What the sizes of a block and of a cluster are called among the values of a finding."""
@@ -58,6 +58,8 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
+LONGEST_WRAPPER = 8
+"""Lines of a function that is nothing but a name for some assembly."""
 KINDS = {
     "FP001": "race",
     "FP002": "divergent barrier",
@@ -101,11 +103,14 @@ def distinct(judged: JudgedPtx) -> list[Finding]:
 
 
 def _together(judged: JudgedPtx) -> list[list[Finding]]:
-    """The findings that are shown, each followed by others that what mends it mends as well."""
+    """The findings that are shown, each followed by others that what mends it mends as well, or may mend."""
     worst: dict[tuple[Any, ...], Finding] = {}
     for each in sorted(judged.verdict.findings, key=lambda finding: finding.severity == "warning"):
         places = sorted(_span(judged, site).line for site in (each.first, each.second))
         worst.setdefault((each.code, *places), each)
+    cause = next((each for each in worst.values() if each.causes), None)
+    if cause is not None:
+        return [[cause, *(each for each in worst.values() if each is not cause)]]
     shown: dict[tuple[Any, ...], list[Finding]] = {}
     for number, each in enumerate(worst.values()):
         key = (
@@ -123,7 +128,9 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     marks = [Mark(_span(judged, site), _doing(judged, finding, at)) for at, site in enumerate(sites)]
     if finding.wait is not None:
         marks.append(Mark(_span(judged, finding.wait.site), finding.wait.said))
-    notes = []
+    notes: list[tuple[str, str]] = []
+    if finding.causes:
+        notes += _what_may_follow(judged, others)
     if finding.values:
         notes.append(("seen with", _seen_with(judged, finding.values)))
     if finding.chosen:
@@ -140,7 +147,7 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     if finding.fix:
         lines = [str(line) for line in dict.fromkeys(_span(judged, each.first).line for each in others)]
         also = f"; it would also mend the copy of line {' and '.join(lines)}" if lines else ""
-        notes.append(("fix", _fix(judged, finding) + also))
+        notes.append(("fix", _fix(judged, finding) + ("" if finding.causes else also)))
     origins = tuple(_origin(judged, site) for site in sites)
     found = Diagnostic(
         finding.code,
@@ -151,6 +158,20 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
         origins=origins,
     )
     return replace(found, severity=finding.severity, primary=1)
+
+
+def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """Findings that may be there only because of another one: the first race, and how many there are besides."""
+    race = next((each for each in others if each.code == "FP001"), None)
+    if race is not None:
+        lines = enumerated(dict.fromkeys(str(_span(judged, site).line) for site in (race.first, race.second)))
+        said = _worded(judged, race.message, (race.first, race.second))
+        yield "so", f"{said} ({'lines' if ' ' in lines else 'line'} {lines})"
+    counted = Counter(kind_of(each) for each in others if each is not race)
+    if not counted:
+        return
+    kinds = enumerated(plural(number, kind, MANY.get(kind, "")) for kind, number in counted.items())
+    yield "then", f"{kinds} may follow from it, too: mend it and check again, or see them with --all"
 
 
 def _fix(judged: JudgedPtx, finding: Finding) -> str:
@@ -226,8 +247,7 @@ def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
 def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
     """Which values nobody has given, and how to give one's own."""
     called = [_called(judged, name) for name in names]
-    listed = called[0] if len(called) == 1 else f"{', '.join(called[:-1])} and {called[-1]}"
-    return f"the run made up {listed}; --param {called[0]}=NUMBER gives your own"
+    return f"the run made up {enumerated(called)}; --param {called[0]}=NUMBER gives your own"
 
 
 def _called(judged: JudgedPtx, name: str) -> str:
@@ -246,6 +266,8 @@ def _doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     if finding.code in ("FP002", "FP006") and verb == "copies into":
         verb = "copies, and arrives on the mbarrier at"
     what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
+    if finding.mbarriers is not None and verb != "waits":
+        verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     return f"thread ({', '.join(map(str, thread))}){block} {verb}{what}{_called_from(judged, site)}"
 
 
@@ -260,7 +282,8 @@ def verb_of(site: Site) -> str:
 
 def _called_from(judged: JudgedPtx, site: Site) -> str:
     """Where a function was called that was inlined, if its own line is quoted."""
-    if judged.quoted is judged.ptx or not site.inlined_at or line_of(judged, site) == site.inlined_at[-1]:
+    line = line_of(judged, site)
+    if judged.quoted is judged.ptx or not site.inlined_at or line == site.inlined_at[-1]:
         return ""
     return f", called from line {site.inlined_at[-1]}"
 
@@ -269,8 +292,21 @@ def line_of(judged: JudgedPtx, site: Site) -> int | None:
     """The line of the quoted CUDA file that an instruction stands for: where a header was inlined, the call."""
     same = Path(site.source_file or "").name == Path(judged.quoted.name).name
     if same and site.source_line:
-        return site.source_line
+        return _outside_wrappers(judged.quoted, site)
     return site.inlined_at[-1] if site.inlined_at else None
+
+
+def _outside_wrappers(source: Source, site: Site) -> int:
+    """The line of an instruction; of one that is written as assembly in a small function, where that is called."""
+    lines = [line for line in (site.source_line, *site.inlined_at[: site.near]) if line is not None]
+    inner, *calls = lines
+    if not re.search(r"\basm\b", source.line(inner)):
+        return inner
+    for call in calls:
+        if length_of_function(source.text, inner) > LONGEST_WRAPPER:
+            break
+        inner = call
+    return inner
 
 
 def _span(judged: JudgedPtx, site: Site) -> Span:

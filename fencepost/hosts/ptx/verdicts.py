@@ -23,6 +23,8 @@ class Site:
     """The innermost line: for inlined code the line in the function, not its caller's."""
     inlined_at: tuple[int, ...] = ()
     """The lines of the calls through which the code was inlined, innermost first."""
+    near: int = 0
+    """How many of these calls, innermost first, are in the same file."""
 
     def __str__(self) -> str:
         if self.source_line:
@@ -62,6 +64,10 @@ class Finding:
     """The wait for a copy that one of the accesses is."""
     chosen: tuple[str, ...] = ()
     """Parameters among the values that nobody gave: the run made them up."""
+    mbarriers: tuple[str, str] | None = None
+    """The mbarriers that the two places are about, in words."""
+    causes: bool = False
+    """Whether whatever else was found may follow from it."""
     blocks: tuple[int, int] | None = None
     """The ranks of the blocks that the two threads are in, if a cluster was run."""
 

@@ -147,15 +147,13 @@ def test_nothing_is_found_where_the_wait_is_strong_enough(fencepost: CommandLine
     assert (ran.code, "FP001" in ran.out) == (0, False)
 
 
-def test_a_parity_that_never_turns_comes_first(fencepost: CommandLine) -> None:
+def test_a_parity_that_never_flips_comes_first(fencepost: CommandLine) -> None:
     call = ["check", "phases.cu", "--block", "256", "--target", "sm_90"]
     out = fencepost(*call, "--define", "PARITY=0").out
     first = out.splitlines()[0]
-    assert first.startswith(
-        "error[FP006]: thread (0, 0, 0) waits for parity 0, that of a phase which it knows"
-    )
+    assert first.startswith("error[FP006]: thread (0, 0, 0) waits for the wrong phase of `full`")
     assert first.endswith("The phase to wait for has parity 1")
-    assert "called from line 19" in out
+    assert "--> phases.cu:19:" in out
     right = fencepost(*call, "--define", "PARITY=(i%2)")
     assert (right.code, "FP006" in right.out) == (0, False)
 

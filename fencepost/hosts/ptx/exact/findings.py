@@ -24,6 +24,8 @@ from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
 
 MOST_FINDINGS = 20
 WARP = 32
+MBARRIER = 8
+"""Bytes of an mbarrier."""
 RACES = ("FP001", "FP008", "FP009", "FP010")
 """What often follows from something else; the last ones from the first."""
 NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
@@ -139,10 +141,14 @@ class Findings:
     def _problem(self, problem: Problem, values: Mapping[str, int]) -> Finding:
         threads = self._thread(problem.threads[0]), self._thread(problem.threads[1])
         sites = [self.site(each) for each in problem.places]
-        text = problem.message.format(*(self._named(each) for each in problem.threads))
+        names = [self._mbarrier(each) for each in problem.mbarriers]
+        worded = dict(zip(("mbarrier", "other"), names, strict=False))
+        text = problem.message.format(*(self._named(each) for each in problem.threads), **worded)
         bytes_ = None
         if problem.address is not None:
             bytes_ = (self._offset(problem.address), problem.size)
+        elif problem.mbarriers:
+            bytes_ = (self._offset(problem.mbarriers[0]), MBARRIER)
         return Finding(
             problem.code,
             problem.severity,
@@ -152,9 +158,23 @@ class Findings:
             threads,
             bytes_,
             values,
-            problem.fix,
+            problem.fix.format(**worded),
             blocks=self._ranks(problem.threads),
+            mbarriers=(names[-1], names[0]) if names else None,
+            causes=problem.causes,
         )
+
+    def _mbarrier(self, address: int) -> str:
+        """An mbarrier in words: an element of an array, if that is what its variable can be."""
+        several = prod(self.run.setup.cluster) > 1
+        block = f" of block {address // self.run.memory.span}" if several else ""
+        found = self.run.memory.variable_at(address)
+        offset = self._offset(address)
+        if found is None or found.name.startswith("dynamic") or offset % MBARRIER or found.size % MBARRIER:
+            where = "" if found is None else f" of {found.name if ' ' in found.name else f'`{found.name}`'}"
+            return f"the mbarrier at bytes {offset}..{offset + MBARRIER}{where}{block}"
+        index = f"[{offset // MBARRIER}]" if found.size > MBARRIER else ""
+        return f"`{found.name}{index}`{block}"
 
     def _offset(self, address: int) -> int:
         found = self.run.memory.variable_at(address)

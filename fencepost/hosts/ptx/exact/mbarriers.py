@@ -59,10 +59,9 @@ class Mbarrier:
     plain: int
     """The same for stores through the generic proxy that bring bytes (`st.async`)."""
     made: Place
-    maker: int
     phase: Phase
-    last: Place
-    """The last operation."""
+    last: tuple[Place, int]
+    """The last operation, and a thread that did it."""
     completed: int = 0
     start: int = 0
     """The phases that were complete when it was made."""
@@ -114,7 +113,7 @@ class Mbarriers:
             self._problem(
                 old,
                 operation,
-                "initializes an mbarrier that is in use",
+                "initializes {mbarrier}, which is in use",
                 "invalidate it before (mbarrier.inval)",
             )
         column = self.clocks.column(("mbarrier", address), thread, False)
@@ -131,9 +130,8 @@ class Mbarriers:
             column,
             plain,
             operation.place,
-            thread,
             Phase(operation.amount),
-            operation.place,
+            (operation.place, thread),
         )
         made.completed = made.start = completed
         made.released[completed] = self.clocks.nothing()
@@ -145,13 +143,13 @@ class Mbarriers:
         if found is not None:
             self.ended[address] = found.completed
         if found is not None and found.waiting:
-            self._problem(found, operation, "invalidates an mbarrier that threads wait for", "wait first")
+            self._problem(found, operation, "invalidates {mbarrier}, which threads wait for", "wait first")
 
-    def in_step(self, found: Mbarrier, operation: Operation) -> None:
+    def in_step(self, found: Mbarrier, operation: Operation, does: str = "arrive on") -> None:
         """Whether what threads do counts for the current phase in every schedule."""
         late = operation.threads[self.clocks.order[operation.threads, found.column] < found.completed]
         if late.size:
-            text = "may arrive or bring bytes one phase too early: nothing tells it that the phase before is complete"
+            text = f"may {does} {{mbarrier}} one phase too early: nothing tells it that the phase before is complete"
             self._problem(
                 found,
                 Operation(operation.place, late),
@@ -170,7 +168,8 @@ class Mbarriers:
             ]
         self.in_step(found, operation)
         if total > found.phase.pending:
-            text = f"arrives {total} times in a phase that lacks {found.phase.pending} arrivals"
+            lacks = plural(found.phase.pending, "arrival")
+            text = f"arrives {plural(total, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
             self._problem(found, operation, text, "arrive as often as the mbarrier counts")
         self._before(found, operation.threads)
         known = self.clocks.release(operation.threads, operation.relaxed)
@@ -204,7 +203,7 @@ class Mbarriers:
         key = (found.address, found.completed)
         self.expected[key] = self.expected.get(key, 0) + total
         found.phase.bytes += total
-        found.last = operation.place
+        found.last = (operation.place, int(operation.threads[0]))
         if not arrives:
             self._announce(found, operation)
             return []
@@ -217,7 +216,7 @@ class Mbarriers:
             # Some of them complete the phase.
             one_by_one = (replace(operation, threads=np.array([each])) for each in operation.threads)
             return [who for one in one_by_one for who in self.bring(found, one, tensor_map, to)]
-        self.in_step(found, operation)
+        self.in_step(found, operation, "bring bytes to")
         self._before(found, operation.threads)
         self.clocks.tick(operation.threads)
         self.brought.setdefault((found.address, found.completed), []).append((tensor_map, to, total))
@@ -230,7 +229,7 @@ class Mbarriers:
     def _count(self, found: Mbarrier, operation: Operation, arrivals: int) -> list[Threads]:
         phase = found.phase
         phase.pending -= arrivals
-        found.last = operation.place
+        found.last = (operation.place, int(operation.threads[0]))
         if phase.pending > 0 or phase.bytes != 0:
             return []
         return self.complete(found)
@@ -272,7 +271,8 @@ class Mbarriers:
             return
         operation = Operation(place, np.array([thread]))
         text = (
-            "can miss the phase that it waits for: the next phase may complete first, and the parity repeats"
+            "can miss the phase of {mbarrier} that it waits for: the next phase may complete first, "
+            "and the parity repeats"
         )
         self._problem(
             found,
@@ -285,26 +285,28 @@ class Mbarriers:
         """The wait has the parity of the phase before the one that it is meant for."""
         parity = (target - 1) % 2
         text = (
-            f"waits for parity {parity}, that of a phase which it knows to be complete: the wait returns at once. "
-            f"The phase to wait for has parity {1 - parity}"
+            f"waits for the wrong phase of {{mbarrier}}: that of parity {parity} is complete, and the wait returns "
+            f"at once. The phase to wait for has parity {1 - parity}"
         )
-        fix = "turn the parity of this wait round after every phase of its mbarrier"
+        fix = "flip the parity of this wait after every phase of {mbarrier}"
         problem = Problem(
             "FP006",
             f"thread {{1}} {text}",
             (place, place),
             (thread, thread),
             fix,
-            address=found.address,
-            size=8,
+            mbarriers=(found.address,),
+            causes=True,
         )
-        # Whatever else is found about this mbarrier follows from it.
         self.problems.insert(0, problem)
 
     def _announced_in_time(self, found: Mbarrier) -> None:
         for thread, clock, place in found.phase.announced:
             if self._known_before(found, thread) < clock:
-                text = "expects bytes for a phase that may be complete by then: no arrival comes after it"
+                text = (
+                    "expects bytes for a phase of {mbarrier} that may be complete by then: "
+                    "no arrival comes after it"
+                )
                 self._problem(
                     found,
                     Operation(place, np.array([thread])),
@@ -352,6 +354,40 @@ class Mbarriers:
             for _, wait in found.waiting:
                 yield found, wait.threads, wait.place
 
+    def never_complete(self) -> Iterator[Problem]:
+        """What is wrong when threads wait for phases that nothing completes."""
+        stuck = list(self.stuck())
+        for found, who, place in stuck:
+            others = [each for each in stuck if each[0] is not found and each[2] != place]
+            if not others:
+                text = f"thread {{1}} waits for a phase of {{mbarrier}} that never completes: it {found.phase.lacks}"
+                fix = (
+                    "let each phase have the arrivals and bytes that it counts, or wait for the other parity"
+                )
+                at, thread = found.last
+                yield Problem(
+                    "FP002", text, (at, place), (thread, int(who[0])), fix, mbarriers=(found.address,)
+                )
+                continue
+            other, they, there = others[0]
+            text = (
+                f"thread {{0}} waits for {{other}}, which {other.phase.lacks}, and thread {{1}} waits for "
+                f"{{mbarrier}}, which {found.phase.lacks}: neither ever completes"
+            )
+            fix = (
+                "let one of the waits pass at first: where a slot is free to begin with, the first wait for it has "
+                "parity 1"
+            )
+            yield Problem(
+                "FP002",
+                text,
+                (there, place),
+                (int(they[0]), int(who[0])),
+                fix,
+                mbarriers=(found.address, other.address),
+            )
+            return
+
     def complete_lazily(self) -> list[Threads]:
         """Completes one phase that lacks nothing but bytes."""
         for found in self.objects.values():
@@ -360,7 +396,7 @@ class Mbarriers:
         return []
 
     def _problem(self, found: Mbarrier, operation: Operation, text: str, fix: str) -> None:
-        place = found.last
+        place, before = found.last
         thread = int(operation.threads[0])
         if len(self.problems) < 50:
             self.problems.append(
@@ -368,9 +404,8 @@ class Mbarriers:
                     "FP006",
                     f"thread {{1}} {text}",
                     (place, operation.place),
-                    (found.maker, thread),
+                    (before, thread),
                     fix,
-                    address=found.address,
-                    size=8,
+                    mbarriers=(found.address,),
                 )
             )

@@ -43,3 +43,7 @@ class Problem:
     severity: Literal["error", "warning"] = "error"
     address: int | None = None
     size: int = 0
+    mbarriers: tuple[int, ...] = ()
+    """Addresses of mbarriers that it is about: `{mbarrier}` in the message and in the fix, and `{other}`."""
+    causes: bool = False
+    """Whether other findings may follow from it."""

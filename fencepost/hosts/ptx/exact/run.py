@@ -482,10 +482,10 @@ class Run(Accesses):
 
     def not_made(self, place: Place, address: int, who: Threads) -> None:
         """Threads use an mbarrier that is none."""
-        text = "thread {1} uses an mbarrier that is not initialized, or no longer"
+        text = "thread {1} uses {mbarrier}, which is not initialized, or no longer"
         fix = "initialize it, and let all threads pass a barrier before they use it"
         self.found.problems.append(
-            Problem("FP006", text, (place, place), (int(who[0]), int(who[0])), fix, address=address, size=8)
+            Problem("FP006", text, (place, place), (int(who[0]), int(who[0])), fix, mbarriers=(address,))
         )
 
     def _wait_mbarrier(
@@ -538,19 +538,7 @@ class Run(Accesses):
     # ---- the end
 
     def _stuck(self) -> None:
-        for found, who, place in self.mbarriers.stuck():
-            where = found.last
-            self.found.problems.append(
-                Problem(
-                    "FP002",
-                    f"thread {{1}} waits for a phase of an mbarrier that never completes: it {found.phase.lacks}",
-                    (where, place),
-                    (found.maker, int(who[0])),
-                    "let each phase have the arrivals and bytes that it counts, or wait for the other parity",
-                    address=found.address,
-                    size=8,
-                )
-            )
+        self.found.problems += self.mbarriers.never_complete()
         if any(each.code == "FP002" for each in self.found.problems):
             return
         waiting = self._at(AT_BARRIER)

@@ -18,7 +18,9 @@ def is_wait(needed: Needed, place: Place) -> bool:
 
 def waiting_loop(flow: Flow, needed: Needed, place: Place) -> Loop | None:
     """The loop that repeats a wait until it succeeds; None if it does anything else."""
-    around = [loop for loop in flow.loops if place.block in loop]
+    # A wait at the top of a loop shares its header with that loop: each back edge is looked at by itself.
+    every = (flow.natural_loop(each.header, [latch]) for each in flow.loops for latch in each.latches)
+    around = [loop for loop in every if place.block in loop]
     if not around:
         return None
     loop = min(around, key=lambda each: len(each.blocks))

@@ -1,0 +1,159 @@
+"""Reports about mbarriers: one message per cause, with the line of the kernel and the names of its mbarriers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_schemas import entries
+from tests.conftest import CommandLine
+
+HELPERS = r"""
+#include <cstdint>
+__device__ __forceinline__ uint32_t addr(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+__device__ __forceinline__ void init(uint64_t *b, int n) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(addr(b)), "r"(n) : "memory");
+}
+__device__ __forceinline__ void arrive(uint64_t *b) {
+    asm volatile("{ .reg .b64 st; mbarrier.arrive.shared::cta.b64 st, [%0]; }" ::"r"(addr(b)) : "memory");
+}
+__device__ __forceinline__ bool try_wait(uint64_t *b, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done) : "r"(addr(b)), "r"(parity) : "memory");
+    return done;
+}
+__device__ __forceinline__ void wait(uint64_t *b, uint32_t parity) { while (!try_wait(b, parity)) {} }
+"""
+RING = (
+    HELPERS
+    + """
+namespace kernels {
+__global__ void ring(const float *in, float *out, int tiles) {
+    __shared__ float buf[2][128];
+    __shared__ uint64_t full[2], empty[2];
+    int t = threadIdx.x;
+    if (t == 0)
+        for (int s = 0; s < 2; ++s) { init(&full[s], FULL); init(&empty[s], 128); }
+    __syncthreads();
+    if (t < 128) {
+        for (int i = 0; i < tiles; ++i) {
+            int s = i % 2;
+            wait(&empty[s], PRODUCER);  // producer
+            buf[s][t] = in[i * 128 + t];
+            arrive(&full[s]);
+        }
+    } else {
+        float acc = 0.f;
+        for (int i = 0; i < tiles; ++i) {
+            int s = i % 2;
+            wait(&full[s], CONSUMER);  // consumer
+            acc += buf[s][(t + 1) % 128];
+            arrive(&empty[s]);
+        }
+        out[t - 128] = acc;
+    }
+}
+}
+"""
+)
+LINES = {word: RING[: RING.index(f"// {word}")].count("\n") + 1 for word in ("producer", "consumer")}
+RIGHT = {"PRODUCER": "((i/2+1)&1)", "CONSUMER": "((i/2)&1)", "FULL": "128"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a ring of two slots."""
+    monkeypatch.chdir(tmp_path)
+    Path("ring.cu").write_text(RING, encoding="utf-8")
+    return tmp_path
+
+
+def call(**changed: str) -> list[str]:
+    """`check` on the ring, with some of its parities or counts changed."""
+    defined = [word for name, value in (RIGHT | changed).items() for word in ("-D", f"{name}={value}")]
+    return ["check", "ring.cu", "--block", "256", "--target", "sm_90", *defined]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_right_ring_is_proven(fencepost: CommandLine) -> None:
+    assert fencepost(*call()).code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> None:
+    """At the line of the kernel, however many small functions there are around the instruction."""
+    out = fencepost(*call(CONSUMER="0")).out
+    assert out.count("error[") == 1
+    assert "waits for the wrong phase of `full[1]`: that of parity 0 is complete" in out
+    assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
+    assert "thread (128, 0, 0) waits for `full[1]`\n" in out
+    assert "= so: thread (0, 0, 0) writes and thread (255, 0, 0) reads the same bytes of `buf`" in out
+    assert "= fix: flip the parity of this wait after every phase of `full[1]`" in out
+    assert "may follow from it, too" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_all_findings_are_there_for_those_who_ask(fencepost: CommandLine) -> None:
+    (kernel,) = entries("check", fencepost(*call(CONSUMER="0"), "--json").out)
+    assert {"FP001", "FP006"} == {each["code"] for each in kernel["findings"]}
+    assert fencepost(*call(CONSUMER="0"), "--all").out.count("error[") == len(kernel["findings"])
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_producer_that_waits_for_nobody_is_seen_with_the_consumer(fencepost: CommandLine) -> None:
+    """Both wait, each for the other: the report has to show both."""
+    out = fencepost(*call(PRODUCER="((i/2)&1)")).out
+    assert (
+        "thread (0, 0, 0) waits for `empty[0]`, which lacks 128 arrivals, and thread (128, 0, 0) waits for"
+        in out
+    )
+    assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
+    assert ": 1 deadlock (" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_thread_that_arrives_is_one_that_gets_there(fencepost: CommandLine) -> None:
+    """Only threads of the first half arrive on `full`: too often for a count of 64."""
+    out = fencepost(*call(FULL="64")).out
+    assert "`full[" in out and "thread (128, 0, 0) arrives on `full" not in out
+
+
+BARRIER = """
+#include <cuda/barrier>
+__global__ void ring(const float *in, float *out, int tiles) {
+    __shared__ float buf[128];
+    #pragma nv_diag_suppress static_var_with_dynamic_init
+    __shared__ cuda::barrier<cuda::thread_scope_block> full, empty;
+    int t = threadIdx.x;
+    if (t == 0) { init(&full, 128); init(&empty, 128); }
+    __syncthreads();
+    if (t < 128) {
+        for (int i = 0; i < tiles; ++i) {
+            empty.wait_parity((i + 1) & 1);
+            buf[t] = in[i * 128 + t];
+            (void)full.arrive();
+        }
+    } else {
+        float acc = 0;
+        for (int i = 0; i < tiles; ++i) {
+            full.wait_parity(PARITY);
+            acc += buf[(t + 1) % 128];
+            (void)empty.arrive();
+        }
+        out[t] = acc;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("parity", "code"), [("0", 1), ("(i&1)", 0)])
+def test_a_wait_that_shares_its_header_with_the_loop_around_it(
+    folder: Path, fencepost: CommandLine, parity: str, code: int
+) -> None:
+    """A wait for a constant parity at the top of a loop: two back edges, one header."""
+    Path("barrier.cu").write_text(BARRIER, encoding="utf-8")
+    ran = fencepost("check", "barrier.cu", "--block", "256", "--target", "sm_90", "-D", f"PARITY={parity}")
+    assert ran.code == code
+    assert ("waits for the wrong phase of `full`" in ran.out) == bool(code)
