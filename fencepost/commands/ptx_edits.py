@@ -249,7 +249,7 @@ def say_fixed(changed: Changed, *, written: bool) -> None:
                 say(f"  {line}")
         elif each.failed:
             show_left(changed, each)
-            say(f"{name}: {plural(_shown(changed, each.after), 'finding')} cannot be mended")
+            say(f"{name}: {plural(_shown(changed, each.after), 'finding')} cannot be mended by barriers")
         elif each.mended:
             done = "mended" if written else "would be mended (-w writes it)"
             say(f"{name}: {plural(_shown(changed, each.before), 'finding')} {done}")

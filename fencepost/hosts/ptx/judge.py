@@ -18,6 +18,7 @@ from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.launch import Assumption, Given, Launch, launch_of, parameter_key
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
@@ -30,6 +31,7 @@ from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
 from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread, Wait
+from fencepost.ir.source import FencepostError
 from fencepost.report.words import nth_newest
 
 QUICK_SECONDS = 0.7
@@ -94,6 +96,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
         flow = Flow(routine)
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
+    _refuse_pointers(routine, flow, launch)
     case = Case(module, routine, flow, launch)
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
     barriers = sum(found.barrier == "block" or _is_cluster_wait(each) for each, found in effects)
@@ -109,6 +112,14 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     if launch.block is not None:
         return with_global_races(case, judge_block(case, counts, seconds))
     return judge_blocks(case, counts, seconds)
+
+
+def _refuse_pointers(routine: Routine, flow: Flow, launch: Launch) -> None:
+    """Numbers that were given for pointers would do nothing."""
+    for name in sorted(roles_of(flow).pointers & launch.parameters.keys()):
+        number = name.rpartition("_param_")[2]
+        text = f"parameter {number} of {plain_name(routine.name)} is a pointer: --param gives numbers"
+        raise FencepostError(text, code="FP104")
 
 
 def _is_cluster_wait(instruction: Instruction) -> bool:
@@ -135,7 +146,8 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
         holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
-        return KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
+        found = KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
+        return replace(found, notes=runs.notes())
     if runs.cut_short:
         runs.usual(SLOW_SECONDS)
     if not runs.show_a_race:
@@ -284,6 +296,8 @@ class Runs:
         self.cut_short = False
         self.reached: set[Place] = set()
         """Accesses that usual runs came to."""
+        self.overran: list[tuple[Place, int] | None] = []
+        """For each usual run, an access outside of shared memory, and the thread."""
 
     def usual(self, seconds: float) -> None:
         """Runs the kernel with its block and with usual sizes."""
@@ -388,6 +402,7 @@ class Runs:
         if seen is None:
             return
         self.reached |= seen.places if usual else set()
+        self.overran += [seen.outside] if usual else []
         findings = _findings(self.case, setup, seen)
         errors = any(each.severity == "error" for each in findings)
         if errors and seen.outside and setup.spread == MANY:
@@ -447,6 +462,20 @@ class Runs:
         """The verdict after a race was seen; it says nothing about other values of the parameters."""
         holds = self.case.launch.describe(0)
         return KernelVerdict(self.case.routine.name, "race", tuple(self.findings), (), holds, *counts)
+
+    def notes(self) -> tuple[str, ...]:
+        """That threads leave shared memory whatever the parameters are, which is not judged."""
+        first = self.overran[0] if self.overran else None
+        block = self.case.launch.block
+        if first is None or block is None or None in self.overran:
+            return ()
+        place, number = first
+        x, y, _ = block
+        thread = (number % x, number // x % y, number // (x * y))
+        site = self.case.site(place)
+        line = site.inlined_at[-1] if site.inlined_at else site.source_line
+        where = f"line {line}" if line else f"PTX line {site.ptx_line}"
+        return (f"thread {thread} is outside of its shared array at {where}: such accesses are not judged",)
 
     def reasons(self) -> list[Reason]:
         """Races that were seen, but with parameters or data that may not occur."""

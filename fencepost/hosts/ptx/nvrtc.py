@@ -240,13 +240,16 @@ def _failure(source: Source, log: str, sources: CudaSources) -> FencepostError:
     if sources.missing:
         notes.append(("note", f"headers that were not found: {_listed(sources.missing)}"))
         notes.append(("help", "--include FOLDER says where headers are"))
-    help_ = f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx"
+    if sources.left_out or sources.skipped or sources.missing:
+        notes.append(
+            ("help", f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx")
+        )
     return FencepostError(
         f"this does not compile: {found[0]['text']}",
         marks,
         code="FP431",
         source=source,
-        notes=[*notes, ("help", help_)],
+        notes=notes,
     )
 
 

@@ -111,8 +111,8 @@ class Seen:
     conflicts: list[Conflict] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     finished: bool = False
-    outside: bool = False
-    """Some access was outside of every shared variable."""
+    outside: tuple[Place, int] | None = None
+    """An access that was outside of every shared variable, and a thread that did it."""
     came: dict[Place, NDArray[np.bool_]] = field(default_factory=dict)
     """For each access that some thread came to, which ones did."""
     chosen: dict[str, int] = field(default_factory=dict)
@@ -728,7 +728,8 @@ class Simulation:
             lanes = who % 32 < 8 * _matrices(self.flow.blocks[here.block].instructions[here.index])
             who, addresses = who[lanes], addresses[lanes]
         inside = self.memory.inside(addresses, access.size)
-        self.seen.outside |= bool((~inside).any()) and not access.generic
+        if self.seen.outside is None and not access.generic and not inside.all():
+            self.seen.outside = (here, int(who[~inside][0]))
         who, addresses = who[inside], addresses[inside]
         self._note_first_use(access, addresses)
         self._note_place(here, who)

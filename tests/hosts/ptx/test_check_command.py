@@ -236,3 +236,28 @@ def test_hip_is_called_hip(fencepost: CommandLine, tmp_path: Path) -> None:
 def test_a_number_that_is_too_large_is_an_option_that_is_wrong(fencepost: CommandLine, reverse: str) -> None:
     ran = fencepost("check", reverse, "--budget", "9" * 30)
     assert ran.code == 2 and "argument --budget: " in ran.err and "is too large" in ran.err
+
+
+def test_a_block_that_is_larger_than_an_array_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fencepost: CommandLine
+) -> None:
+    """What is outside of an array is not judged, and that is said."""
+    monkeypatch.chdir(tmp_path)
+    body = "__shared__ float s[32]; s[threadIdx.x] = 1; __syncthreads(); o[0] = s[1];"
+    text = f"__global__ void k(float *o) {{ {body} }}\n"
+    Path("over.cu").write_text(text, encoding="utf-8")
+    out = fencepost("check", "over.cu", "--block", "64").out
+    assert "thread (32, 0, 0) is outside of its shared array at line 1: such accesses are not judged" in out
+    assert "outside" not in fencepost("check", "over.cu", "--block", "32").out
+
+
+def test_a_number_for_a_pointer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fencepost: CommandLine
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = "__shared__ float s[32]; s[threadIdx.x] = n; o[0] = s[threadIdx.x];"
+    text = f"__global__ void k(float *o, int n) {{ {body} }}\n"
+    Path("pointer.cu").write_text(text, encoding="utf-8")
+    ran = fencepost("check", "pointer.cu", "--block", "32", "--param", "o=3")
+    assert ran.code == 2 and "error[FP104]: parameter 0 of k is a pointer" in ran.err
+    assert fencepost("check", "pointer.cu", "--block", "32", "--param", "n=3").code == 0

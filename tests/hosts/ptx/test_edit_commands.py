@@ -199,7 +199,7 @@ def test_fix_shows_a_diff_and_writes_it(folder: Path, fencepost: CommandLine) ->
 def test_fix_names_what_it_cannot_mend(folder: Path, fencepost: CommandLine) -> None:
     ran = fencepost("fix", "numbers.cu", "sums.cu", *BLOCK)
     assert (ran.code, ran.out) == (1, "")
-    assert "numbers.cu: numbers: 1 finding cannot be mended\n" in ran.err
+    assert "numbers.cu: numbers: 1 finding cannot be mended by barriers\n" in ran.err
     assert ran.err.endswith("2 files: 1 finding cannot be mended\n")
 
 
