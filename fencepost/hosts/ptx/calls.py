@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from fencepost.hosts.ptx.flow import NotJudged
 from fencepost.hosts.ptx.module import (
@@ -128,16 +127,17 @@ class Frame:
 
     def location(self, instruction: Instruction) -> Location | None:
         """Where an instruction comes from, with the lines of the calls around it."""
-        own, around = instruction.location, [each.location for each in self.calls]
-        lines = [line for each in around if each is not None for line in (each.line, *each.inlined_at)]
+        own = instruction.location
+        # A call carries the lines of the calls around it.
+        call = next((each.location for each in self.calls if each.location is not None), None)
+        if call is None:
+            return own
         if own is None or own.line == 0:
-            first = next((each for each in around if each is not None), None)
-            return None if first is None else replace(first, inlined_at=tuple(lines[1:]))
-        calls = [each.file for each in around if each is not None for _ in (each.line, *each.inlined_at)]
+            return call
         near = own.near
-        if near == len(own.inlined_at):
-            near += sum(1 for _ in takewhile(lambda each: each == own.file, calls))
-        return replace(own, inlined_at=(*own.inlined_at, *lines), near=near) if lines else own
+        if near == len(own.inlined_at) and call.file == own.file:
+            near += 1 + call.near
+        return replace(own, inlined_at=(*own.inlined_at, call.line, *call.inlined_at), near=near)
 
 
 class Inliner:

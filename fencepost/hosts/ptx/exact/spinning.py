@@ -18,16 +18,25 @@ def is_wait(needed: Needed, place: Place) -> bool:
 
 def waiting_loop(flow: Flow, needed: Needed, place: Place) -> Loop | None:
     """The loop that repeats a wait until it succeeds; None if it does anything else."""
-    # A wait at the top of a loop shares its header with that loop: each back edge is looked at by itself.
-    every = (flow.natural_loop(each.header, [latch]) for each in flow.loops for latch in each.latches)
-    around = [loop for loop in every if place.block in loop]
+    around = [loop for loop in flow.loops if place.block in loop]
     if not around:
         return None
-    loop = min(around, key=lambda each: len(each.blocks))
+    smallest = min(around, key=lambda each: len(each.blocks))
+    # A wait at the top of a loop shares its header with that loop: only what leads back with nothing done counts.
+    idle = [
+        latch
+        for latch in smallest.latches
+        if _does_nothing_else(flow, needed, flow.natural_loop(smallest.header, [latch]), place)
+    ]
+    loop = flow.natural_loop(smallest.header, idle)
+    is_wait_alone = place.block in loop and _does_nothing_else(flow, needed, loop, place)
+    return loop if idle and is_wait_alone and _goes_round_by(flow, loop, place) else None
+
+
+def _does_nothing_else(flow: Flow, needed: Needed, loop: Loop, place: Place) -> bool:
+    """Whether a loop has no other access or synchronization than a wait, and hands on nothing needed."""
     others = [each for each in (*needed.forms, *needed.accesses) if each.block in loop and each != place]
-    if others or _carries(flow, needed, loop):
-        return None
-    return loop if _goes_round_by(flow, loop, place) else None
+    return not others and not _carries(flow, needed, loop)
 
 
 def _inside(flow: Flow, loop: Loop) -> list[Place]:
