@@ -11,7 +11,12 @@ from fencepost.commands.findings_output import FORMATS, Judged, Output
 from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
 from fencepost.commands.ptx_check import ptx_judgements
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_cuda_options
+from fencepost.commands.ptx_files import (
+    add_ptx_arguments,
+    is_thread_level,
+    refuse_cuda_options,
+    refuse_unknown_target,
+)
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
@@ -68,16 +73,15 @@ def _from_zero(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Check every kernel of every file; 1 if anything was found, 2 if a file could not be judged."""
     from fencepost.report.silencing import Silencer
-    from fencepost.targets import target_named
 
-    named = target_named(options.target).named_barriers if options.target else None
+    refuse_unknown_target(options.target or "")
     output: Output = FORMATS[options.format](options)
     codes = [0]
     files = kernel_files(options.files, CHECKED)
     for number, (name, missing) in enumerate(files, 1):
         begin_file(name, number, len(files))
         silencer = Silencer()
-        for judged in [missing] if missing is not None else _judgements(name, options, named):
+        for judged in [missing] if missing is not None else _judgements(name, options):
             if isinstance(judged, FencepostError):
                 # The others are judged all the same.
                 output.refuse(name, judged)
@@ -101,11 +105,10 @@ def _is_wrong(report: Report, options: argparse.Namespace) -> bool:
     return not report.ok or bool(options.require_proof and not report.explored.complete)
 
 
-def _judgements(
-    name: str, options: argparse.Namespace, named_barriers: int | None
-) -> Iterator[Judged | JudgedPtx | FencepostError]:
+def _judgements(name: str, options: argparse.Namespace) -> Iterator[Judged | JudgedPtx | FencepostError]:
     """The kernels of a file, one after the other, each with what was found, or why it could not be judged."""
-    check = read_options(Check, options, named_barriers=named_barriers)
+    from fencepost.targets import target_named
+
     try:
         source = read_source(name)
         if is_thread_level(name, source.text):
@@ -113,6 +116,8 @@ def _judgements(
             return
         if options.files == [name]:
             refuse_cuda_options(options)
+        named = target_named(options.target).named_barriers if options.target else None
+        check = read_options(Check, options, named_barriers=named)
         kernels = kernels_of(name, source, compiled=not options.as_is)
         found = kernels.to_check()
     except FencepostError as error:

@@ -21,7 +21,7 @@ from fencepost.commands.output import (
     say,
 )
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
+from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_unknown_target
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file
@@ -90,12 +90,10 @@ class _Outcome:
 def run(options: argparse.Namespace) -> int:
     """Mend every file; 1 if something is left that cannot be mended, 2 if a file could not be judged."""
     from fencepost.placement import strategy_named
-    from fencepost.targets import target_named
 
     # A mistyped name is no reason why a kernel cannot be mended.
     strategy_named(options.strategy)
-    # CUDA is compiled for sm_90a as well, a variant of sm_90.
-    target_named(re.sub(r"^(sm_\d+)[af]$", r"\1", options.target or ""))
+    refuse_unknown_target(options.target or "")
     files = kernel_files(options.files, CHECKED)
     if options.write and any(name == STDIN for name, _ in files):
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
@@ -121,6 +119,7 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
     from fencepost.passes.fix import fix_text
     from fencepost.passes.insert import Insert
     from fencepost.report.heeded_comments import check_heeding_comments, insert_heeding_comments
+    from fencepost.targets import target_named
 
     try:
         read = read_source(name)
@@ -129,6 +128,7 @@ def _fixed(name: str, options: argparse.Namespace) -> _Outcome:
             from fencepost.commands.ptx_files import read_ptx_file
 
             return _Outcome(name, ptx=inserted(read_ptx_file(name, read, options)))
+        target_named(options.target or "")
         kernels = kernels_of(name, read, compiled=not options.as_is)
         insert = read_options(Insert, options, target=kernels.target(options.target))
         if kernels.translations:

@@ -97,6 +97,14 @@ def _value(text: str) -> tuple[str, int]:
         raise argparse.ArgumentTypeError(f"{text!r} has {what}: write NAME=VALUE") from None
 
 
+def refuse_unknown_target(name: str) -> None:
+    """A mistyped name, before anything is judged; CUDA is compiled for more GPUs than are known here (`sm_90a`)."""
+    from fencepost.targets import target_named
+
+    if re.fullmatch(r"sm_\d+[af]?", name) is None:
+        target_named(name)
+
+
 def refuse_cuda_options(options: argparse.Namespace, taken: tuple[str, ...] = ()) -> None:
     """Options for CUDA, given with another file: they would do nothing, except those that are `taken` there, too."""
     given = [name for name in FOR_CUDA if getattr(options, name, None) and name not in taken]

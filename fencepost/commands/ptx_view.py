@@ -124,8 +124,8 @@ def _kernel_page(file: PtxFile, judged: JudgedPtx, text: int) -> KernelPage:
 
 def _windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator[Window]:
     """What nothing covers, and what barriers alone cover."""
-    for each in distinct(judged):
-        yield from _window(judged, each)
+    shown = dict.fromkeys(window for each in judged.verdict.findings for window in _window(judged, each))
+    yield from shown
     if reasons is not None:
         for barrier in reasons.barriers:
             by, lines = f"the barrier on line {barrier.line}", (barrier.line or 0,)
@@ -194,7 +194,8 @@ def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:
     if finding.code not in ("FP001", "FP008") or named is None or finding.bytes is None:
         return
     verbs = verb_of(finding.first), verb_of(finding.second)
-    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] == "reads" else "WAW"
+    reading = ("reads", "waits for the mbarrier at", "arrives on the mbarrier at", "uses")
+    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in reading else "WAW"
     first, second = _line(judged, finding.first), _line(judged, finding.second)
     again = second < first or "in a later iteration" in text
     loop = _loop_around(judged.quoted.text, first, second) if again or first == second else None

@@ -269,7 +269,9 @@ def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS
     """The verdict on a kernel with synchronization that only a run follows."""
     found = Judge(case.module, case.routine, case.flow, case.launch, seconds).decide()
     name = case.routine.name
-    return KernelVerdict(name, found.verdict, found.findings, found.reasons, found.holds_for, *counts)
+    return KernelVerdict(
+        name, found.verdict, found.findings, found.reasons, found.holds_for, *counts, exact=True
+    )
 
 
 class Runs:

@@ -113,13 +113,15 @@ def _together(judged: JudgedPtx) -> list[list[Finding]]:
         return [[cause, *(each for each in worst.values() if each is not cause)]]
     shown: dict[tuple[Any, ...], list[Finding]] = {}
     for number, each in enumerate(worst.values()):
-        key = (
-            (number,)
-            if each.wait is None
-            else (each.severity, _span(judged, each.second), _fix(judged, each))
-        )
-        shown.setdefault(key, []).append(each)
+        shown.setdefault(_mended_alike(judged, each) or (number,), []).append(each)
     return list(shown.values())
+
+
+def _mended_alike(judged: JudgedPtx, finding: Finding) -> tuple[Any, ...] | None:
+    """What findings have in common that one change mends: a wait for copies, a fence, a barrier of the cluster."""
+    if finding.wait is not None or finding.code == "FP008":
+        return finding.code, finding.severity, _span(judged, finding.second), _fix(judged, finding)
+    return (finding.code, finding.severity, finding.fix) if finding.code == "FP009" else None
 
 
 def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] = ()) -> Diagnostic:
@@ -145,9 +147,7 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     if finding.build:
         notes.append(("build", finding.build))
     if finding.fix:
-        lines = [str(line) for line in dict.fromkeys(_span(judged, each.first).line for each in others)]
-        also = f"; it would also mend the copy of line {' and '.join(lines)}" if lines else ""
-        notes.append(("fix", _fix(judged, finding) + ("" if finding.causes else also)))
+        notes.append(("fix", _fix(judged, finding) + ("" if finding.causes else _also(judged, others))))
     origins = tuple(_origin(judged, site) for site in sites)
     found = Diagnostic(
         finding.code,
@@ -160,6 +160,15 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     return replace(found, severity=finding.severity, primary=1)
 
 
+def _also(judged: JudgedPtx, others: Sequence[Finding]) -> str:
+    """What else the same change mends."""
+    lines = [str(line) for line in dict.fromkeys(_span(judged, each.first).line for each in others)]
+    if not lines:
+        return ""
+    what = "the copy of line" if others[0].wait is not None else "line" if len(lines) == 1 else "lines"
+    return f"; it would also mend {what} {enumerated(lines)}"
+
+
 def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Findings that may be there only because of another one: the first race, and how many there are besides."""
     race = next((each for each in others if each.code == "FP001"), None)
@@ -167,11 +176,10 @@ def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[t
         lines = enumerated(dict.fromkeys(str(_span(judged, site).line) for site in (race.first, race.second)))
         said = _worded(judged, race.message, (race.first, race.second))
         yield "so", f"{said} ({'lines' if ' ' in lines else 'line'} {lines})"
-    counted = Counter(kind_of(each) for each in others if each is not race)
-    if not counted:
-        return
-    kinds = enumerated(plural(number, kind, MANY.get(kind, "")) for kind, number in counted.items())
-    yield "then", f"{kinds} may follow from it, too: mend it and check again, or see them with --all"
+    more = len(others) - (race is not None)
+    if more:
+        text = f"{plural(more, 'more finding')} may follow from it: mend it and check again"
+        yield "then", f"{text} (--all shows {'it' if more == 1 else 'them'})"
 
 
 def _fix(judged: JudgedPtx, finding: Finding) -> str:
@@ -347,7 +355,8 @@ def _found(judged: JudgedPtx) -> str:
     parts += [plural(warnings, "warning")] if warnings else []
     if verdict.verdict == "undecided":
         parts.append("not decided")
-    return ", ".join(parts) or "no race in shared memory, no divergent barrier"
+    more = "no deadlock, no missing fence" if verdict.exact else "no divergent barrier"
+    return ", ".join(parts) or f"no race in shared memory, {more}"
 
 
 def reason_lines(judged: JudgedPtx) -> list[str]:

@@ -70,6 +70,8 @@ def together(compiled: KernelVerdict, unoptimized: KernelVerdict) -> KernelVerdi
     if unoptimized.verdict == "race":
         return replace(compiled, verdict="race", findings=hidden, reasons=())
     if unoptimized.verdict == "undecided":
+        if unoptimized.reasons and compiled.reasons[:1] == unoptimized.reasons[:1]:
+            return compiled
         why = f": {unoptimized.reasons[0]}" if unoptimized.reasons else ""
         return with_note(compiled, f"the order of the source was not judged{why}")
     if compiled.verdict == "undecided":

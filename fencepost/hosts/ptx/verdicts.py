@@ -96,5 +96,7 @@ class KernelVerdict:
     holds_for: str
     barriers: int
     shared_accesses: int
+    exact: bool = False
+    """Whether it comes from runs that follow all synchronization: mbarriers, fences, clusters."""
     notes: tuple[str, ...] = ()
     """What else there is to say, such as that another build was not decided."""

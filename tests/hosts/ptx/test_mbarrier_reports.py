@@ -86,12 +86,12 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     """At the line of the kernel, however many small functions there are around the instruction."""
     out = fencepost(*call(CONSUMER="0")).out
     assert out.count("error[") == 1
-    assert "waits for the wrong phase of `full[1]`: that of parity 0 is complete" in out
+    assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
-    assert "thread (128, 0, 0) waits for `full[1]`\n" in out
+    assert "thread (128, 0, 0) waits for `full[0]`\n" in out
     assert "= so: thread (0, 0, 0) writes and thread (255, 0, 0) reads the same bytes of `buf`" in out
-    assert "= fix: flip the parity of this wait after every phase of `full[1]`" in out
-    assert "may follow from it, too" in out
+    assert "= fix: flip the parity each time `full[0]` has completed a phase" in out
+    assert "more findings may follow from it" in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -106,7 +106,7 @@ def test_a_producer_that_waits_for_nobody_is_seen_with_the_consumer(fencepost: C
     """Both wait, each for the other: the report has to show both."""
     out = fencepost(*call(PRODUCER="((i/2)&1)")).out
     assert (
-        "thread (0, 0, 0) waits for `empty[0]`, which lacks 128 arrivals, and thread (128, 0, 0) waits for"
+        "thread (0, 0, 0) waits for `empty[0]`, whose first phase lacks 128 of 128 arrivals, and thread"
         in out
     )
     assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
@@ -157,3 +157,23 @@ def test_a_wait_that_shares_its_header_with_the_loop_around_it(
     ran = fencepost("check", "barrier.cu", "--block", "256", "--target", "sm_90", "-D", f"PARITY={parity}")
     assert ran.code == code
     assert ("waits for the wrong phase of `full`" in ran.out) == bool(code)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLine) -> None:
+    """A consumer with the parity of a producer: neither waits for the other at first."""
+    out = fencepost(*call(CONSUMER="((i/2+1)&1)")).out
+    assert "waits for parity 1 of `full[0]` before its first phase: the wait returns at once; so does" in out
+    assert f"ring.cu:{LINES['consumer']}:13 and ring.cu:{LINES['producer']}:13" in out
+    assert (
+        out.count("error[") == 1
+        and "= fix: wait for parity 0 where the first phase has to be complete" in out
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_targets_with_features_of_their_own_are_taken(fencepost: CommandLine) -> None:
+    arguments = [each if each != "sm_90" else "sm_90a" for each in call()]
+    assert fencepost(*arguments).code == 0
+    arguments = [each if each != "sm_90" else "sm_9x" for each in call()]
+    assert "FP110" in fencepost(*arguments).err

@@ -28,6 +28,25 @@ MBARRIER = 8
 """Bytes of an mbarrier."""
 RACES = ("FP001", "FP008", "FP009", "FP010")
 """What often follows from something else; the last ones from the first."""
+ENDED_BY = {
+    "tcgen05.mma": "a tcgen05.commit after the tcgen05.mma, and a wait for the mbarrier that it names",
+    "tcgen05.cp": "a tcgen05.commit after the tcgen05.cp, and a wait for the mbarrier that it names",
+    "tcgen05.ld": "tcgen05.wait::ld after the tcgen05.ld, and then a barrier or an mbarrier",
+    "tcgen05.st": "tcgen05.wait::st after the tcgen05.st, and then a barrier or an mbarrier",
+    "wgmma.mma_async": "wgmma.wait_group after the products, and then a barrier or an mbarrier",
+    "cp.async.bulk": "a wait for the mbarrier of the bulk copy, or for its group",
+    "cp.reduce.async.bulk": "a wait for the mbarrier of the bulk copy, or for its group",
+    "cp.async": "a wait for the copies, and then a barrier",
+    "st.async": "a wait for the mbarrier that the st.async names",
+    "red.async": "a wait for the mbarrier that the red.async names",
+}
+"""What goes on by itself once a thread has issued it, and how it is waited for."""
+CALLED = {
+    "wgmma.mma_async": "wgmma",
+    "cp.async.bulk": "bulk copy",
+    "cp.reduce.async.bulk": "bulk copy",
+    "cp.async": "copy",
+}
 NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
 VAGUE = "data decide over the address, and nothing orders it with another access to the same variable"
 
@@ -188,18 +207,17 @@ class Findings:
         who = [self._named(clash.threads[at]) for at in order]
         doing = [self._doing(places[at], clash, at) for at in order]
         ranks = self._ranks((clash.threads[order[0]], clash.threads[order[1]]))
-        what = f"thread {who[0]} {doing[0]} and thread {who[1]} {doing[1]} {self._place_of(clash)}"
+        actors = [self._actor(places[at], who[number]) for number, at in enumerate(order)]
+        what = f"{actors[0]} {doing[0]} and {actors[1]} {doing[1]} {self._place_of(clash)}"
         severity, why = self._severity(clash)
         if clash.proxy:
             text, fix = self._missing_fence(clash)
         else:
             text = "with nothing that orders them" + why
-            how = "a barrier, an mbarrier wait or a wait for the copies"
-            if clash.address >= TENSOR:
-                how = "tcgen05.wait or tcgen05.commit, and then a barrier or an mbarrier wait"
-            elif ranks is not None and ranks[0] != ranks[1]:
+            how = next(filter(None, (self._ended_by(places[at]) for at in order)), "")
+            if not how and ranks is not None and ranks[0] != ranks[1]:
                 how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
-            fix = f"order {sites[0]} and {sites[1]}: {how}"
+            fix = f"order {sites[0]} and {sites[1]}: {how or 'a barrier or an mbarrier wait'}"
         return Finding(
             "FP008" if clash.proxy else "FP001",
             severity,
@@ -212,6 +230,20 @@ class Findings:
             fix,
             blocks=ranks,
         )
+
+    def _asynchronous(self, place: Place) -> str:
+        """What goes on by itself once a thread has issued it; nothing for other instructions."""
+        opcode = self.flow.blocks[place.block].instructions[place.index].opcode
+        return next((begin for begin in ENDED_BY if opcode.startswith(begin)), "")
+
+    def _actor(self, place: Place, thread: str) -> str:
+        """Who accesses memory: a thread, or something that it has issued."""
+        begin = self._asynchronous(place)
+        return f"the {CALLED.get(begin, begin)} of thread {thread}" if begin else f"thread {thread}"
+
+    def _ended_by(self, place: Place) -> str:
+        """How to wait for something that a thread has issued; nothing for other instructions."""
+        return ENDED_BY.get(self._asynchronous(place), "")
 
     def _place_of(self, clash: Clash) -> str:
         """What two accesses touch both, in words."""
@@ -237,7 +269,7 @@ class Findings:
                 "put tcgen05.fence::before_thread_sync before the barrier or arrival that orders them (a commit "
                 "needs none), and tcgen05.fence::after_thread_sync behind the wait"
             )
-            return "in order, but with no tcgen05.fence between the two threads", fix
+            return "in order, but with no tcgen05.fence on the way from one to the other", fix
         fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
         return "through the generic and the async proxy with no proxy fence between them", fix
 

@@ -79,7 +79,7 @@ class Lifetimes:
             late = np.flatnonzero(known[: clocks.size] < clocks)
             if late.size:
                 text = f"thread {{1}} uses shared memory of block {rank}, which can have ended by then"
-                fix = f"put {SYNC} behind the last access to another block, at the end of the kernel"
+                fix = f"put {SYNC} after the last access to another block, before the kernel ends"
                 self._problem("end", place, int(self.threads[rank, place][late[0]]), (text, fix), None)
         return list(self.problems.values())
 

@@ -18,6 +18,8 @@ class Phase:
     """What has happened in the current phase."""
 
     pending: int
+    count: int
+    """Arrivals that it counts, and how many of them have not come."""
     bytes: int = 0
     """Bytes that are expected and have not come; below zero if they came first."""
     known: Known | None = None
@@ -31,7 +33,7 @@ class Phase:
     def lacks(self) -> str:
         """Why it is not complete."""
         if self.pending > 0:
-            return f"lacks {plural(self.pending, 'arrival')}"
+            return f"lacks {self.pending} of {plural(self.count, 'arrival')}"
         return (
             f"lacks {self.bytes} bytes"
             if self.bytes > 0
@@ -73,6 +75,12 @@ class Mbarrier:
     """Threads that wait, and for how many completed phases."""
     again: set[Place] = field(default_factory=set)
     """Waits that a thread came to when it knew their phase to be complete."""
+
+    @property
+    def now(self) -> str:
+        """How far it is."""
+        which = "whose first phase" if self.completed == self.start else "which"
+        return f"{which} {self.phase.lacks}"
 
     @property
     def columns(self) -> Threads:
@@ -130,7 +138,7 @@ class Mbarriers:
             column,
             plain,
             operation.place,
-            Phase(operation.amount),
+            Phase(operation.amount, operation.amount),
             (operation.place, thread),
         )
         made.completed = made.start = completed
@@ -246,7 +254,7 @@ class Mbarriers:
         # What copies have brought is known by the phase, and seen by whoever waits for it.
         came = self.clocks.just(found.columns, np.full(found.columns.shape, found.completed, dtype=np.int32))
         found.released[found.completed] = self.clocks.with_order(self.clocks.join(known, came), phase.before)
-        found.phase = Phase(found.count)
+        found.phase = Phase(found.count, found.count)
         woken = [wait.threads for target, wait in found.waiting if target == found.completed]
         for target, wait in found.waiting:
             if target == found.completed:
@@ -269,6 +277,9 @@ class Mbarriers:
         if place in found.again:
             self._waited_again(found, thread, place, target)
             return
+        if target == found.start:
+            self._waited_for_nothing(found, thread, place)
+            return
         operation = Operation(place, np.array([thread]))
         text = (
             "can miss the phase of {mbarrier} that it waits for: the next phase may complete first, "
@@ -285,10 +296,10 @@ class Mbarriers:
         """The wait has the parity of the phase before the one that it is meant for."""
         parity = (target - 1) % 2
         text = (
-            f"waits for the wrong phase of {{mbarrier}}: that of parity {parity} is complete, and the wait returns "
-            f"at once. The phase to wait for has parity {1 - parity}"
+            f"waits for the wrong phase of {{mbarrier}}: the phase with parity {parity} is complete already, and the "
+            f"wait returns at once. The phase to wait for has parity {1 - parity}"
         )
-        fix = "flip the parity of this wait after every phase of {mbarrier}"
+        fix = "flip the parity each time {mbarrier} has completed a phase (in a ring: once each time round)"
         problem = Problem(
             "FP006",
             f"thread {{1}} {text}",
@@ -298,7 +309,37 @@ class Mbarriers:
             mbarriers=(found.address,),
             causes=True,
         )
-        self.problems.insert(0, problem)
+        # Whatever else is found may follow from it.
+        self.problems.insert(sum(each.causes for each in self.problems), problem)
+
+    def _waited_for_nothing(self, found: Mbarrier, thread: int, place: Place) -> None:
+        """The wait has the parity that passes before the first phase is complete."""
+        before = "before its first phase: the wait returns at once"
+        text = (
+            f"thread {{1}} waits for parity 1 of {{mbarrier}} {before}, and nothing orders it with that phase"
+        )
+        places, threads = (found.made, place), (thread, thread)
+        mbarriers: tuple[int, ...] = (found.address,)
+        also = self._also_passed(place)
+        if also is not None:
+            # Of a producer and a consumer one has to wait; which one, only their author knows.
+            text = f"thread {{0}} waits for parity 1 of {{other}} {before}; so does thread {{1}} with {{mbarrier}}"
+            places, threads, mbarriers = (also[1], place), (also[2], thread), (found.address, also[0])
+        fix = (
+            "wait for parity 0 where the first phase has to be complete; parity 1 passes before it, for a slot that "
+            "is free to begin with"
+        )
+        # A producer's first wait is meant to pass, and may only look wrong because of what came before.
+        causes = not self.problems
+        self.problems.append(Problem("FP006", text, places, threads, fix, mbarriers=mbarriers, causes=causes))
+
+    def _also_passed(self, place: Place) -> tuple[int, Place, int] | None:
+        """An mbarrier whose first phase was not waited for elsewhere either, with the wait and a thread."""
+        for other in self.objects.values():
+            for thread, _, there in other.waited.get(other.start, ()):
+                if there != place:
+                    return other.address, there, thread
+        return None
 
     def _announced_in_time(self, found: Mbarrier) -> None:
         for thread, clock, place in found.phase.announced:
@@ -361,9 +402,7 @@ class Mbarriers:
             others = [each for each in stuck if each[0] is not found and each[2] != place]
             if not others:
                 text = f"thread {{1}} waits for a phase of {{mbarrier}} that never completes: it {found.phase.lacks}"
-                fix = (
-                    "let each phase have the arrivals and bytes that it counts, or wait for the other parity"
-                )
+                fix = "let each phase have the arrivals and bytes that it counts"
                 at, thread = found.last
                 yield Problem(
                     "FP002", text, (at, place), (thread, int(who[0])), fix, mbarriers=(found.address,)
@@ -371,8 +410,8 @@ class Mbarriers:
                 continue
             other, they, there = others[0]
             text = (
-                f"thread {{0}} waits for {{other}}, which {other.phase.lacks}, and thread {{1}} waits for "
-                f"{{mbarrier}}, which {found.phase.lacks}: neither ever completes"
+                f"thread {{0}} waits for {{other}}, {other.now}, and thread {{1}} waits for "
+                f"{{mbarrier}}, {found.now}: neither ever completes"
             )
             fix = (
                 "let one of the waits pass at first: where a slot is free to begin with, the first wait for it has "
