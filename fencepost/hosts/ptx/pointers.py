@@ -7,7 +7,7 @@ if the kernel stores such pointers somewhere, or hands them to an instruction wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from fencepost.hosts.ptx.closed_forms import ClosedForms
@@ -45,36 +45,76 @@ class Pointers:
         self.evaluator = evaluator
         self.forms = forms
         self._sources: dict[Expression, Sources] = {}
-        self._at_work: set[Expression] = set()
         self._escaped: frozenset[str] | None = None
 
     def sources(self, value: Expression) -> Sources:
         """Where a pointer may come from."""
-        found = self._sources.get(value)
-        if found is None:
-            found = self._find(value)
-            if not self._at_work:
-                self._sources[value] = found
-        return found
+        if value not in self._sources:
+            self._solve(value)
+        return self._sources[value]
 
-    def _find(self, value: Expression) -> Sources:
-        if value.operation == "constant":
-            return frozenset({NUMBER})
-        if value.operation == "leaf":
-            return self._leaf(value)
+    def _solve(self, value: Expression) -> None:
+        """The least fixpoint over all that a value is computed from: a pointer may go round a loop."""
+        order = self._unsolved(value)
+        for each in order:
+            self._sources[each] = frozenset()
+        self._grow(order)
+        for each in order:
+            if self._is_carried(each) and not self._sources[each]:
+                self._sources[each] = frozenset({NUMBER})
+        self._grow(order)
+
+    def _grow(self, order: Sequence[Expression]) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for each in order:
+                found = self._sources[each] | self._find(each)
+                changed |= found != self._sources[each]
+                self._sources[each] = found
+
+    def _unsolved(self, value: Expression) -> list[Expression]:
+        """What a value is computed from and whose sources are not known, operands before what uses them."""
+        order: list[Expression] = []
+        seen: set[Expression] = set()
+        todo = [(value, False)]
+        while todo:
+            each, done = todo.pop()
+            if done:
+                order.append(each)
+            elif each not in seen and each not in self._sources:
+                seen.add(each)
+                todo.append((each, True))
+                todo += [(other, False) for other in self._made_of(each)]
+        return order
+
+    @staticmethod
+    def _is_carried(value: Expression) -> bool:
+        return value.operation == "leaf" and value.leaf.kind == "carried"
+
+    def _made_of(self, value: Expression) -> Sequence[Expression]:
+        """What a value may have its memory from."""
+        if self._is_carried(value):
+            return self.forms.first(value), self.forms.following(value)
+        if value.operation in ("constant", "leaf") or value.width == 1:
+            return ()
         if value.operation == "choose":
-            return self.sources(value.arguments[1]) | self.sources(value.arguments[2])
+            return value.arguments[1:]
         if value.operation == "sum":
             _, factors = sum_parts(value)
-            return self._together(atom for atom, factor in factors.items() if factor == 1)
-        if value.width == 1:
-            return frozenset({NUMBER})
-        return self._together(value.arguments)
+            return [atom for atom, factor in factors.items() if factor == 1]
+        return value.arguments
 
-    def _together(self, values: Iterable[Expression]) -> Sources:
+    def _find(self, value: Expression) -> Sources:
+        """From what is known of its parts so far."""
+        parts = [self._sources[each] for each in self._made_of(value)]
+        if self._is_carried(value) or (value.operation == "choose" and value.width > 1):
+            return parts[0] | parts[1]
+        if value.operation == "leaf":
+            return self._leaf(value)
         found = frozenset({NUMBER})
-        for each in values:
-            found = frozenset(combined(a, b) for a, b in product(found, self.sources(each)))
+        for each in parts:
+            found = frozenset(combined(a, b) for a, b in product(found, each))
         return found
 
     def _leaf(self, value: Expression) -> Sources:
@@ -84,13 +124,6 @@ class Pointers:
         if leaf.kind == "uniform" and leaf.name.startswith("&"):
             name = leaf.name[1:]
             return frozenset({LOCAL + name if name in self.evaluator.local_names else GLOBAL})
-        if leaf.kind == "carried":
-            if value in self._at_work:
-                return frozenset()
-            self._at_work.add(value)
-            found = self.sources(self.forms.first(value)) | self.sources(self.forms.following(value))
-            self._at_work.discard(value)
-            return found or frozenset({NUMBER})
         if value.width < ADDRESS_BITS or leaf.kind in ("thread", "iteration"):
             return frozenset({NUMBER})
         return frozenset({PARAMETER if leaf.kind == "uniform" else UNKNOWN})

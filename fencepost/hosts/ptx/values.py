@@ -107,6 +107,7 @@ class Values:
         """Parameters that are addresses: an array does not wrap around, a number may."""
         self._made: dict[object, Expression] = {}
         self._uppers: dict[Expression, int] = {}
+        self._low_zeros: dict[Expression, int] = {}
 
     def _make(
         self, operation: str, width: int, arguments: tuple[Expression, ...], payload: object = None
@@ -199,6 +200,12 @@ class Values:
 
     def low_zeros(self, value: Expression) -> int:
         """How many low bits are known to be zero."""
+        known = self._low_zeros.get(value)
+        if known is None:
+            known = self._low_zeros[value] = self._find_low_zeros(value)
+        return known
+
+    def _find_low_zeros(self, value: Expression) -> int:
         constant, factors = sum_parts(value)
         found = trailing_zeros(constant)
         for atom, coefficient in factors.items():
