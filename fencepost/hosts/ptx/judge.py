@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
@@ -222,6 +222,10 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
         )
         if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
             found[WARP] = warp
+    if racy and _is_guessed(case, found.keys()):
+        (block,) = found
+        text = f"there is a race with blocks of {shown_block(block)} threads: give the block (--block)"
+        return _undecided(routine, launch, [Reason(text)], counts)
     return together(routine, found, holds, counts)
 
 
@@ -258,6 +262,13 @@ def together(
         reasons.append(Reason("no usual block keeps its accesses inside shared memory: give the block"))
     kept = tuple(_first_of_each(reasons)[:10])
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
+
+
+def _is_guessed(case: Case, blocks: Collection[Block]) -> bool:
+    """Whether a single block was tried that nobody has named, and no array of a known size was made for it."""
+    variables = (*case.module.variables, *case.routine.variables)
+    dynamic = any(each.space == "shared" and each.size is None for each in variables)
+    return len(blocks) == 1 and dynamic and case.routine.largest_block not in blocks
 
 
 def _is_weak(verdict: KernelVerdict) -> bool:

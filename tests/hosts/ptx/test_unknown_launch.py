@@ -490,3 +490,21 @@ def test_an_assumption_under_which_nothing_happens_is_none() -> None:
 $end:
     """
     assert verdict(body).verdict != "proven"
+
+
+def test_a_race_with_a_block_that_was_only_guessed_is_not_called_one() -> None:
+    """Of memory whose size nobody says, a template's number tells nothing for certain about the block."""
+    text = """
+    template <int SIZE> __global__ void k(float *out) {
+        extern __shared__ float s[];
+        s[threadIdx.x % SIZE] = out[threadIdx.x];
+        out[threadIdx.x + SIZE] = s[(threadIdx.x + 1) % SIZE];
+    }
+    template __global__ void k<1024>(float *);
+    """
+    compiled = compile_cuda(Source("k.cu", text)).ptx
+    (found,) = check(compiled, file="k.ptx")
+    assert found.verdict == "undecided"
+    assert said(found) == "there is a race with blocks of 1024x1x1 threads: give the block (--block)"
+    (found,) = check(compiled, block=(1024, 1, 1), file="k.ptx")
+    assert found.verdict == "race"
