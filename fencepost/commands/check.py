@@ -89,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
                 codes.append(judged.exit_code)
                 continue
             if isinstance(judged, JudgedPtx):
+                used = (allow for allow, _ in judged.silenced)
+                silencer.heed(judged.cuda or judged.ptx, used, decided=judged.proven)
                 codes.append(1 if judged.errors or (options.require_proof and not judged.proven) else 0)
                 output.add_ptx(judged)
                 continue

@@ -278,7 +278,8 @@ class GithubOutput(TextOutput):
         from fencepost.report.github_annotations import annotation
 
         for each in located_findings(found, every=self.options.all):
-            sys.stdout.write(f"{annotation(each, each.level)}\n")
+            if each.allow is None:
+                sys.stdout.write(f"{annotation(each, each.level)}\n")
         if found.verdict.verdict == "undecided":
             level = "error" if self.options.require_proof else "warning"
             sys.stdout.write(f"{annotation(located_undecided(found), level)}\n")

@@ -16,6 +16,8 @@ from fencepost.report.diagnostics import Diagnostic
 
 INVALID, UNUSED = "FP302", "FP303"
 """The codes of warnings about such comments."""
+OF_CUDA = ("FP008", "FP009", "FP010")
+"""Findings in CUDA and PTX alone."""
 FORM = "# fencepost: allow FP001: reason"
 _WORD = "fencepost:"
 _COMMENT = re.compile(r"(?:#|//)\s*fencepost:\s*allow\b(?P<rest>.*)$")
@@ -79,7 +81,7 @@ def _problem(code: str, colon: str, reason: str) -> str:
         return "this `allow` names no code"
     if code not in known_codes():
         return f"this `allow` names {code}, which is no code"
-    if code not in CODES.values():
+    if code not in (*CODES.values(), *OF_CUDA):
         return f"this `allow` names {code}, which is no finding of `check`: it cannot be silenced"
     if not (colon and reason):
         return f"this `allow {code}` has no reason"

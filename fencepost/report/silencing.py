@@ -8,7 +8,7 @@ text, or in the Python file that a Triton module says the operation was written 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,13 @@ class Silencer:
         self.complete &= left.explored.complete
         self.used |= set(allows)
         return left, allows
+
+    def heed(self, source: Source, used: Iterable[Allow], *, decided: bool) -> None:
+        """Take note of comments that another host has applied to a kernel of a text."""
+        self._own = source.name
+        self._comments(source)
+        self.used |= set(used)
+        self.complete &= decided
 
     def warnings(self) -> list[Diagnostic]:
         """What is wrong with comments: once all kernels of the file have been judged."""

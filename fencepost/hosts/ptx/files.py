@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_cuda, is_ptx
+from fencepost.hosts.ptx.allowed_findings import without_allowed
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import function_name, plain_name
@@ -143,7 +144,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
-                yield file.judged(replace(verdict, notes=(*verdict.notes, *file.notes)))
+                yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
         except PtxError as error:
             yield unread(error, file.ptx)
             return

@@ -9,6 +9,7 @@ from pathlib import Path
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict
 from fencepost.ir.source import Source
+from fencepost.report.allow_comments import Allow
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class JudgedPtx:
     """The CUDA file that the PTX was compiled from here."""
     parameters: tuple[str, ...] = ()
     """What CUDA calls the parameters."""
+    silenced: tuple[tuple[Allow, tuple[Finding, ...]], ...] = ()
+    """Comments that allow findings, and what they allow."""
     as_ptx: bool = False
     """Whether PTX is quoted as it is, whatever its line tables name."""
 
@@ -39,7 +42,7 @@ class JudgedPtx:
     @property
     def proven(self) -> bool:
         """Whether there is nothing to find, for certain."""
-        return self.verdict.verdict == "proven" and not self.verdict.findings
+        return self.verdict.verdict == "proven" and not self.verdict.findings and not self.silenced
 
     @cached_property
     def quoted(self) -> Source:
@@ -47,7 +50,8 @@ class JudgedPtx:
 
         If line tables name neither, or nothing that can be read, it is the PTX.
         """
-        sites = [site for each in self.verdict.findings for site in (each.first, each.second)]
+        allowed = [each for _, found in self.silenced for each in found]
+        sites = [site for each in (*self.verdict.findings, *allowed) for site in (each.first, each.second)]
         files = {site.source_file for site in sites}
         name = files.pop() if len(files) == 1 else None
         if self.cuda is not None and (

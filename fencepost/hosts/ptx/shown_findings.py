@@ -353,6 +353,9 @@ def _found(judged: JudgedPtx) -> str:
     counted = Counter(kind_of(each) for each in sorted(errors, key=lambda each: each.code))
     parts = [plural(number, kind, MANY.get(kind, "")) for kind, number in counted.items()]
     parts += [plural(warnings, "warning")] if warnings else []
+    silenced = sum(len(found) for _, found in judged.silenced)
+    parts += ["nothing else found"] if silenced and not parts else []
+    parts += [f"{silenced} silenced"] if silenced else []
     if verdict.verdict == "undecided":
         parts.append("not decided")
     more = "no deadlock, no missing fence" if verdict.exact else "no divergent barrier"
@@ -361,7 +364,11 @@ def _found(judged: JudgedPtx) -> str:
 
 def reason_lines(judged: JudgedPtx) -> list[str]:
     """Why a kernel is not decided, and what else there is to say, a line each."""
-    notes = [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
+    notes = [
+        f"silenced {allow.code} ({plural(len(found), 'finding')}, line {allow.line}): {allow.reason}"
+        for allow, found in judged.silenced
+    ]
+    notes += [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
     return [*(_reason(judged, each) for each in judged.verdict.reasons), *notes]
 
 
@@ -378,7 +385,9 @@ def _reason(judged: JudgedPtx, reason: Reason) -> str:
 
 def located_findings(judged: JudgedPtx, *, every: bool = False) -> list[Located]:
     """Findings with their places in files, for SARIF and annotations; each pair of lines once, unless `every` one."""
-    return [_located(judged, each) for each in (judged.verdict.findings if every else distinct(judged))]
+    found = [_located(judged, each) for each in (judged.verdict.findings if every else distinct(judged))]
+    allowed = ((allow, each) for allow, findings in judged.silenced for each in findings)
+    return found + [replace(_located(judged, each), allow=allow) for allow, each in allowed]
 
 
 def _located(judged: JudgedPtx, finding: Finding) -> Located:
@@ -435,7 +444,21 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
         "findings": [_finding_json(judged, each) for each in verdict.findings],
         "reasons": [_reason_json(judged, each) for each in verdict.reasons],
         "notes": [_worded(judged, each) for each in verdict.notes],
-    }
+    } | ({"silenced": silenced_json(judged)} if judged.silenced else {})
+
+
+def silenced_json(judged: JudgedPtx) -> list[dict[str, Any]]:
+    """Comments that allow findings, for programs."""
+    return [
+        {
+            "code": allow.code,
+            "findings": len(found),
+            "reason": allow.reason,
+            "file": allow.source.name,
+            "line": allow.span.line,
+        }
+        for allow, found in judged.silenced
+    ]
 
 
 def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
