@@ -152,7 +152,10 @@ class Run(Accesses):
         if place in self.needed.accesses:
             self.access(instruction, place, self.held(instruction, who, place))
         elif instruction.name in ("shfl", "vote", "redux"):
-            return self._exchange(instruction, place, who)
+            who = self._exchange(instruction, place, who)
+            if self.peeks.tokens and who.size:
+                self.peeks.exchange(instruction, who)
+            return who
         else:
             self.compute(instruction, place, who)
             if self.peeks.tokens:
@@ -526,7 +529,7 @@ class Run(Accesses):
                 self.peeks.failed(form, place, here, (address, target))
                 on.append(here)
                 continue
-            self.peeks.at_wait(place, here, (address, target))
+            self.peeks.at_wait(form, place, here, (address, target))
             self.peeks.succeeded(form, here)
             if self.mbarriers.wait(found, Wait(place, here, form.relaxed), target):
                 self.passed[here] += 1
