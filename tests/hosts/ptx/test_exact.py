@@ -132,6 +132,21 @@ def test_a_block_must_not_end_while_its_memory_is_copied_out() -> None:
     )
 
 
+def test_a_block_must_not_end_while_a_copy_comes_in() -> None:
+    copied = """
+    @!%p2 bra $end;
+    mbarrier.init.shared.b64 [%r6], 1;
+    fence.proxy.async.shared::cta;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 128;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 128, [%r6];
+{}$end:
+"""
+    wait = "$wait:\n    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n    @!%p4 bra $wait;\n"
+    assert verdict(copied.format(wait), 32).verdict == "proven"
+    found = verdict(copied.format(""), 32)
+    assert found.verdict == "race" and "still writes its shared memory" in found.findings[0].message
+
+
 def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
     found = verdict(kernels.RING.replace("fence.proxy.async.shared::cta;", ""), 64)
     assert found.verdict == "proven"

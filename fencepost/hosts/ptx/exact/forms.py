@@ -65,6 +65,8 @@ class Mbarrier:
     """Whether it orders nothing but itself."""
     of_cluster: bool = False
     """Whether it says that it orders the memory of threads in other blocks (`.cluster`)."""
+    near: bool = False
+    """Whether the mbarrier has to be in the thread's own block."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class BulkCopy:
     """Where it comes from, if that is shared memory as well."""
     updates: bool = False
     """Whether it combines (`cp.reduce`), atomically."""
+    near: bool = False
+    """Whether what it writes has to be in the block that issues it (`.shared::cta`)."""
     for_pair: bool = False
     """Whether blocks work in pairs (`cta_group::2`): the mbarrier may be in the other block of a pair."""
 

@@ -431,7 +431,7 @@ class Run(Accesses):
         self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
 
     def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
-        where = self.shared_addresses(form.address, who, place)
+        where = self.shared_addresses(form.address, who, place, form.near)
         amounts = np.ones(who.shape, dtype=np.uint64)
         if form.amount is not None:
             amounts = self.certain(form.amount, who, 32, place)
@@ -499,7 +499,7 @@ class Run(Accesses):
             self.spins[place] = repeated or self.setup.peeks_succeed
         held = self.held(instruction, who, place)
         assert form.phase is not None and form.target is not None
-        where = self.shared_addresses(form.address, held, place)
+        where = self.shared_addresses(form.address, held, place, form.near)
         phases = self.certain(form.phase, held, 64, place)
         # What is repeated until it succeeds succeeds at last; what is tried once is taken to fail.
         self.write(form.target, held, np.full(held.shape, np.uint64(self.spins[place]), dtype=np.uint64))

@@ -107,7 +107,7 @@ class TensorAllocations:
         """The address of what was allocated is stored into shared memory."""
         run, one = self.run, lanes[:1]
         assert isinstance(to, Address)
-        where = run.shared_addresses(to, one, place)
+        where = run.shared_addresses(to, one, place, near=True)
         kept, starts = run.inside(place, one, where, CELL)
         if not kept.size:
             return
