@@ -27,7 +27,13 @@ from fencepost.hosts.ptx.exact.forms import (
     Wgmma,
     WideMatrix,
 )
-from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorCopy, TensorProduct, tensor_form
+from fencepost.hosts.ptx.exact.tensor_forms import (
+    TensorAllocation,
+    TensorCommit,
+    TensorCopy,
+    TensorProduct,
+    tensor_form,
+)
 from fencepost.hosts.ptx.instructions import types_of
 from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
 
@@ -73,7 +79,7 @@ def uses_cluster(instruction: Instruction, form: Form | None) -> bool:
         return True
     if isinstance(form, BulkCopy):
         return form.blocks is not None or form.source is not None or form.for_pair
-    if isinstance(form, TensorCommit | TensorProduct | TensorCopy) and form.pair:
+    if isinstance(form, TensorAllocation | TensorCommit | TensorProduct | TensorCopy) and form.pair:
         return True
     if isinstance(form, TensorCommit):
         return form.blocks is not None
