@@ -366,3 +366,19 @@ def test_a_block_outlives_the_copies_that_it_brings_itself() -> None:
         assert {each.code for each in found.findings} == {"FP001", "FP009"}
         assert any("still writes its shared memory" in each.message for each in found.findings)
     assert multicast(MULTICAST + WAIT.format(0)).verdict == "proven"
+
+
+def test_an_arrival_of_scope_cta_hands_on_nothing_to_another_block() -> None:
+    far = """
+    st.shared::cluster.u32 [%r22], %r1;
+    mbarrier.arrive{}.shared::cluster.b64 _, [%r23];
+$wait0:
+    mbarrier.try_wait.parity{}.shared.b64 %p4, [%r6], 0;
+    @!%p4 bra $wait0;
+    ld.shared.u32 %r12, [%r5];
+"""
+    start = PEER + INIT.format(32) + SYNC
+    assert proven(start + far.format("", "") + SYNC)
+    assert proven(start + far.format(".release.cluster", ".acquire.cluster") + SYNC)
+    assert codes(start + far.format(".release.cta", ".acquire.cluster") + SYNC) == {"FP001"}
+    assert verdict(start + far.format(".release.cluster", ".acquire.cta") + SYNC).verdict == "undecided"

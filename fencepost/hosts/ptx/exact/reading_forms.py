@@ -133,7 +133,7 @@ def _barrier(instruction: Instruction) -> Form | None:
 def _mbarrier(instruction: Instruction) -> Form:
     parts, operands = instruction.parts, instruction.operands
     what = parts[1]
-    relaxed, of_cluster = "relaxed" in parts and what != "expect_tx", "cluster" in parts
+    relaxed, of_block = "relaxed" in parts and what != "expect_tx", "cta" in parts
     at = next((number for number, each in enumerate(operands) if isinstance(each, Address)), None)
     if at is None:
         return Refused("a form of mbarrier operation that is not known")
@@ -151,11 +151,11 @@ def _mbarrier(instruction: Instruction) -> Form:
     if what == "arrive" and "noComplete" not in parts:
         does: Literal["arrive", "arrive expect"] = "arrive expect" if "expect_tx" in parts else "arrive"
         found = Mbarrier(does, address, first, target=target)
-        return replace(found, relaxed=relaxed, of_cluster=of_cluster, near=near)
+        return replace(found, relaxed=relaxed, of_block=of_block, near=near)
     if what in ("try_wait", "test_wait") and target is not None:
         parity: Literal["wait parity", "wait state"] = "wait parity" if "parity" in parts else "wait state"
         found = Mbarrier(parity, address, None, first, target)
-        return replace(found, relaxed=relaxed, of_cluster=of_cluster, near=near)
+        return replace(found, relaxed=relaxed, of_block=of_block, near=near)
     return Refused(f"`mbarrier.{what}`")
 
 

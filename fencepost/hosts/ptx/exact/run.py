@@ -437,7 +437,12 @@ class Run(Accesses):
             amounts = self.certain(form.amount, who, 32, place)
         for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
             here = who[(where == address) & (amounts == amount)]
-            self._operate(form, Operation(place, here, amount, form.relaxed), address)
+            far = self.ranks[here] != address // self.memory.span
+            for threads, from_afar in ((here[~far], False), (here[far], True)):
+                # An arrival for the threads of its own block hands on nothing to others.
+                relaxed = form.relaxed or (from_afar and form.of_block)
+                if threads.size:
+                    self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
         who, place = operation.threads, operation.place
@@ -531,7 +536,7 @@ class Run(Accesses):
                 continue
             self.peeks.at_wait(form, place, here, (address, target))
             self.peeks.succeeded(form, here)
-            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), target):
+            if self.mbarriers.wait(found, Wait(place, here, form.relaxed, form.of_block), target):
                 self.passed[here] += 1
                 on.append(here)
             else:
