@@ -382,3 +382,9 @@ $wait0:
     assert proven(start + far.format(".release.cluster", ".acquire.cluster") + SYNC)
     assert codes(start + far.format(".release.cta", ".acquire.cluster") + SYNC) == {"FP001"}
     assert verdict(start + far.format(".release.cluster", ".acquire.cta") + SYNC).verdict == "undecided"
+
+
+def test_a_cluster_that_is_too_large_to_be_run_is_refused_before_it_takes_the_memory() -> None:
+    relaxed = EXCHANGE.replace("arrive;", "arrive.relaxed;", 1)
+    found = verdict(relaxed, 1024, 16)
+    assert found.verdict == "undecided" and "memory" in found.reasons[0].message
