@@ -315,3 +315,76 @@ def test_the_cluster_of_a_launch_is_read_from_host_code() -> None:
     assert cluster_of_launches(host) == (4, 1, 1)
     assert cluster_of_launches(host + "void more() { a.val.clusterDim.x = 2; }") is None
     assert cluster_of_launches("a.clusterDim.x = size;") is None
+
+
+# ---- what reaches the own block alone
+
+
+@pytest.mark.parametrize("space", ("shared", "shared::cta"))
+def test_an_access_to_the_own_block_does_not_reach_another(space: str) -> None:
+    found = verdict(EXCHANGE.replace("ld.shared::cluster", f"ld.{space}"))
+    assert found.verdict == "undecided" and "another block" in found.reasons[0].message
+
+
+@pytest.mark.parametrize(
+    "use",
+    (
+        "    @%p2 mbarrier.init.shared.b64 [%r23], 1;\n",
+        "    @%p2 mbarrier.arrive.shared.b64 _, [%r23];\n",
+        "    @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r23], 0;\n",
+        WAIT.format(1).replace("%r6", "%r23"),
+        "    @%p2 cp.async.mbarrier.arrive.noinc.shared.b64 [%r23];\n",
+    ),
+)
+def test_the_mbarrier_of_another_block_is_not_made_and_not_waited_for(use: str) -> None:
+    found = verdict(PEER + INIT.format(1) + SYNC + use + SYNC)
+    assert found.verdict == "undecided" and "another block" in found.reasons[0].message
+
+
+def test_a_rank_does_not_wrap_round() -> None:
+    assert verdict(EXCHANGE.replace("%r5, %r21", "%r5, 256")).verdict == "undecided"
+
+
+ATOMICS = "    atom.shared::cluster.add.u32 %r12, [%r22], 1;\n{}    atom.shared.add.u32 %r12, [%r5], 1;\n"
+
+
+def test_atomics_of_scope_cta_are_none_for_other_blocks() -> None:
+    assert proven(PEER + SYNC + ATOMICS.format("") + SYNC)
+    near = ATOMICS.replace("atom.shared.add", "atom.relaxed.cta.shared.add")
+    assert codes(PEER + SYNC + near.format("") + SYNC) == {"FP001"}
+    assert proven(PEER + SYNC + near.format(SYNC) + SYNC)
+    far = ATOMICS.replace("atom.shared::cluster", "atom.relaxed.cta.shared::cluster").format("")
+    assert verdict(PEER + SYNC + far + SYNC).verdict == "undecided"
+
+
+def test_a_block_outlives_the_copies_that_it_brings_itself() -> None:
+    waits = WAIT.format(0).replace(
+        "$wait0:", "    setp.ne.u32 %p3, %r20, {};\n    @%p3 bra $end;\n$wait0:", 1
+    )
+    for rank in range(2):
+        found = multicast(MULTICAST + waits.format(rank) + "$end:\n")
+        assert {each.code for each in found.findings} == {"FP001", "FP009"}
+        assert any("still writes its shared memory" in each.message for each in found.findings)
+    assert multicast(MULTICAST + WAIT.format(0)).verdict == "proven"
+
+
+def test_an_arrival_of_scope_cta_hands_on_nothing_to_another_block() -> None:
+    far = """
+    st.shared::cluster.u32 [%r22], %r1;
+    mbarrier.arrive{}.shared::cluster.b64 _, [%r23];
+$wait0:
+    mbarrier.try_wait.parity{}.shared.b64 %p4, [%r6], 0;
+    @!%p4 bra $wait0;
+    ld.shared.u32 %r12, [%r5];
+"""
+    start = PEER + INIT.format(32) + SYNC
+    assert proven(start + far.format("", "") + SYNC)
+    assert proven(start + far.format(".release.cluster", ".acquire.cluster") + SYNC)
+    assert codes(start + far.format(".release.cta", ".acquire.cluster") + SYNC) == {"FP001"}
+    assert verdict(start + far.format(".release.cluster", ".acquire.cta") + SYNC).verdict == "undecided"
+
+
+def test_a_cluster_that_is_too_large_to_be_run_is_refused_before_it_takes_the_memory() -> None:
+    relaxed = EXCHANGE.replace("arrive;", "arrive.relaxed;", 1)
+    found = verdict(relaxed, 1024, 16)
+    assert found.verdict == "undecided" and "memory" in found.reasons[0].message

@@ -132,6 +132,21 @@ def test_a_block_must_not_end_while_its_memory_is_copied_out() -> None:
     )
 
 
+def test_a_block_must_not_end_while_a_copy_comes_in() -> None:
+    copied = """
+    @!%p2 bra $end;
+    mbarrier.init.shared.b64 [%r6], 1;
+    fence.proxy.async.shared::cta;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 128;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 128, [%r6];
+{}$end:
+"""
+    wait = "$wait:\n    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n    @!%p4 bra $wait;\n"
+    assert verdict(copied.format(wait), 32).verdict == "proven"
+    found = verdict(copied.format(""), 32)
+    assert found.verdict == "race" and "still writes its shared memory" in found.findings[0].message
+
+
 def test_generic_reads_before_a_refill_need_a_fence_as_a_warning() -> None:
     found = verdict(kernels.RING.replace("fence.proxy.async.shared::cta;", ""), 64)
     assert found.verdict == "proven"
@@ -277,3 +292,60 @@ def test_a_result_that_is_turned_round_is_not_taken_for_a_wait() -> None:
 def test_a_result_that_decides_over_anything_else_is_not_decided() -> None:
     body = PEEK.format(between="", at="").replace("$read:\n", "    st.shared.u32 [%r5+128], %r1;\n$read:\n")
     assert verdict(body, 64).verdict == "undecided"
+
+
+def test_a_relaxed_look_shows_less_than_the_wait_that_it_lets_threads_pass() -> None:
+    body = PEEK.format(between="", at="").replace("test_wait.parity", "test_wait.parity.relaxed.cta")
+    assert verdict(body, 64).verdict == "race"
+    both = body.replace("try_wait.parity", "try_wait.parity.relaxed.cta")
+    fenced = both.replace("$read:\n", "$read:\n    fence.acq_rel.cta;\n")
+    assert verdict(fenced, 64).verdict == "proven"
+
+
+def test_a_result_that_lanes_hand_to_each_other_is_still_one() -> None:
+    handed = "shfl.sync.idx.b32 %r12, %r12, 0, 31, -1;"
+    assert verdict(PEEK.format(between=handed, at=""), 64).verdict == "undecided"
+    voted = "setp.ne.u32 %p7, %r12, 0;\n    vote.sync.ballot.b32 %r12, %p7, -1;"
+    assert verdict(PEEK.format(between=voted, at=""), 64).verdict == "undecided"
+
+
+def test_a_result_that_decides_what_a_register_holds_is_still_one() -> None:
+    assigned = """
+    mov.u32 %r15, 0;
+    @!%p4 bra $join;
+    mov.u32 %r15, 1;
+$join:
+    setp.eq.u32 %p7, %r15, 0;
+    @%p7 bra $wait;
+    st.shared.u32 [%r5+128], %r1;
+"""
+    assert verdict(PEEK.format(between=assigned, at=""), 64).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    (
+        "or.pred %p7, %p6, %p1;",
+        "setp.eq.u32 %p8, %r1, 40;\n    or.pred %p7, %p6, %p8;",
+        "setp.eq.or.u32 %p7, %r2, 7, %p6;",
+        "selp.b32 %r15, 1, 1, %p6;\n    setp.eq.u32 %p7, %r15, 1;",
+        "mov.u64 %rd5, %clock64;\n    setp.gt.u64 %p8, %rd5, %rd6;\n    or.pred %p7, %p6, %p8;",
+    ),
+)
+def test_a_loop_that_is_left_by_anything_else_does_not_wait(leaves: str) -> None:
+    body = PEEK.format(between="bra $wait;", at="").replace("@!%p6 bra", f"{leaves}\n    @!%p7 bra")
+    assert verdict(body, 64).verdict != "proven"
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    (
+        "not.pred %p8, %p6;\n    not.pred %p7, %p8;",
+        "selp.b32 %r15, 0, 7, %p6;\n    setp.eq.u32 %p7, %r15, 0;",
+        "selp.b32 %r15, 1, 0, %p6;\n    and.b32 %r16, %r15, 255;\n    setp.ne.u32 %p7, %r16, 0;",
+        "mov.pred %p7, %p6;",
+    ),
+)
+def test_a_loop_that_is_left_by_the_wait_alone_waits(leaves: str) -> None:
+    body = PEEK.format(between="bra $wait;", at="").replace("@!%p6 bra", f"{leaves}\n    @!%p7 bra")
+    assert verdict(body, 64).verdict == "proven"

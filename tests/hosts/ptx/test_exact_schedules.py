@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fencepost.hosts.ptx import check
-from tests.hosts.ptx import cluster_schedules, tensor_schedules
+from tests.hosts.ptx import cluster_schedules, copy_schedules, tensor_schedules
 from tests.hosts.ptx.schedules import as_ptx, explore, random_program
 
 SEEDS = 240
@@ -79,3 +79,22 @@ def test_the_programs_on_tensor_memory_are_of_all_kinds() -> None:
     ]
     assert sum(not each for each in shown) > SEEDS // 8
     assert {"race", "hang"} <= set().union(*shown)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_a_proven_program_with_copies_between_blocks_has_no_bad_schedule(first: int) -> None:
+    for seed in range(first, first + PART):
+        program = copy_schedules.random_program(random.Random(seed))
+        (found,) = check(copy_schedules.as_ptx(program))
+        if found.verdict == "proven":
+            assert not copy_schedules.explore(program), (seed, program)
+
+
+def test_the_programs_with_copies_are_of_all_kinds() -> None:
+    programs = [copy_schedules.random_program(random.Random(seed)) for seed in range(SEEDS)]
+    shown = [copy_schedules.explore(each) for each in programs]
+    assert {"race", "hang", "gone"} <= set().union(*shown)
+    right = [program for program, found in zip(programs, shown, strict=True) if not found]
+    assert len(right) > SEEDS // 4
+    proven = [each for each in right if check(copy_schedules.as_ptx(each))[0].verdict == "proven"]
+    assert len(proven) > len(right) * 3 // 4

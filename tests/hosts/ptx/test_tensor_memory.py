@@ -245,7 +245,67 @@ def test_the_right_to_allocate_can_be_given_up() -> None:
     assert "FP010" in codes(up + more + LAST)
 
 
+def apart(first: str, second: str) -> set[str]:
+    """What two warps do with nothing that orders them; they free what they have allocated behind a barrier."""
+    parts = "    @%p7 bra $first;\n    @%p8 bra $second;\n    bra $meet;\n"
+    parts += f"$first:\n{first}    bra $meet;\n$second:\n{second}$meet:\n    bar.sync 0;\n"
+    frees = [
+        f"    ld.shared.u32 %r2{number}, [%r7+{8 * number}];\n"
+        f"    @%p{7 + number} tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2{number}, {part.rsplit(', ', 1)[1]}"
+        for number, part in enumerate(each.partition("\n")[0] + "\n" for each in (first, second))
+        if "alloc.cta" in part
+    ]
+    start = "    shr.u32 %r11, %r1, 5;\n    setp.eq.u32 %p7, %r11, 0;\n    setp.eq.u32 %p8, %r11, 1;\n"
+    (found,) = check(kernel(start + parts + "".join(frees), 64))
+    return {found.verdict, *(each.code for each in found.findings)}
+
+
+def allocated(columns: int, at: int = 0) -> str:
+    return f"    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r7+{at}], {columns};\n"
+
+
+def test_warps_that_nothing_orders_allocate_in_any_order() -> None:
+    up = "    tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
+    assert apart(allocated(64), allocated(64, 8)) == {"proven"}
+    assert apart(allocated(64), allocated(128, 8)) == {"race", "FP010"}
+    assert apart(allocated(128), allocated(64, 8)) == {"race", "FP010"}
+    assert apart(allocated(64) + up, allocated(64, 8)) == {"race", "FP010"}
+    assert apart(allocated(64), up) == {"race", "FP010"}
+
+
+def test_warps_that_hold_memory_and_wait_for_more_are_not_decided() -> None:
+    def both(register: str) -> str:
+        free = "    tcgen05.dealloc.cta_group::1.sync.aligned.b32 {}, 256;\n"
+        parts = (allocated(256, at).replace("%r7", register) for at in (0, 8))
+        loads = f"    bar.warp.sync -1;\n    ld.shared.u32 %r20, [{register}];\n"
+        loads += f"    ld.shared.u32 %r21, [{register}+8];\n"
+        return "".join(parts) + loads + free.format("%r20") + free.format("%r21")
+
+    start = "    @%p1 bra $first;\n"
+    body = start + both("%r6") + "    bra $end;\n$first:\n" + both("%r7") + "$end:\n"
+    (found,) = check(kernel(body, 64))
+    assert found.verdict == "undecided" and "may wait" in found.reasons[0].message
+    (alone,) = check(kernel("    @!%p1 bra $end;\n" + both("%r6") + "$end:\n", 64))
+    assert alone.verdict == "proven"
+
+
+def test_two_blocks_that_work_together_allocate_together() -> None:
+    body = "    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    mov.u32 %r30, %cluster_ctarank;\n"
+    body += "    setp.eq.u32 %p5, %r30, 0;\n{}" + allocated(64).replace("cta_group::1", "cta_group::2")
+    body += "    bar.warp.sync -1;\n    ld.shared.u32 %r20, [%r7];\n"
+    body += "    tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r20, 64;\n$end:\n"
+    (found,) = check(kernel(body.format(""), 32, 2))
+    assert found.verdict == "proven", (found.findings, found.reasons)
+    (found,) = check(kernel(body.format("    @%p5 bra $end;\n"), 32, 2))
+    assert {each.code for each in found.findings} == {"FP010"}
+
+
 # ---- what is not judged
+
+
+def test_work_of_one_block_and_of_two_is_not_mixed() -> None:
+    found = verdict(RESULT.replace("dealloc.cta_group::1", "dealloc.cta_group::2"))
+    assert found.verdict == "undecided" and "cta_group" in found.reasons[0].message
 
 
 @pytest.mark.parametrize(

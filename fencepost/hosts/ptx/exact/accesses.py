@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -59,6 +59,15 @@ class Accesses(Machine):
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
         self.lifetimes = Lifetimes(self) if self.cluster_size > 1 else None
         self.vague = Vague(self) if setup.vague else None
+        instructions = {
+            place: flow.blocks[place.block].instructions[place.index] for place in needed.accesses
+        }
+        self.narrow = {
+            place
+            for place, each in instructions.items()
+            if each.name in ("atom", "red") and "cta" in each.parts
+        }
+        """Atomics that are atomic for the threads of one block alone."""
 
     def touch(self, touch: Touch) -> None:
         """Notes an access and what it clashes with, in the memory of each block that is touched."""
@@ -70,9 +79,22 @@ class Accesses(Machine):
         blocks = touch.starts // self.memory.span
         for rank in map(int, np.unique(blocks)):
             some = touch.part(np.flatnonzero(blocks == rank), rank * self.memory.span)
-            self.found.clashes += self.shadows[rank].touch(some)
+            for each in self._by_reach(rank, some):
+                self.found.clashes += self.shadows[rank].touch(each)
             if self.lifetimes is not None:
                 self.lifetimes.touch(rank, some)
+
+    def _by_reach(self, rank: int, touch: Touch) -> list[Touch]:
+        """An access, apart for threads of the block and of others, if some atomics are of one block alone."""
+        if touch.kind != "atomic" or not self.narrow:
+            return [touch]
+        far = self.ranks[touch.threads] != rank
+        narrow = self.place_of(touch.place) in self.narrow
+        if narrow and far.any():
+            text = "an atomic operation of scope `.cta` on the memory of another block"
+            raise NotExact(text, self.place_of(touch.place))
+        near = replace(touch.part(np.flatnonzero(~far), 0), reach="narrow" if narrow else "")
+        return [near, replace(touch.part(np.flatnonzero(far), 0), reach="far")]
 
     def unguarded(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """As others, and products of matrices."""
@@ -102,6 +124,8 @@ class Accesses(Machine):
                 self._elsewhere(instruction, place, who[~shared])
                 who, where = who[shared], where[shared]
             where = self.cells(where)
+            if not (access.generic or access.of_cluster):
+                self.keep_to_own_block(where, who, place)
             if access.rows:
                 count = next((MATRICES[part] for part in instruction.parts if part in MATRICES), 1)
                 some = who % WARP < 8 * count
@@ -126,6 +150,8 @@ class Accesses(Machine):
             return who
         if self.vague is None:
             raise VagueAddress("an address or a barrier's operand depends on data", place)
+        if access.kind == "atomic" and self.narrow and self.cluster_size > 1:
+            raise NotExact("data decide where atomics are, and some are of scope `.cta`", place)
         some = who[unsure]
         columns, clocks = self._columns(access, some)
         starts = np.zeros(some.shape, dtype=np.int64)
@@ -310,7 +336,7 @@ class Accesses(Machine):
         self, form: forms.WideMatrix, instruction: Instruction, place: Place, lanes: Threads
     ) -> None:
         """A fragment of `wmma`, which the lanes of a warp load or store together."""
-        start = int(self.shared_addresses(form.address, lanes, place)[0])
+        start = int(self.shared_addresses(form.address, lanes, place, near=True)[0])
         if not form.stores:
             for target in destinations(instruction):
                 self.make_up(target, lanes)

@@ -42,6 +42,9 @@ class BulkCopies:
         self.boxes: dict[object, int] = dict(boxes or {})
         self.reading: dict[int, tuple[int, int, Place]] = {}
         """By thread, the column and clock of its last copy out of shared memory, and where it was issued."""
+        self.writing: dict[tuple[int, int], tuple[int, Place, int]] = {}
+        """By block and column of an mbarrier, the phase of the last copy of the block's own, where it was issued, and
+        by whom."""
         self.seen: set[object] = set()
         """The tensor maps that copies used."""
         self.groups = np.zeros(run.count, dtype=np.int64)
@@ -49,7 +52,7 @@ class BulkCopies:
     def issue(self, form: forms.BulkCopy, place: Place, who: Threads) -> list[Threads]:
         """Threads issue a copy each; the threads that can go on because of its bytes."""
         run = self.run
-        where = run.shared_addresses(form.address, who, place)
+        where = run.shared_addresses(form.address, who, place, form.near)
         sizes = run.certain(form.size, who, 32, place) if form.size is not None else None
         woken = []
         for number, thread in enumerate(map(int, who)):
@@ -71,7 +74,7 @@ class BulkCopies:
             self._same_block(form, copy, barrier)
             source = None
             if form.source is not None:
-                source = int(run.shared_addresses(form.source, who, copy.place)[0])
+                source = int(run.shared_addresses(form.source, who, copy.place, near=True)[0])
             return self._in(copy, barrier, source, form.updates)
         mask = int(run.certain(form.blocks, who, 16, copy.place)[0])
         if not mask or mask >> run.cluster_size:
@@ -107,20 +110,30 @@ class BulkCopies:
             if found is None:
                 run.not_made(place, barrier, who[here])
                 continue
-            stray = np.flatnonzero(where[here] // np.uint64(run.memory.span) != barrier // run.memory.span)
-            if stray.size:
-                to = int(where[here][stray[0]]) // run.memory.span
-                self._strays(place, int(who[here][stray[0]]), (to, barrier // run.memory.span))
-            self.used(place, who[here], found, (found.plain, found.completed + 1))
             kept, starts = run.inside(place, who[here], where[here], form.size)
+            if not kept.size:
+                continue
+            stray = np.flatnonzero(starts // np.uint64(run.memory.span) != barrier // run.memory.span)
+            if stray.size:
+                to = int(starts[stray[0]]) // run.memory.span
+                self._strays(place, int(kept[stray[0]]), (to, barrier // run.memory.span))
+            self.used(place, who[here], found, (found.plain, found.completed + 1))
             column = np.full(kept.shape, found.plain)
             clock = np.full(kept.shape, found.completed + 1, dtype=np.int32)
             kind: Kind = "atomic" if form.updates else "write"
             at = starts.astype(np.int64)
             run.touch(Touch(kind, run.number_of(place), kept, at, form.size, column, clock, in_order=False))
             run.spoil(starts, form.size)
+            self._note(found, place, kept, int(at[0]))
             woken += run.mbarriers.bring(found, Operation(place, who[here], form.size), None, int(at[0]))
         return woken
+
+    def _note(self, found: Mbarrier, place: Place, who: Threads, start: int) -> None:
+        """Notes copies that threads bring to their own block; what comes from others is seen to by `lifetimes`."""
+        rank = start // self.run.memory.span
+        near = who[self.run.ranks[who] == rank]
+        if near.size:
+            self.writing[rank, found.column] = (found.completed + 1, place, int(near[0]))
 
     def used(self, place: Place, who: Threads, found: Mbarrier, when: tuple[int, int]) -> None:
         """An engine arrives at an mbarrier or brings bytes, some time until a column has come so far."""
@@ -163,6 +176,7 @@ class BulkCopies:
                     run.lifetimes.outlived(read)
         elif not run.mbarriers.lazy:
             raise NotExact("a tensor copy whose box is not known", place)
+        self._note(found, place, who, copy.start)
         return run.mbarriers.bring(found, Operation(place, who, copy.size), copy.tensor_map, copy.start)
 
     def _touch(self, copy: Copy, start: int, kind: Kind, when: tuple[int, Clock]) -> Touch | None:
@@ -205,17 +219,29 @@ class BulkCopies:
         return size
 
     def unfinished(self) -> list[Problem]:
-        """Copies that may still read shared memory when the block ends, and its memory is given to another."""
+        """Copies that may still use shared memory when the block ends, and its memory is given to another."""
+        run = self.run
+        found = [
+            ("reads", thread, place)
+            for thread, (column, clock, place) in self.reading.items()
+            if run.clocks.seen[thread, column] < clock
+        ]
+        for (rank, column), (clock, place, thread) in self.writing.items():
+            if run.clocks.order[run.ranks == rank, column].max() < clock:
+                found.append(("writes", thread, place))
+        fixes = {
+            "reads": "wait for the copies before the end: cp.async.bulk.wait_group.read 0",
+            "writes": "wait for the mbarrier of the copy before the end",
+        }
         return [
             Problem(
                 "FP001",
-                "the block can end while a copy that thread {1} issued still reads its shared memory",
+                f"the block can end while a copy that thread {{1}} issued still {does} its shared memory",
                 (place, place),
                 (thread, thread),
-                "wait for the copies before the end: cp.async.bulk.wait_group.read 0",
+                fixes[does],
             )
-            for thread, (column, clock, place) in self.reading.items()
-            if self.run.clocks.seen[thread, column] < clock
+            for does, thread, place in found
         ]
 
     def group(self, left: int | None, who: Threads) -> None:

@@ -43,9 +43,15 @@ class Clocks:
         self, threads: int, ordered_apart: bool = False, relaxed: bool = False, tensors: bool = False
     ) -> None:
         self.threads = threads
-        seen: Clock = np.zeros((threads, threads + 16), dtype=np.int32)
+        self.spent = 0
+        """Bytes of tables that go with these clocks."""
+        size = (threads, threads + 16)
+        self._count = 2 + (ordered_apart or relaxed) + 2 * tensors + 4 * relaxed
+        """How many tables there are."""
+        self.spend(4 * size[0] * size[1] * self._count)
+        seen: Clock = np.zeros(size, dtype=np.int32)
         np.fill_diagonal(seen, 1)
-        self.tables: dict[str, Clock] = {SEEN: seen, FENCED: np.zeros_like(seen)}
+        self.tables: dict[str, Clock] = {SEEN: seen, FENCED: np.zeros(size, dtype=np.int32)}
         self.published: dict[str, Clock] = {}
         """What memory fences have let a relaxed arrival hand on, and let threads see that waited relaxedly."""
         self.observed: dict[str, Clock] = {}
@@ -55,20 +61,17 @@ class Clocks:
         self.tensor: Clock = np.zeros((0, 0), dtype=np.int32)
         """What the `tcgen05` operations of a thread are ordered after."""
         if tensors:
-            self.tables[HANDED] = np.zeros_like(seen)
-            self.tensor = np.zeros_like(seen)
+            self.tables[HANDED] = np.zeros(size, dtype=np.int32)
+            self.tensor = np.zeros(size, dtype=np.int32)
         if relaxed:
-            self.published = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
-            self.observed = {name: np.zeros_like(seen) for name in (SEEN, FENCED)}
+            self.published = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
+            self.observed = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
         self.used = threads
         self.generic = np.ones(threads + 16, dtype=bool)
         """Which columns reach memory through the generic proxy."""
         self.owners: list[int] = list(range(threads))
         """The thread that a column is reported as."""
         self._columns: dict[Hashable, int] = {}
-        self.spent = 0
-        """Bytes of tables that go with these clocks."""
-        self.spend(4 * seen.size * len(self.tables))
 
     def spend(self, more: int) -> None:
         """Makes room for tables, unless they become too large."""
@@ -101,6 +104,7 @@ class Clocks:
         found = self._columns.get(key)
         if found is None:
             if self.used == self.width:
+                self.spend(4 * self.seen.size * self._count)
                 more = ((0, 0), (0, self.width))
                 for tables in (self.tables, self.published, self.observed):
                     tables |= {name: np.pad(table, more) for name, table in tables.items()}

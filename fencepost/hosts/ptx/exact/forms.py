@@ -63,8 +63,10 @@ class Mbarrier:
     """Whether an arrival was counted at the init (`cp.async.mbarrier.arrive` without `.noinc` adds its own)."""
     relaxed: bool = False
     """Whether it orders nothing but itself."""
-    of_cluster: bool = False
-    """Whether it says that it orders the memory of threads in other blocks (`.cluster`)."""
+    of_block: bool = False
+    """Whether it says that it orders what threads of its own block do, and no others (`.cta`)."""
+    near: bool = False
+    """Whether the mbarrier has to be in the thread's own block."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class BulkCopy:
     """Where it comes from, if that is shared memory as well."""
     updates: bool = False
     """Whether it combines (`cp.reduce`), atomically."""
+    near: bool = False
+    """Whether what it writes has to be in the block that issues it (`.shared::cta`)."""
     for_pair: bool = False
     """Whether blocks work in pairs (`cta_group::2`): the mbarrier may be in the other block of a pair."""
 
@@ -209,4 +213,6 @@ def brings_bytes(form: Form) -> bool:
 
 def is_relaxed(form: Form | None) -> bool:
     """Whether it tells others that it has happened, and nothing of what the thread has written."""
+    if isinstance(form, Mbarrier) and form.of_block and not form.near:
+        return True
     return isinstance(form, ClusterBarrier | Mbarrier) and form.relaxed

@@ -291,10 +291,13 @@ class Machine(Simulation):
             return addresses < np.uint64(self.memory.shared.size)
         return addresses < SHARED_WINDOW
 
-    def own_block(self, cells: Bits, who: Threads) -> Flags:
-        """Which places lie in the shared memory of their thread's block."""
-        found: Flags = cells // np.uint64(self.memory.span) == self.ranks[who].astype(np.uint64)
-        return found
+    def keep_to_own_block(self, cells: Bits, who: Threads, place: Place) -> None:
+        """Refuses places in another block, where an instruction reaches the memory of its thread's block alone."""
+        ranks = cells // np.uint64(self.memory.span)
+        if ((ranks != self.ranks[who].astype(np.uint64)) & (ranks < self.cluster_size)).any():
+            raise NotExact(
+                "an address in another block, which this form does not reach (`.shared::cta`)", place
+            )
 
     def _symbol(self, symbol: Symbol) -> int:
         names = [each.name for each in self.routine.parameters]
@@ -349,9 +352,12 @@ class Machine(Simulation):
         wide = width_of(address.base.type) if isinstance(address.base, Register) else 64
         return self.certain(address, who, wide, place)
 
-    def shared_addresses(self, address: Address, who: Threads, place: Place) -> Bits:
-        """The places of shared memory that an address points to."""
-        return self.cells(self.addresses(address, who, place))
+    def shared_addresses(self, address: Address, who: Threads, place: Place, near: bool = False) -> Bits:
+        """The places of shared memory that an address points to; `near`: in the block of each thread alone."""
+        found = self.cells(self.addresses(address, who, place))
+        if near:
+            self.keep_to_own_block(found, who, place)
+        return found
 
     def held(self, instruction: Instruction, who: Threads, place: Place) -> Threads:
         """The threads whose predicate holds."""
@@ -410,7 +416,8 @@ class Machine(Simulation):
         unsure = self.made_up.any_of((address, *rank), who)
         bits = self.read(address, who, 64).bits
         if rank:
-            far = self.read(rank[0], who, 32).bits
+            # A rank that no cluster has must not become another in 32 bits.
+            far = np.minimum(self.read(rank[0], who, 32).bits, np.uint64(255))
             bits = (bits & np.uint64((1 << RANK_BIT) - 1)) | far << np.uint64(RANK_BIT)
         else:
             bits = bits >> np.uint64(RANK_BIT)

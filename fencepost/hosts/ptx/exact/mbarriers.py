@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
-from fencepost.hosts.ptx.exact.problems import Problem
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.report.words import plural
 
@@ -48,6 +48,8 @@ class Wait:
     place: Place
     threads: Threads
     relaxed: bool = False
+    of_block: bool = False
+    """Whether it sees what arrivals of its own block hand on, and no others."""
 
 
 @dataclass
@@ -73,6 +75,8 @@ class Mbarrier:
     """Who has waited for so many completed phases: threads with their clocks."""
     waiting: list[tuple[int, Wait]] = field(default_factory=list)
     """Threads that wait, and for how many completed phases."""
+    from_afar: bool = False
+    """Whether threads of another block have arrived."""
     again: set[Place] = field(default_factory=set)
     """Waits that a thread came to when it knew their phase to be complete."""
 
@@ -96,6 +100,8 @@ class Operation:
     threads: Threads
     amount: int = 1
     relaxed: bool = False
+    from_afar: bool = False
+    """Whether some of the threads are of another block."""
 
 
 class Mbarriers:
@@ -180,6 +186,7 @@ class Mbarriers:
             text = f"arrives {plural(total, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
             self._problem(found, operation, text, "arrive as often as the mbarrier counts")
         self._before(found, operation.threads)
+        found.from_afar |= operation.from_afar
         known = self.clocks.release(operation.threads, operation.relaxed)
         found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
         return self._count(found, operation, total)
@@ -381,6 +388,8 @@ class Mbarriers:
         return False
 
     def _pass(self, found: Mbarrier, wait: Wait, target: int) -> None:
+        if wait.of_block and found.from_afar:
+            raise NotExact("a wait of scope `.cta` for an mbarrier that other blocks arrive on", wait.place)
         self.clocks.acquire(wait.threads, found.released[target], wait.relaxed)
         clocks = self.clocks.own(wait.threads)
         found.waited.setdefault(target, []).extend(

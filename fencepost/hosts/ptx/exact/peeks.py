@@ -40,6 +40,8 @@ class Peeks:
         """By register, the number of the peek that each thread has it from; zero for none."""
         self.peeked: list[tuple[Place, int, int]] = [(Place(0, 0), 0, 0)]
         """By number: where, at which mbarrier, and for how many completed phases."""
+        self.relaxed: set[int] = set()
+        """Those that show nothing of what others have written when they succeed."""
         self.expected: Tokens = np.zeros(run.count, dtype=np.int64)
         """The peek that led each thread to the wait that it comes to next."""
         self._waits: dict[int, Place | None] = {}
@@ -48,6 +50,8 @@ class Peeks:
         """Threads peek at an mbarrier, for so many completed phases, and are told that it is not so far."""
         assert isinstance(form.target, Register)
         self.peeked.append((place, *what))
+        if form.relaxed:
+            self.relaxed.add(len(self.peeked) - 1)
         self._set(form.target.name, who, len(self.peeked) - 1)
 
     def _set(self, name: str, who: Threads, number: int | Tokens) -> None:
@@ -76,6 +80,14 @@ class Peeks:
                 if found.any() or name in self.tokens:
                     self._set(name, who, found)
 
+    def exchange(self, instruction: Instruction, who: Threads) -> None:
+        """What lanes get from each other hangs on the peeks of all of them."""
+        found = np.where(self.of(list(registers_read(instruction)), who).any(), SEVERAL, 0)
+        for target in destinations(instruction):
+            for name in registers_in(target):
+                if found or name in self.tokens:
+                    self._set(name, who, int(found))
+
     def refuse(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """Accesses and synchronization must not hang on a peek."""
         found = self.of(sources(instruction), who)
@@ -92,11 +104,17 @@ class Peeks:
         if operand is None or len(block.successors) < 2:
             return
         found = self.of([operand.name], who)
-        if not found.any() or not run.region_of(number) & run.needed.relevant:
+        if not found.any():
+            return
+        last = Place(number, max(len(block.instructions) - 1, 0))
+        if not run.region_of(number) & run.needed.relevant:
+            # What is assigned on one of the two ways hangs on the peek, on the other way too.
+            if self._hands_on(run.region_of(number)):
+                raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
             return
         if number not in self._waits:
             self._waits[number] = self._wait_behind(number)
-        wait, last = self._waits[number], Place(number, max(len(block.instructions) - 1, 0))
+        wait = self._waits[number]
         some = who[found != 0]
         if wait is None or (found == SEVERAL).any():
             raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
@@ -135,11 +153,13 @@ class Peeks:
             outside |= {each.name for each in decides if each is not None}
         return bool(inside & outside)
 
-    def at_wait(self, place: Place, who: Threads, what: tuple[int, int]) -> None:
+    def at_wait(self, form: Mbarrier, place: Place, who: Threads, what: tuple[int, int]) -> None:
         """Threads wait, until it succeeds: those that a failed peek led here wait for what they peeked at."""
         led = who[self.expected[who] != 0]
         for number in np.unique(self.expected[led]):
             _, address, target = self.peeked[int(number)]
             if (address, target) != what:
                 raise ByPeek("a wait for another phase than the one that was tried before", place)
+            if int(number) in self.relaxed and not form.relaxed:
+                raise ByPeek("a wait that was tried relaxedly before, which shows less if it succeeds", place)
         self.expected[led] = 0

@@ -5,6 +5,7 @@ A form that is not known is refused by name: nothing here guesses.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from fencepost.hosts.ptx.effects import effect
@@ -26,7 +27,13 @@ from fencepost.hosts.ptx.exact.forms import (
     Wgmma,
     WideMatrix,
 )
-from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorCopy, TensorProduct, tensor_form
+from fencepost.hosts.ptx.exact.tensor_forms import (
+    TensorAllocation,
+    TensorCommit,
+    TensorCopy,
+    TensorProduct,
+    tensor_form,
+)
 from fencepost.hosts.ptx.instructions import types_of
 from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
 
@@ -72,7 +79,7 @@ def uses_cluster(instruction: Instruction, form: Form | None) -> bool:
         return True
     if isinstance(form, BulkCopy):
         return form.blocks is not None or form.source is not None or form.for_pair
-    if isinstance(form, TensorCommit | TensorProduct | TensorCopy) and form.pair:
+    if isinstance(form, TensorAllocation | TensorCommit | TensorProduct | TensorCopy) and form.pair:
         return True
     if isinstance(form, TensorCommit):
         return form.blocks is not None
@@ -126,7 +133,7 @@ def _barrier(instruction: Instruction) -> Form | None:
 def _mbarrier(instruction: Instruction) -> Form:
     parts, operands = instruction.parts, instruction.operands
     what = parts[1]
-    relaxed, of_cluster = "relaxed" in parts and what != "expect_tx", "cluster" in parts
+    relaxed, of_block = "relaxed" in parts and what != "expect_tx", "cta" in parts
     at = next((number for number, each in enumerate(operands) if isinstance(each, Address)), None)
     if at is None:
         return Refused("a form of mbarrier operation that is not known")
@@ -134,18 +141,21 @@ def _mbarrier(instruction: Instruction) -> Form:
     assert isinstance(address, Address)
     target = operands[0] if at and isinstance(operands[0], Register) else None
     first = rest[0] if rest else None
+    near = target is not None or bool({"shared", "shared::cta"} & set(parts))
     if what == "init":
-        return Mbarrier("init", address, first)
+        return Mbarrier("init", address, first, near=True)
     if what == "inval":
-        return Mbarrier("inval", address)
+        return Mbarrier("inval", address, near=True)
     if what == "expect_tx":
-        return Mbarrier("expect", address, first)
+        return Mbarrier("expect", address, first, near=near)
     if what == "arrive" and "noComplete" not in parts:
         does: Literal["arrive", "arrive expect"] = "arrive expect" if "expect_tx" in parts else "arrive"
-        return Mbarrier(does, address, first, target=target, relaxed=relaxed, of_cluster=of_cluster)
+        found = Mbarrier(does, address, first, target=target)
+        return replace(found, relaxed=relaxed, of_block=of_block, near=near)
     if what in ("try_wait", "test_wait") and target is not None:
         parity: Literal["wait parity", "wait state"] = "wait parity" if "parity" in parts else "wait state"
-        return Mbarrier(parity, address, None, first, target, relaxed=relaxed, of_cluster=of_cluster)
+        found = Mbarrier(parity, address, None, first, target)
+        return replace(found, relaxed=relaxed, of_block=of_block, near=near)
     return Refused(f"`mbarrier.{what}`")
 
 
@@ -172,7 +182,7 @@ def _bulk(instruction: Instruction) -> Form | None:
     if "mbarrier" in parts and "arrive" in parts:
         address = operands[0]
         assert isinstance(address, Address)
-        return Mbarrier("copies arrive", address, counted="noinc" in parts)
+        return Mbarrier("copies arrive", address, counted="noinc" in parts, near=True)
     if "commit_group" in parts:
         return Grouping("bulk", None)
     if "wait_group" in parts:
@@ -197,11 +207,14 @@ def _load(instruction: Instruction, source: str) -> Form:
     blocks = rest[0] if "multicast::cluster" in parts and rest else None
     if "multicast::cluster" in parts and blocks is None:
         return Refused("a form of bulk copy that is not known")
+    near = "shared::cluster" not in parts
     if "tensor" in parts:
         pair = "cta_group::2" in parts
-        return BulkCopy(addresses[0], None, addresses[2], addresses[1].base, blocks, for_pair=pair)
+        return BulkCopy(addresses[0], None, addresses[2], addresses[1].base, blocks, near=near, for_pair=pair)
     between = addresses[1] if source == "shared::cta" else None
-    return BulkCopy(addresses[0], operands[2], addresses[2], None, blocks, between, parts[1] == "reduce")
+    return BulkCopy(
+        addresses[0], operands[2], addresses[2], None, blocks, between, parts[1] == "reduce", near
+    )
 
 
 def _store(operands: tuple[Operand, ...], tensor: bool) -> Form:
@@ -210,8 +223,8 @@ def _store(operands: tuple[Operand, ...], tensor: bool) -> Form:
     if len(addresses) < 2:
         return Refused("a form of bulk copy that is not known")
     if tensor:
-        return BulkCopy(addresses[1], None, None, addresses[0].base)
-    return BulkCopy(addresses[1], operands[2], None, None)
+        return BulkCopy(addresses[1], None, None, addresses[0].base, near=True)
+    return BulkCopy(addresses[1], operands[2], None, None, near=True)
 
 
 ELEMENTS = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}

@@ -152,7 +152,10 @@ class Run(Accesses):
         if place in self.needed.accesses:
             self.access(instruction, place, self.held(instruction, who, place))
         elif instruction.name in ("shfl", "vote", "redux"):
-            return self._exchange(instruction, place, who)
+            who = self._exchange(instruction, place, who)
+            if self.peeks.tokens and who.size:
+                self.peeks.exchange(instruction, who)
+            return who
         else:
             self.compute(instruction, place, who)
             if self.peeks.tokens:
@@ -428,13 +431,18 @@ class Run(Accesses):
         self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
 
     def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
-        where = self.shared_addresses(form.address, who, place)
+        where = self.shared_addresses(form.address, who, place, form.near)
         amounts = np.ones(who.shape, dtype=np.uint64)
         if form.amount is not None:
             amounts = self.certain(form.amount, who, 32, place)
         for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
             here = who[(where == address) & (amounts == amount)]
-            self._operate(form, Operation(place, here, amount, form.relaxed), address)
+            far = self.ranks[here] != address // self.memory.span
+            for threads, from_afar in ((here[~far], False), (here[far], True)):
+                # An arrival for the threads of its own block hands on nothing to others.
+                relaxed = form.relaxed or (from_afar and form.of_block)
+                if threads.size:
+                    self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
         who, place = operation.threads, operation.place
@@ -496,7 +504,7 @@ class Run(Accesses):
             self.spins[place] = repeated or self.setup.peeks_succeed
         held = self.held(instruction, who, place)
         assert form.phase is not None and form.target is not None
-        where = self.shared_addresses(form.address, held, place)
+        where = self.shared_addresses(form.address, held, place, form.near)
         phases = self.certain(form.phase, held, 64, place)
         # What is repeated until it succeeds succeeds at last; what is tried once is taken to fail.
         self.write(form.target, held, np.full(held.shape, np.uint64(self.spins[place]), dtype=np.uint64))
@@ -526,9 +534,9 @@ class Run(Accesses):
                 self.peeks.failed(form, place, here, (address, target))
                 on.append(here)
                 continue
-            self.peeks.at_wait(place, here, (address, target))
+            self.peeks.at_wait(form, place, here, (address, target))
             self.peeks.succeeded(form, here)
-            if self.mbarriers.wait(found, Wait(place, here, form.relaxed), target):
+            if self.mbarriers.wait(found, Wait(place, here, form.relaxed, form.of_block), target):
                 self.passed[here] += 1
                 on.append(here)
             else:

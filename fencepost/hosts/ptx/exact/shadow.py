@@ -47,6 +47,8 @@ class Touch:
     """What is written, four bytes at a time, or a number for it; None if that was not computed."""
     made_up: bool = False
     """Whether some of these values depend on data: different ones may then be equal after all."""
+    reach: Literal["", "narrow", "far"] = ""
+    """Of an atomic in a cluster: atomic among the threads of its block alone (`.cta`), or of another block."""
 
     def part(self, some: Numbers, base: int) -> Touch:
         """Some of the threads alone, with addresses that are counted from a base."""
@@ -285,8 +287,10 @@ class Shadow:
             "atomic": ("reads", "writes"),
             "write": ("reads", "atomics", "writes"),
         }
-        kinds: dict[str, Kind] = {"reads": "read", "atomics": "atomic", "writes": "write"}
-        for name in names[here.touch.kind]:
+        kinds: dict[str, Kind] = {"reads": "read", "writes": "write"}
+        # An atomic of a block's own and one of another block are none for each other.
+        others = {"": (), "narrow": ("far",), "far": ("narrow",)}[here.touch.reach]
+        for name in (*names[here.touch.kind], *others):
             if name == "writes" and not self.several[here.rows].any():
                 continue
             if name not in self.tables:
@@ -301,7 +305,7 @@ class Shadow:
             at, columns, clocks = at[late], columns[late], clocks[late]
             for number in self._few(np.arange(at.size), places, self._apart(here, at, columns)):
                 cell, column = int(at[number]), int(columns[number])
-                clash = self._clash(here, cell, (int(places[number]), column, kinds[name]))
+                clash = self._clash(here, cell, (int(places[number]), column, kinds.get(name, "atomic")))
                 yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
 
     def _at_once(self, here: Cells) -> Iterator[Clash]:
@@ -334,7 +338,11 @@ class Shadow:
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
         if touch.kind != "write":
-            self._put("reads" if touch.kind == "read" else "atomics", (rows, columns), clocks, touch.place)
+            names = (
+                ("reads",) if touch.kind == "read" else ("atomics", *((touch.reach,) if touch.reach else ()))
+            )
+            for name in names:
+                self._put(name, (rows, columns), clocks, touch.place)
             return
         kept = rows[equal]
         before = self.writer[kept], self.written[kept], self.wrote[kept]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
+
 from fencepost.hosts.ptx.effects import destinations
+from fencepost.hosts.ptx.evaluate import source_width
 from fencepost.hosts.ptx.exact.forms import Mbarrier
 from fencepost.hosts.ptx.exact.needed import Needed, sources
 from fencepost.hosts.ptx.flow import Flow, Loop
+from fencepost.hosts.ptx.instructions import is_integer, result
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import registers_in
+from fencepost.hosts.ptx.lanes import Lane, Lanes, mask
+from fencepost.hosts.ptx.module import Immediate, Negated, Operand, Register, registers_in
 
 
 def is_wait(needed: Needed, place: Place) -> bool:
@@ -66,16 +73,52 @@ def _carries(flow: Flow, needed: Needed, loop: Loop) -> bool:
 
 
 def _goes_round_by(flow: Flow, loop: Loop, place: Place) -> bool:
-    """Whether the loop is left, or not, by what the wait gave."""
-    form = flow.blocks[place.block].instructions[place.index]
-    known = {name for target in destinations(form) for name in registers_in(target)}
-    for each in _inside(flow, loop):
-        instruction = flow.blocks[each.block].instructions[each.index]
-        if sources(instruction) & known:
-            known |= {name for target in destinations(instruction) for name in registers_in(target)}
-    for block in loop.blocks:
-        leaves = any(following not in loop for following in flow.successors[block])
-        guard = flow.blocks[block].guard
-        if leaves and len(flow.successors[block]) > 1 and (guard is None or guard.name not in known):
+    """Whether a thread whose wait has failed goes round again, whatever else it knows."""
+    values = _if_it_fails(flow, loop, place)
+    for number in loop.blocks:
+        block = flow.blocks[number]
+        if len(block.successors) < 2 or all(each in loop for each in block.successors):
+            continue
+        if block.guard is None or block.guard.name not in values:
+            return False
+        held = bool(values[block.guard.name].bits[0]) != block.guard_negated
+        if block.successors[0 if held else 1] not in loop:
             return False
     return True
+
+
+def _if_it_fails(flow: Flow, loop: Loop, place: Place) -> dict[str, Lane]:
+    """What registers are in a round whose wait fails, as far as that depends on the wait alone."""
+    order = sorted(_inside(flow, loop), key=lambda each: (flow.position[each.block], each.index))
+    instructions = [(each, flow.blocks[each.block].instructions[each.index]) for each in order]
+    assigned = Counter(
+        name for _, one in instructions for target in destinations(one) for name in registers_in(target)
+    )
+    values: dict[str, Lane] = {}
+    for each, instruction in instructions:
+        targets = [name for target in destinations(instruction) for name in registers_in(target)]
+        if len(targets) != 1 or assigned[targets[0]] > 1:
+            continue
+        if each == place:
+            values[targets[0]] = Lane(np.zeros(1, dtype=np.uint64), 1)
+        elif instruction.guard is None and is_integer(instruction):
+            given = [
+                _value(operand, source_width(instruction, number), values)
+                for number, operand in enumerate(instruction.operands[1:])
+            ]
+            known = [value for value in given if value is not None]
+            if len(known) == len(given):
+                values[targets[0]] = result(Lanes(1), instruction, known)
+    return values
+
+
+def _value(operand: Operand, width: int, values: dict[str, Lane]) -> Lane | None:
+    """The value of an operand, read in some width; None if it is not known."""
+    if isinstance(operand, Immediate):
+        return Lanes(1).constant(operand.value, width)
+    if isinstance(operand, Negated):
+        inner = _value(operand.register, 1, values)
+        return None if inner is None else Lanes(1).invert(inner)
+    if isinstance(operand, Register) and operand.name in values:
+        return Lane(values[operand.name].bits & mask(min(width, 64)), width)
+    return None

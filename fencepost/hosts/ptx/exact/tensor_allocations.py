@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fencepost.hosts.ptx.exact.allocation_orders import Event, holds_and_waits, out_of_order
 from fencepost.hosts.ptx.exact.clocks import Threads
-from fencepost.hosts.ptx.exact.problems import Problem
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS, LANES, Operation, TensorShadow
@@ -51,6 +52,8 @@ class Allocated:
     last: int = COLUMNS
     """How many the last allocation was of."""
     relinquished: bool = False
+    events: list[Event] = field(default_factory=list)
+    """What was done, in the order of the run."""
 
     def room(self, columns: int) -> int | None:
         """The first column of that many which are free."""
@@ -76,6 +79,7 @@ class TensorAllocations:
         block = self.allocated[rank]
         if form.does == "relinquish":
             block.relinquished = True
+            self._happens(form, place, lanes, (0, 0))
             return True
         assert form.columns is not None and form.address is not None
         columns = int(self.run.certain(form.columns, lanes, 32, place)[0])
@@ -84,7 +88,7 @@ class TensorAllocations:
             self.problem(place, lanes, text, "allocate 32, 64, 128, 256 or 512 columns")
             return True
         if form.does == "dealloc":
-            self._free(form.address, columns, place, lanes)
+            self._free(form, columns, place, lanes)
             return True
         if block.relinquished:
             text = "allocates tensor memory although its block has given up the right to"
@@ -98,6 +102,7 @@ class TensorAllocations:
         block.last = columns
         block.used[first : first + columns] = True
         block.parts[first] = (columns, place, int(lanes[0]))
+        self._happens(form, place, lanes, (first, columns))
         self.shadows[rank].forget(first, columns)
         self._whole("alloc", place, lanes, (first, columns))
         self._tell(form.address, first, place, lanes)
@@ -107,7 +112,7 @@ class TensorAllocations:
         """The address of what was allocated is stored into shared memory."""
         run, one = self.run, lanes[:1]
         assert isinstance(to, Address)
-        where = run.shared_addresses(to, one, place)
+        where = run.shared_addresses(to, one, place, near=True)
         kept, starts = run.inside(place, one, where, CELL)
         if not kept.size:
             return
@@ -123,13 +128,21 @@ class TensorAllocations:
         run.memory.store_shared(starts, CELL, bits)
         run.shared_made_up[at[:, None] + np.arange(CELL)] = False
 
-    def _free(self, address: Operand, columns: int, place: Place, lanes: Threads) -> None:
+    def _happens(self, form: TensorAllocation, place: Place, lanes: Threads, what: tuple[int, int]) -> None:
+        clocks, thread = self.run.clocks, int(lanes[0])
+        knows = clocks.order[lanes, : clocks.threads].max(axis=0)
+        event = Event(form.does, *what, place, thread, int(clocks.own(lanes)[0]), knows)
+        self.allocated[int(self.run.ranks[thread])].events.append(event)
+
+    def _free(self, form: TensorAllocation, columns: int, place: Place, lanes: Threads) -> None:
+        assert form.address is not None
         block = self.allocated[int(self.run.ranks[lanes[0]])]
-        first = int(self.run.certain(address, lanes, 32, place)[0])
+        first = int(self.run.certain(form.address, lanes, 32, place)[0])
         if first not in block.parts or block.parts[first][0] != columns:
             text = "frees tensor memory that was not allocated so, or is free already"
             self.problem(place, lanes, text, "free each part once, by its address and its number of columns")
             return
+        self._happens(form, place, lanes, (first, columns))
         self._whole("dealloc", place, lanes, (first, columns))
         del block.parts[first]
         block.used[first : first + columns] = False
@@ -145,11 +158,37 @@ class TensorAllocations:
 
     def ended(self) -> list[Problem]:
         """What was found, and allocations that nobody has freed."""
+        self._both_of_a_pair()
         for block in self.allocated:
             for columns, place, thread in block.parts.values():
                 text = f"allocates {columns} columns of tensor memory that nobody frees before the block ends"
                 self.problem(place, np.array([thread]), text, "free them at the end (tcgen05.dealloc)")
+            for event, text, fix in out_of_order(block.events):
+                self.problem(event.place, np.array([event.thread]), text, fix)
+            waits = holds_and_waits(block.events)
+            if waits is not None and not self.problems:
+                raise NotExact("an allocation of tensor memory that may wait for what its warps hold", waits)
         return list(self.problems.values())
+
+    def _both_of_a_pair(self) -> None:
+        """Two blocks that work together allocate and free together."""
+        forms = self.run.needed.forms
+        for rank in range(0, self.run.cluster_size & ~1, 2):
+            pair = [
+                [
+                    each
+                    for each in self.allocated[side].events
+                    if getattr(forms.get(each.place), "pair", False)
+                ]
+                for side in (rank, rank + 1)
+            ]
+            said = [[(each.does, each.columns) for each in events] for events in pair]
+            if said[0] != said[1]:
+                event = max(pair, key=len)[-1]
+                text = "allocates or frees tensor memory of two blocks, and the other block does not"
+                self.problem(
+                    event.place, np.array([event.thread]), text, "do it in both blocks, in the same order"
+                )
 
     def is_allocated(self, rank: int, area: Area, place: Place, who: Threads) -> bool:
         """Whether an area is inside of what a block has allocated; else that is a finding."""

@@ -16,6 +16,7 @@ class TensorAllocation:
     does: Literal["alloc", "dealloc", "relinquish"]
     address: Operand | None = None
     columns: Operand | None = None
+    pair: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,9 @@ def tensor_form(instruction: Instruction) -> TensorForm | None:
     what = parts[1]
     pair = "cta_group::2" in parts
     if what in ("alloc", "dealloc") and len(operands) == 2:
-        return TensorAllocation("alloc" if what == "alloc" else "dealloc", operands[0], operands[1])
+        return TensorAllocation("alloc" if what == "alloc" else "dealloc", operands[0], operands[1], pair)
     if what == "relinquish_alloc_permit":
-        return TensorAllocation("relinquish")
+        return TensorAllocation("relinquish", pair=pair)
     if what in ("wait::ld", "wait::st"):
         return TensorWait(what == "wait::ld")
     if what in ("fence::before_thread_sync", "fence::after_thread_sync"):

@@ -182,6 +182,10 @@ class Judge:
         """Why there is nothing to run, if so."""
         for at, why in self.needed.refused.items():
             return [Reason(f"{why} is not judged", self.shown.site(at))]
+        groups = self._tensor_groups()
+        if len(groups) > 1:
+            text = "`tcgen05` of one block and of two in one kernel (`.cta_group`), which PTX rules out"
+            return [Reason(text, self.shown.site(list(groups.values())[-1]))]
         unknown, of_cluster = [], self.needed.of_cluster
         if self.launch.cluster is None and of_cluster is not None:
             text = "the blocks of a cluster are not known: give them (--cluster)"
@@ -189,6 +193,16 @@ class Judge:
         if self.launch.block is None:
             unknown.append(Reason("the block is not known: give it (--block)"))
         return unknown
+
+    def _tensor_groups(self) -> dict[str, Place]:
+        """Whether `tcgen05` is of one block or of two, with an instruction that says so."""
+        found: dict[str, Place] = {}
+        for place in sorted(self.needed.forms, key=lambda each: (each.block, each.index)):
+            instruction = self.flow.blocks[place.block].instructions[place.index]
+            if instruction.name == "tcgen05":
+                groups = (part for part in instruction.parts if part.startswith("cta_group::"))
+                found |= {part: found.get(part, place) for part in groups}
+        return found
 
     def _setups(self) -> Iterator[Setup]:
         """Launches to run: with larger and larger numbers, if they matter, and for another block, if that matters."""
