@@ -185,6 +185,8 @@ def is_simulated(instruction: Instruction) -> bool:
         return False
     if name not in ("mov", "setp", "lop3") and computes(instruction) and len(destinations(instruction)) > 1:
         return False
+    if name == "isspacep":
+        return True
     if computes(instruction):
         if is_integer(instruction) and name != "cvt":
             kind = operand_type(instruction)
@@ -588,6 +590,9 @@ class Simulation:
             for at, item in enumerate(target.items):
                 self.write(item, who, whole.bits >> np.uint64(sum(widths[:at])))
             return
+        if instruction.name == "isspacep":
+            self._ask_for_space(instruction, who)
+            return
         arguments = [
             self.read(each, who, source_width(instruction, at))
             for at, each in enumerate(instruction.operands[1:])
@@ -646,6 +651,14 @@ class Simulation:
         other = ~shared & ~private
         found[other] = self.memory.load_other(addresses[other], size)
         return found
+
+    def _ask_for_space(self, instruction: Instruction, who: Threads) -> None:
+        """Whether generic addresses are shared, local or global, as accesses through them take them."""
+        shared, private = self._spaces(None, self.read(instruction.operands[1], who, 64).bits)
+        asked = instruction.parts[1].partition("::")[0]
+        answers = {"shared": shared, "local": private, "global": ~shared & ~private}
+        held = answers.get(asked, np.zeros(who.shape, dtype=bool))
+        self.write(instruction.operands[0], who, held.astype(np.uint64))
 
     def _spaces(self, space: str | None, addresses: Bits) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which of some addresses are shared, and which are local."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.ptx import unoptimized
+from fencepost.hosts.ptx import check, unoptimized
 from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.nvrtc import Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.unoptimized import Builds, builds_of, together
@@ -147,3 +147,26 @@ def test_code_that_only_compiles_with_optimization_is_judged_as_compiled(
     assert builds.unoptimized is None and verdict.verdict == "proven"
     said = "the order of the source was not judged: without optimization, this does not compile: no room"
     assert verdict.notes == (said,)
+
+
+COPY = """
+#include <cuda_pipeline.h>
+__global__ void k(const float4 *in, float *out) {
+    __shared__ float4 tile[128];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&tile[t], &in[t], 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    BARRIER
+    out[t] = tile[127 - t].x;
+}
+"""
+
+
+@pytest.mark.parametrize(("barrier", "expected"), [("", "race"), ("__syncthreads();", "proven")])
+def test_copies_of_an_unoptimized_build_are_followed(barrier: str, expected: str) -> None:
+    """It asks whether its pointers are shared or global (`isspacep`) before it copies."""
+    source = Source("k.cu", COPY.replace("BARRIER", barrier))
+    ptx = compile_cuda(source, Compilation("sm_80", optimized=False)).ptx
+    (verdict,) = check(ptx, block=(128, 1, 1), file="k.ptx")
+    assert verdict.verdict == expected
