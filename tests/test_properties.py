@@ -88,13 +88,13 @@ def test_what_the_kernel_tells_is_used(chunk: int) -> None:
     _hold(SOUND, chunk, copies, 17_000_000, CHUNK // 5)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(6), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
 def test_how_near_its_end_a_loop_is_decides(chunk: int) -> None:
     """Loops up to a parameter, and conditions on how many iterations are left: exact, and right for every value."""
     shape = Shape(parameters=True, ends=True, slots=True, divergent=False)
-    _hold(ENDS, chunk, shape, 18_000_000, CHUNK // 5)
+    _hold(ENDS, chunk, shape, 18_000_000, CHUNK // 10)
     copies = replace(shape, asynchronous=True, groups_of_copies=True)
-    _hold(ENDS_OF_COPIES, chunk, copies, 19_000_000, CHUNK // 5)
+    _hold(ENDS_OF_COPIES, chunk, copies, 19_000_000, CHUNK // 10)
 
 
 @pytest.mark.parametrize("chunk", sweep(range(12), first=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
@@ -64,6 +66,7 @@ __global__ void k(int *out, const int *in, int depth) {
 """
 
 
+@pytest.mark.full
 def test_a_row_that_ends_before_a_number_that_was_made_up() -> None:
     # With a depth of more than 10, threads go on into the next row; nobody says that it can be that large.
     found = verdict(STACKS, 96)

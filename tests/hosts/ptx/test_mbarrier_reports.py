@@ -154,7 +154,8 @@ def test_a_wait_that_shares_its_header_with_the_loop_around_it(
 ) -> None:
     """A wait for a constant parity at the top of a loop: two back edges, one header."""
     Path("barrier.cu").write_text(BARRIER, encoding="utf-8")
-    ran = fencepost("check", "barrier.cu", "--block", "256", "--target", "sm_90", "-D", f"PARITY={parity}")
+    call = ("check", "barrier.cu", "--block", "256", "--target", "sm_90", "--as-compiled")
+    ran = fencepost(*call, "-D", f"PARITY={parity}")
     assert ran.code == code
     assert ("waits for the wrong phase of `full`" in ran.out) == bool(code)
 
