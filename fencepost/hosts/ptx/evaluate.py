@@ -59,7 +59,7 @@ class Evaluator:
         self.routine = routine
         self.flow = flow
         self.launch = launch
-        self.values = Values(launch.limits(), roles_of(flow).pointers)
+        self.values = Values(launch.limits(), roles_of(flow).addresses)
         self.definitions = Definitions(flow)
         self.shared = {
             each.name: DYNAMIC if each.size is None else each.name

@@ -116,7 +116,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
 
 def _refuse_pointers(routine: Routine, flow: Flow, launch: Launch) -> None:
     """Numbers that were given for pointers would do nothing."""
-    for name in sorted(roles_of(flow).pointers & launch.parameters.keys()):
+    for name in sorted(roles_of(flow).addresses & launch.parameters.keys()):
         number = name.rpartition("_param_")[2]
         text = f"parameter {number} of {plain_name(routine.name)} is a pointer: --param gives numbers"
         raise FencepostError(text, code="FP104")

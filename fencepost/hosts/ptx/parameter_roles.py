@@ -29,6 +29,9 @@ class Roles:
     """Parameters by their role, as `name` or `name+offset`."""
 
     pointers: frozenset[str]
+    """Parameters that may be pointers,"""
+    addresses: frozenset[str]
+    """and those that are for certain: they are made into global addresses as they are."""
     layout: frozenset[str]
     """Numbers that addresses in shared memory depend on."""
     deciding: frozenset[str]
@@ -58,7 +61,15 @@ def roles_of(flow: Flow) -> Roles:
         {key for name in _slice(instructions, wanted) for key in loaded.get(name, ())} - pointers
         for wanted in (shared, shared + guards)
     )
-    return Roles(frozenset(pointers), frozenset(layout), frozenset(deciding))
+    addresses = {
+        key
+        for each in instructions
+        if each.name == "cvta" and "to" in each.parts
+        for name in registers_in(each.operands[1])
+        if len(loaded.get(name, ())) == 1
+        for key in loaded[name]
+    }
+    return Roles(frozenset(pointers), frozenset(addresses), frozenset(layout), frozenset(deciding))
 
 
 def _loaded_parameters(instruction: Instruction) -> Iterator[tuple[str, str]]:

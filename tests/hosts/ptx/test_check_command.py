@@ -261,3 +261,14 @@ def test_a_number_for_a_pointer_is_refused(
     ran = fencepost("check", "pointer.cu", "--block", "32", "--param", "o=3")
     assert ran.code == 2 and "error[FP104]: parameter 0 of k is a pointer" in ran.err
     assert fencepost("check", "pointer.cu", "--block", "32", "--param", "n=3").code == 0
+
+
+def test_a_number_that_addresses_are_computed_from_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fencepost: CommandLine
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = "__shared__ char s[64]; s[threadIdx.x] = n; o[n + threadIdx.x] = s[n]; "
+    text = f"__global__ void k(char *o, unsigned long long n) {{ {body} }}\n"
+    Path("number.cu").write_text(text, encoding="utf-8")
+    ran = fencepost("check", "number.cu", "--block", "32", "--param", "n=3")
+    assert ran.code in (0, 1) and "FP104" not in ran.err
