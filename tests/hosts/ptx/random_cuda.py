@@ -532,7 +532,7 @@ def wrong(verdict: KernelVerdict, truths: list[Expected]) -> str | None:
     warnings = any(each.warnings for each in truths)
     if verdict.verdict == "proven" and errors:
         return "proven, but there is a race or a divergent barrier"
-    if verdict.verdict == "proven" and warnings and IN_STEP not in verdict.holds_for:
+    if verdict.verdict == "proven" and warnings and not verdict.findings and IN_STEP not in verdict.holds_for:
         return "proven, but lanes of one warp race, or an atomic and a plain access"
     if verdict.verdict == "race" and not errors and not warnings:
         return "a race is reported, but there is none"
