@@ -69,7 +69,7 @@ def _found_first(before: Module) -> Candidate | None:
     if not release.membar_is_a_pass:
         return None
     known = release.membar_is_known and not before.kinds.isdisjoint(TELLING)
-    if not known and (stores_what_it_loads(before) or stopped_at(before).lacks_one):
+    if not known and _may_need_one(before):
         return None
     try:
         return fencepost_candidate(before)
@@ -78,13 +78,20 @@ def _found_first(before: Module) -> Candidate | None:
         return None
 
 
+def _may_need_one(before: Module) -> bool:
+    """Whether it is certain that a barrier is needed, or one could stand between loads and stores."""
+    stopped = stopped_at(before)
+    return not stopped.is_one_wave and (stores_what_it_loads(before) or stopped.lacks_one)
+
+
 def _is_surely_better(before: Module, ours: Candidate) -> bool:
     """Whether fencepost puts in no barrier, or its barriers run less often than those that membar surely puts in.
 
     Any of membar's that could stand between loads and stores counts as if it did.
     """
     stopped = stopped_at(before)
-    stores = may_lose(before, ours.edits)
+    # The compiler drops a barrier of one wave: it keeps nothing apart.
+    stores = [] if stopped.is_one_wave else may_lose(before, ours.edits)
     if not stores and all(isinstance(edit, SetAttribute) for edit in ours.edits):
         return True
     if not installed_release().membar_is_known:

@@ -134,6 +134,11 @@ class Stopped:
         return found
 
     @property
+    def is_one_wave(self) -> bool:
+        """Whether each kernel runs in one wave, in which nothing has to be ordered."""
+        return all(kernel.trace.waves == 1 for kernel in self.kernels)
+
+    @property
     def lacks_one(self) -> bool:
         """Whether it is seen at a glance that a barrier is needed."""
         return any(map(one_is_needed, self.shapes.values()))
