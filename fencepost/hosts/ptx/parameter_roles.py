@@ -61,15 +61,17 @@ def roles_of(flow: Flow) -> Roles:
         {key for name in _slice(instructions, wanted) for key in loaded.get(name, ())} - pointers
         for wanted in (shared, shared + guards)
     )
-    addresses = {
-        key
-        for each in instructions
-        if each.name == "cvta" and "to" in each.parts
-        for name in registers_in(each.operands[1])
-        if len(loaded.get(name, ())) == 1
-        for key in loaded[name]
-    }
-    return Roles(frozenset(pointers), frozenset(addresses), frozenset(layout), frozenset(deciding))
+    addresses = frozenset(_addresses(instructions, loaded))
+    return Roles(frozenset(pointers), addresses, frozenset(layout), frozenset(deciding))
+
+
+def _addresses(instructions: list[Instruction], loaded: dict[str, set[str]]) -> Iterator[str]:
+    """Parameters that are made into global addresses as they are."""
+    for each in instructions:
+        if each.name == "cvta" and "to" in each.parts:
+            for name in registers_in(each.operands[1]):
+                if len(loaded.get(name, ())) == 1:
+                    yield from loaded[name]
 
 
 def _loaded_parameters(instruction: Instruction) -> Iterator[tuple[str, str]]:
