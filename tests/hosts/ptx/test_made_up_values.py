@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.ir.source import Source
 from tests.hosts.ptx.exact_kernels import kernel
 
 OWN = "mad.wide.u32 %rd2, %r1, 4, %rd1;\n ld.global.u32 %r11, [%rd2];"
@@ -301,3 +303,46 @@ def test_stores_to_places_that_data_name_may_be_those_of_a_permutation() -> None
 def test_what_data_name_in_one_variable_is_not_in_another() -> None:
     body = TABLE.format(load=OWN, use="ld.shared.u32 %r13, [%r12];\n st.shared.u32 [%r6], 0;")
     assert verdict(body).verdict == "proven"
+
+
+# ---- addresses of shared memory that were stored and loaded
+
+STORED_ADDRESSES = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ int a[64], b[64];
+    __shared__ int *either[2];
+    int t = threadIdx.x;
+    a[t] = b[t] = 0;
+    if (t == 0) { either[0] = a; either[1] = b; }
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    int *p = either[in[0] & 1];
+    p[PLACE] = t;
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    out[t] = a[t] + b[t];
+}
+"""
+
+
+@pytest.mark.parametrize("place", ["n", "0", "in[t]"])
+def test_an_address_that_was_loaded_may_be_one_of_shared_memory(place: str) -> None:
+    """All threads store to one word of `a` or `b`, and a parameter in the address makes it none of global memory."""
+    ptx = compile_cuda(Source("k.cu", STORED_ADDRESSES.replace("PLACE", place))).ptx
+    (verdict,) = check(ptx, block=(64, 1, 1), file="k.ptx")
+    assert verdict.verdict != "proven"
+
+
+def test_an_index_that_was_loaded_moves_a_pointer_of_the_host() -> None:
+    """The kernel stores no address: what data move stays where the host's pointer leads."""
+    body = """
+    __device__ __noinline__ int *moved(int *p, int i) { return p + i; }
+    __global__ void k(int *out, const int *in) {
+        __shared__ int s[64];
+        int t = threadIdx.x;
+        int *q = t < 100 ? s : out;
+        q[t] = t;
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        *moved(out, in[t]) = s[63 - t];
+    }
+    """
+    (verdict,) = check(compile_cuda(Source("k.cu", body)).ptx, block=(64, 1, 1), file="k.ptx")
+    assert verdict.verdict == "proven"

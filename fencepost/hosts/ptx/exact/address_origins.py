@@ -1,7 +1,8 @@
 """What an address is computed from: shared variables, pointers that the kernel was given, or neither.
 
 An access stays inside of the variable that its address was computed from: that is taken for granted everywhere. So
-where data decide over the place inside, it is still known which variable is touched.
+where data decide over the place inside, it is still known which variable is touched. An address that was loaded may
+be one of shared memory only if the kernel has stored such addresses somewhere.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     registers_in,
 )
+from fencepost.hosts.ptx.pointers import handed_on
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Origins:
     parameters: frozenset[str] = frozenset()
     mapped: bool = False
     """Whether it may be an address of another block (`mapa`)."""
+    loaded: bool = False
+    """Whether something that was loaded is part of it: an index, or an address."""
 
 
 @lru_cache(maxsize=8)
@@ -50,7 +54,7 @@ def origins_of(flow: Flow, address: Operand) -> Origins:
     definitions = _definitions(flow)
     symbols: set[str] = set()
     parameters: set[str] = set()
-    mapped = False
+    mapped = loaded = False
     todo, seen = [address], set[str]()
     while todo:
         operand = todo.pop()
@@ -63,10 +67,23 @@ def origins_of(flow: Flow, address: Operand) -> Origins:
         elif isinstance(operand, Register) and operand.name not in seen:
             seen.add(operand.name)
             for instruction in definitions.get(operand.name, ()):
+                found, followed = _parameter(instruction), _followed(instruction)
                 mapped |= instruction.name == "mapa"
-                parameters |= _parameter(instruction)
-                todo += _followed(instruction)
-    return Origins(frozenset(symbols), frozenset(parameters), mapped)
+                parameters |= found
+                loaded |= not (found or followed or computes(instruction))
+                todo += followed
+    return Origins(frozenset(symbols), frozenset(parameters), mapped, loaded)
+
+
+@lru_cache(maxsize=8)
+def stores_shared_addresses(flow: Flow, names: frozenset[str]) -> bool:
+    """Whether the kernel stores addresses of these variables, so that what it loads may be one."""
+    for number in flow.order:
+        for instruction in flow.blocks[number].instructions:
+            stored = handed_on(instruction) if instruction.name in ("st", "stmatrix", "atom", "red") else ()
+            if any(origins_of(flow, each).symbols & names for each in stored):
+                return True
+    return False
 
 
 def _parameter(instruction: Instruction) -> set[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fencepost.hosts.ptx.effects import Access
-from fencepost.hosts.ptx.exact.address_origins import origins_of
+from fencepost.hosts.ptx.exact.address_origins import origins_of, stores_shared_addresses
 from fencepost.hosts.ptx.exact.clocks import Clock, Threads
 from fencepost.hosts.ptx.exact.shadow import Clash, Kind, Numbers, Touch
 
@@ -47,8 +47,11 @@ class Vague:
         names = [machine.names[each] for each in origins.symbols if each in machine.names]
         placed = machine.memory.placed
         some = [number for number, each in enumerate(placed) if each.name in names]
-        if not some and access.generic and origins.parameters:
+        stored = origins.loaded and stores_shared_addresses(machine.flow, frozenset(machine.names))
+        if not stored and not some and access.generic and origins.parameters:
             return []
+        if stored:
+            some = []
         every = range(machine.cluster_size)
         anywhere = origins.mapped or not some
         # Without a variable that it is computed from, it may be anywhere.
