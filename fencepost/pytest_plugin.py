@@ -40,9 +40,10 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
     __tracebackhide__ = True
     from fencepost.check import check
     from fencepost.ir.source import FencepostError
+    from fencepost.report.allow_comments import silenced_lines
     from fencepost.report.diagnostics import from_error, render
     from fencepost.report.findings import printed
-    from fencepost.report.silencing import Silencer, silenced_lines
+    from fencepost.report.silencing import Silencer
 
     wrong = []
     asked = {name: options.pop(name) for name in LAUNCH if name in options}

@@ -106,8 +106,8 @@ class TextOutput:
 
     def conclude(self, found: Judged) -> bool:
         """Print the verdict; nothing about what is proven to be clean, if nobody wants to hear of it."""
+        from fencepost.report.allow_comments import silenced_lines
         from fencepost.report.findings import verdict
-        from fencepost.report.silencing import silenced_lines
 
         for line in silenced_lines(found.silenced):
             sys.stdout.write(f"{line}\n")
@@ -176,8 +176,8 @@ class JsonOutput:
 
     def add(self, found: Judged) -> None:
         """Keep an entry."""
+        from fencepost.report.allow_comments import silenced_json
         from fencepost.report.findings import report_json
-        from fencepost.report.silencing import silenced_json
 
         more = found.kernels.judged_json()
         also = {"silenced": silenced_json(found.silenced)} if found.silenced else {}

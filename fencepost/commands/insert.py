@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _as_json(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> dict[str, Any]:
     from fencepost.ir.printer import locate
+    from fencepost.report.allow_comments import silenced_json
     from fencepost.report.assumptions import assumed_json
-    from fencepost.report.silencing import silenced_json
     from fencepost.report.stalls import estimate_json
 
     _, spans = locate(kernel)

@@ -9,10 +9,13 @@ next statement. In Triton modules it begins with `//`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.report.diagnostics import Diagnostic
+from fencepost.report.words import plural
 
 INVALID, UNUSED = "FP302", "FP303"
 """The codes of warnings about such comments."""
@@ -100,3 +103,25 @@ def _next_statement(source: Source, line: int) -> int:
 def warning(code: str, title: str, source: Source, span: Span, note: tuple[str, str]) -> Diagnostic:
     """A warning about a comment."""
     return Diagnostic(code, title, (Mark(span),), (note,), source, "warning")
+
+
+def silenced_lines(silenced: Mapping[Allow, Sequence[object]]) -> list[str]:
+    """What was silenced, a line for each comment."""
+    return [
+        f"{allow.source.name}:{allow.span}: silenced {allow.code} ({plural(len(found), 'finding')}): {allow.reason}"
+        for allow, found in silenced.items()
+    ]
+
+
+def silenced_json(silenced: Mapping[Allow, Sequence[object]]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {
+            "code": allow.code,
+            "findings": len(found),
+            "reason": allow.reason,
+            "file": allow.source.name,
+            "line": allow.span.line,
+        }
+        for allow, found in silenced.items()
+    ]

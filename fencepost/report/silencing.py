@@ -22,7 +22,6 @@ from fencepost.report.allow_comments import UNUSED, Allow, AllowComments, read_a
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import CODES, Spans, spans_of
 from fencepost.report.isolated_accesses import can_be_isolated, isolated
-from fencepost.report.words import plural
 
 _PYTHON_LINE = re.compile(r"(?P<file>.+?\.py):(?P<line>\d+)(?:,|$)")
 """How a Triton module says where an operation was written."""
@@ -199,28 +198,6 @@ def _without(report: Report, allowed: Sequence[Allowed]) -> Report:
         out_of_range=[each for each in report.out_of_range if id(each) not in gone],
         silenced=len(gone),
     )
-
-
-def silenced_lines(silenced: Silenced) -> list[str]:
-    """What was silenced, a line for each comment."""
-    return [
-        f"{allow.source.name}:{allow.span}: silenced {allow.code} ({plural(len(found), 'finding')}): {allow.reason}"
-        for allow, found in silenced.items()
-    ]
-
-
-def silenced_json(silenced: Silenced) -> list[dict[str, Any]]:
-    """The same for programs."""
-    return [
-        {
-            "code": allow.code,
-            "findings": len(found),
-            "reason": allow.reason,
-            "file": allow.source.name,
-            "line": allow.span.line,
-        }
-        for allow, found in silenced.items()
-    ]
 
 
 def warning_json(diagnostic: Diagnostic) -> dict[str, Any]:

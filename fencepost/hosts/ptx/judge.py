@@ -483,8 +483,7 @@ class Runs:
         if first is None or block is None or None in self.overran:
             return ()
         place, number = first
-        x, y, _ = block
-        thread = (number % x, number // x % y, number // (x * y))
+        thread = _thread(block, number)
         site = self.case.site(place)
         line = site.inlined_at[-1] if site.inlined_at else site.source_line
         where = f"line {line}" if line else f"PTX line {site.ptx_line}"
@@ -561,8 +560,8 @@ def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
     return [replace(each, chosen=chosen) for each in ordered[:20]]
 
 
-def _thread(setup: Setup, number: int) -> Thread:
-    x, y, _ = setup.block
+def _thread(block: Block, number: int) -> Thread:
+    x, y, _ = block
     return number % x, number // x % y, number // (x * y)
 
 
@@ -576,7 +575,7 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
         first, second, at = second, first, at[::-1]
     sites = case.site(first), case.site(second)
     order = replace(order, later=order.later or _is_unrolled(*sites))
-    threads = _thread(setup, conflict.threads[at[0]]), _thread(setup, conflict.threads[at[1]])
+    threads = _thread(setup.block, conflict.threads[at[0]]), _thread(setup.block, conflict.threads[at[1]])
     variable, offset = _variable(case, conflict.address)
     doing = _doing(case, first), _doing(case, second)
     if copy is None:
@@ -679,7 +678,7 @@ def _variable(case: Case, address: int) -> tuple[str, int]:
 
 def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, int]) -> Finding:
     sites = [case.site(place) for place in missed.places]
-    threads = [_thread(setup, each) for each in missed.threads]
+    threads = [_thread(setup.block, each) for each in missed.threads]
     message = (
         f"threads of one block wait at different barriers: thread {threads[0]} at {sites[0]}, "
         f"thread {threads[1]} at {sites[1]}"

@@ -20,6 +20,7 @@ from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 from fencepost.ir.source import Mark, Source, Span
+from fencepost.report.allow_comments import silenced_json, silenced_lines
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.located import Located, Place
 from fencepost.report.words import enumerated, plural
@@ -364,10 +365,7 @@ def _found(judged: JudgedPtx) -> str:
 
 def reason_lines(judged: JudgedPtx) -> list[str]:
     """Why a kernel is not decided, and what else there is to say, a line each."""
-    notes = [
-        f"silenced {allow.code} ({plural(len(found), 'finding')}, line {allow.line}): {allow.reason}"
-        for allow, found in judged.silenced
-    ]
+    notes = silenced_lines(dict(judged.silenced))
     notes += [f"note: {_worded(judged, each)}" for each in judged.verdict.notes]
     return [*(_reason(judged, each) for each in judged.verdict.reasons), *notes]
 
@@ -444,21 +442,7 @@ def verdict_json(judged: JudgedPtx) -> dict[str, Any]:
         "findings": [_finding_json(judged, each) for each in verdict.findings],
         "reasons": [_reason_json(judged, each) for each in verdict.reasons],
         "notes": [_worded(judged, each) for each in verdict.notes],
-    } | ({"silenced": silenced_json(judged)} if judged.silenced else {})
-
-
-def silenced_json(judged: JudgedPtx) -> list[dict[str, Any]]:
-    """Comments that allow findings, for programs."""
-    return [
-        {
-            "code": allow.code,
-            "findings": len(found),
-            "reason": allow.reason,
-            "file": allow.source.name,
-            "line": allow.span.line,
-        }
-        for allow, found in judged.silenced
-    ]
+    } | ({"silenced": silenced_json(dict(judged.silenced))} if judged.silenced else {})
 
 
 def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:

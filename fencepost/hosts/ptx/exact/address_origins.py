@@ -1,7 +1,7 @@
 """What an address is computed from: shared variables, pointers that the kernel was given, or neither.
 
 An access stays inside of the variable that its address was computed from: that is taken for granted everywhere. So
-where data decide over the place inside, it is still known which variable is touched. An address that was loaded may
+where the place inside depends on data, it is still known which variable is touched. An address that was loaded may
 be one of shared memory only if the kernel has stored such addresses somewhere.
 """
 

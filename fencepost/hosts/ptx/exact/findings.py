@@ -48,7 +48,7 @@ CALLED = {
     "cp.async": "copy",
 }
 NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
-VAGUE = "data decide over the address, and nothing orders it with another access to the same variable"
+VAGUE = "the address depends on data, and nothing orders it with another access to the same variable"
 
 
 @dataclass
