@@ -90,7 +90,7 @@ def _thread_sources(kernel: Checked) -> list[Source]:
     """The texts among what is to be judged that are CUDA or PTX."""
     from fencepost.commands.files import read_source
     from fencepost.commands.paths import CHECKED, kernel_files
-    from fencepost.hosts.ptx.files import is_thread_level
+    from fencepost.hosts.kernel_files import is_thread_level
     from fencepost.ir.source import Source
 
     if isinstance(kernel, str) and "\n" in kernel:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fencepost.check import Check, Report
 from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.findings_output import FORMATS, Judged, Output
 from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_check import ptx_judgements
-from fencepost.commands.ptx_files import (
-    add_ptx_arguments,
-    is_thread_level,
-    refuse_cuda_options,
-    refuse_unknown_target,
-)
-from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options, refuse_unknown_target
+from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
 from fencepost.phases import begin_file, begin_phase
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.judged import JudgedPtx
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,15 +86,15 @@ def run(options: argparse.Namespace) -> int:
                 silencer.complete = False
                 codes.append(judged.exit_code)
                 continue
-            if isinstance(judged, JudgedPtx):
-                used = (allow for allow, _ in judged.silenced)
-                silencer.heed(judged.cuda or judged.ptx, used, decided=judged.proven)
-                codes.append(1 if judged.errors or (options.require_proof and not judged.proven) else 0)
-                output.add_ptx(judged)
+            if isinstance(judged, Judged):
+                judged.report, judged.silenced = silencer.apply(judged.kernel, judged.report)
+                codes.append(1 if _is_wrong(judged.report, options) else 0)
+                output.add(judged)
                 continue
-            judged.report, judged.silenced = silencer.apply(judged.kernel, judged.report)
-            codes.append(1 if _is_wrong(judged.report, options) else 0)
-            output.add(judged)
+            used = (allow for allow, _ in judged.silenced)
+            silencer.heed(judged.cuda or judged.ptx, used, decided=judged.proven)
+            codes.append(1 if judged.errors or (options.require_proof and not judged.proven) else 0)
+            output.add_ptx(judged)
         output.end_file(name, silencer.warnings())
     output.end()
     return max(codes)
@@ -114,6 +112,8 @@ def _judgements(name: str, options: argparse.Namespace) -> Iterator[Judged | Jud
     try:
         source = read_source(name)
         if is_thread_level(name, source.text):
+            from fencepost.commands.ptx_check import ptx_judgements
+
             yield from ptx_judgements(name, source, options)
             return
         if options.files == [name]:

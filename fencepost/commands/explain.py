@@ -19,7 +19,8 @@ from fencepost.commands.output import (
     print_styled,
 )
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level
+from fencepost.commands.ptx_options import add_ptx_arguments
+from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file, begin_phase

@@ -21,7 +21,8 @@ from fencepost.commands.output import (
     say,
 )
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_unknown_target
+from fencepost.commands.ptx_options import add_ptx_arguments, refuse_unknown_target
+from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file

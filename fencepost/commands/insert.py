@@ -17,8 +17,8 @@ from fencepost.commands.output import (
     put_kernels,
     say,
 )
-from fencepost.commands.ptx_files import add_ptx_arguments, is_thread_level, refuse_cuda_options
-from fencepost.hosts.kernel_files import Kernels
+from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options
+from fencepost.hosts.kernel_files import Kernels, is_thread_level
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.output import print_json, print_styled, put_text, say
-from fencepost.commands.ptx_files import PtxFile, located_errors, read_ptx_file
+from fencepost.commands.ptx_files import read_ptx_file
+from fencepost.hosts.ptx.files import PtxFile, located_errors
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 from fencepost.phases import begin_phase

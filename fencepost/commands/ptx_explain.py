@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.ptx_edits import pair_words
-from fencepost.commands.ptx_files import PtxFile, located_errors, read_ptx_file
+from fencepost.commands.ptx_files import read_ptx_file
+from fencepost.hosts.ptx.files import PtxFile, located_errors
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, Site
 from fencepost.phases import begin_phase

@@ -19,9 +19,8 @@ from fencepost.commands.ptx_explain import (
     worded,
     written_reasons,
 )
-from fencepost.commands.ptx_files import PtxFile, located_errors
 from fencepost.hosts.ptx.cuda_statements import braces_of
-from fencepost.hosts.ptx.files import as_launched, judgements
+from fencepost.hosts.ptx.files import PtxFile, as_launched, judgements, located_errors
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
 from fencepost.hosts.ptx.shown_findings import (

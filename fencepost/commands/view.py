@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING
 from fencepost.check import Check
 from fencepost.commands.files import ANY_FILE_HELP, STDIN, kernels_of, read_source, write_bytes, write_text
 from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
-from fencepost.commands.ptx_files import (
-    add_ptx_arguments,
-    is_thread_level,
-    read_ptx_file,
-    refuse_cuda_options,
-)
+from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options
 from fencepost.did_you_mean import did_you_mean
+from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError, Source
 from fencepost.option_fields import add_options
 from fencepost.phases import begin_file
@@ -76,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_ptx(source: Source, options: argparse.Namespace, output: str) -> int:
     """A page or a picture of a CUDA or PTX file."""
+    from fencepost.commands.ptx_files import read_ptx_file
     from fencepost.commands.ptx_view import ptx_page
     from fencepost.view.page_data import as_json
 

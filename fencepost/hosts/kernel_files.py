@@ -181,3 +181,8 @@ def is_cuda(name: str, text: str) -> bool:
     """Whether a file holds CUDA: by its name, or else by a kernel."""
     suffix = Path(name).suffix
     return suffix == CUDA or (suffix not in (OWN, PTX, *TRITON) and _GLOBAL.search(text) is not None)
+
+
+def is_thread_level(name: str, text: str) -> bool:
+    """Whether a file is judged thread by thread: CUDA and PTX."""
+    return is_ptx(name, text) or is_cuda(name, text)

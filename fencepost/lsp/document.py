@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fencepost.check import Report, check
 from fencepost.check.group_by_fix import Cause, causes_of
 from fencepost.check.suggested_edits import applied
-from fencepost.hosts.kernel_files import Kernels, is_triton, read_triton
-from fencepost.hosts.ptx.files import is_thread_level
+from fencepost.hosts.kernel_files import Kernels, is_thread_level, is_triton, read_triton
 from fencepost.ir.ops import Operation
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Source, Span

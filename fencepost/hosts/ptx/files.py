@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from fencepost.hosts.kernel_files import is_cuda, is_ptx
+from fencepost.hosts.kernel_files import is_ptx
 from fencepost.hosts.ptx.allowed_findings import without_allowed
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
@@ -46,11 +46,6 @@ class Asked:
         """How CUDA is to be compiled."""
         template = (self.kernel,) if self.kernel and "<" in self.kernel else ()
         return Compilation(self.target or DEFAULT_ARCHITECTURE, self.defines, self.includes, template)
-
-
-def is_thread_level(name: str, text: str) -> bool:
-    """Whether a file is judged thread by thread: CUDA and PTX."""
-    return is_ptx(name, text) or is_cuda(name, text)
 
 
 @dataclass(frozen=True)
