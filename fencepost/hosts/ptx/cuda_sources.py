@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
+from fencepost.hosts.ptx.host_code import DeviceCode, device_code, without_host_declarations
 from fencepost.hosts.ptx.standard_headers import (
     ANNOTATIONS,
     EMPTY,
@@ -85,13 +85,11 @@ class CudaSources:
 
     def leave_out(self, log: str) -> bool:
         """Leave out what the compiler stumbles over, if it is of the host alone; False if there is no such thing."""
-        return (
-            self._missing(log)
-            or self._unsupported(log)
-            or self._libraries(log)
-            or self._usual(log)
-            or self._declarations(log)
-        )
+        return self.leave_out_headers(log) or self._declarations(log)
+
+    def leave_out_headers(self, log: str) -> bool:
+        """The same for headers alone: what the user has written stays."""
+        return self._missing(log) or self._unsupported(log) or self._libraries(log) or self._usual(log)
 
     def _missing(self, log: str) -> bool:
         names = dict.fromkeys(_MISSING.findall(log))
@@ -155,20 +153,27 @@ class CudaSources:
         return ptx
 
 
-def cuda_sources(source: Source, includes: Sequence[str]) -> CudaSources:
-    """A CUDA file with the headers that it includes, as far as they are the user's own."""
+def cuda_sources(source: Source, includes: Sequence[str], *, with_host: bool = False) -> CudaSources:
+    """A CUDA file with the headers that it includes, as far as they are the user's own.
+
+    Functions of the host are left out, unless they are wanted."""
     folder = Path(source.name).parent
     found = _own_headers(source.text, folder, [folder, *map(Path, includes)])
-    device = device_code(source.text)
+    kept = _everything if with_host else device_code
+    device = kept(source.text)
     texts: dict[str, str] = {}
     left_out, written = list(device.left_out), [source.text]
     for name, path in found.items():
         written.append(path.read_text(encoding="utf-8", errors="replace"))
-        header = device_code(written[-1])
+        header = kept(written[-1])
         texts[name] = header.text
         left_out += header.left_out
     headers = {name: text for name, text in standard_headers().items() if name not in found} | texts
     return CudaSources(source.name, device.text, headers, found, "\n".join(written), left_out)
+
+
+def _everything(text: str) -> DeviceCode:
+    return DeviceCode(text, ())
 
 
 def _own_headers(text: str, folder: Path, folders: Sequence[Path]) -> dict[str, Path]:

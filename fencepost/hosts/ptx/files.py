@@ -16,7 +16,7 @@ from fencepost.hosts.ptx.kernel_names import function_name, plain_name
 from fencepost.hosts.ptx.launch_sites import EVERY
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
-from fencepost.hosts.ptx.verdicts import KernelVerdict
+from fencepost.hosts.ptx.verdicts import KernelVerdict, Reason
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
 
@@ -63,6 +63,8 @@ class PtxFile:
     """The text of the CUDA file and of the headers of its own: kernels and launches can stand in any of them."""
     notes: tuple[str, ...] = ()
     """What is to be said about how the CUDA file was compiled."""
+    unknown_instances: tuple[str, ...] = ()
+    """Kernel templates that are launched, with arguments that are not known: they are not in the PTX."""
 
     @property
     def source(self) -> Source:
@@ -100,7 +102,7 @@ class PtxFile:
     def recompiled(self, text: str) -> PtxFile:
         """The CUDA file with another text, compiled as this one was."""
         cuda = Source(self.source.name, text)
-        compiled = _compiled(cuda, self.asked)
+        compiled = _compiled(cuda, self.asked.compilation.like(self.ptx.text))
         return replace(self, cuda=cuda, ptx=_ptx_of(cuda, compiled), cuda_text=compiled.cuda_text)
 
     def builds(self) -> Builds:
@@ -117,10 +119,11 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
     if is_ptx(name, source.text):
         return PtxFile(name, source, None, tuple(_wanted(source.name, "", source, asked.kernel)), asked)
-    compiled = _compiled(source, asked)
+    compiled = _compiled(source, asked.compilation)
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
-    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.notes)
+    unknown = compiled.unknown_instances if asked.kernel is None else ()
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.notes, unknown)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
@@ -146,6 +149,13 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
         except FencepostError as error:
             error.source = error.source or file.source
             yield error
+    yield from (file.judged(_not_compiled(each)) for each in file.unknown_instances)
+
+
+def _not_compiled(template: str) -> KernelVerdict:
+    """The verdict on a kernel template whose instances are not known."""
+    reason = f"its template arguments are not known; name them: --kernel '{template}<...>'"
+    return KernelVerdict(template, "undecided", (), (Reason(reason),), "no instance was compiled", 0, 0)
 
 
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:
@@ -212,9 +222,9 @@ def unread(error: PtxError, ptx: Source) -> FencepostError:
     )
 
 
-def _compiled(cuda: Source, asked: Asked) -> Compiled:
+def _compiled(cuda: Source, how: Compilation) -> Compiled:
     begin_phase("compiling with NVRTC")
-    return compile_cuda(cuda, asked.compilation)
+    return compile_cuda(cuda, how)
 
 
 def _ptx_of(cuda: Source, compiled: Compiled) -> Source:

@@ -48,8 +48,8 @@ def device_code(text: str) -> DeviceCode:
         body = start + len(head)
         pieces += [
             text[at:start],
-            _blank(kept[start:body], inside=False),
-            _blank(kept[body:end], inside=True),
+            blanked(kept[start:body], inside=False),
+            blanked(kept[body:end], inside=True),
         ]
         at = end
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
@@ -76,7 +76,7 @@ def without_host_declarations(text: str, lines: Iterable[int]) -> DeviceCode:
         if not seen[begin:end].strip(" \n\t;"):
             continue
         left_out.append(_name_of(head))
-        pieces += [text[at:begin], _blank(kept[begin:end], inside=True)]
+        pieces += [text[at:begin], blanked(kept[begin:end], inside=True)]
         at = end
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
 
@@ -111,7 +111,7 @@ def _name_of(head: str) -> str:
     return function_name(head) or (words[-1] if words else "a declaration")
 
 
-def _blank(text: str, *, inside: bool) -> str:
+def blanked(text: str, *, inside: bool) -> str:
     """Spaces for a text, in as many lines. Directives stay: macros are for what follows, too."""
     pieces, at = [], 0
     for match in _DIRECTIVE.finditer(text):
@@ -149,7 +149,7 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
             continue
         if match[0] == "{":
             end = closing_brace(seen, match.start(), stop) + 1
-            if not _is_function(head):
+            if not is_function(head):
                 # A type or an initializer goes on up to its semicolon.
                 semicolon = seen.find(";", end, stop)
                 end = semicolon + 1 if semicolon >= 0 else stop
@@ -178,7 +178,7 @@ def without_template(head: str) -> str:
     return head
 
 
-def _is_function(head: str) -> bool:
+def is_function(head: str) -> bool:
     """Whether a declaration is that of a function: parentheses, and nothing that is assigned in front of them."""
     bare = without_template(head)
     before, parenthesis, _ = bare.partition("(")
@@ -188,4 +188,4 @@ def _is_function(head: str) -> bool:
 
 
 def _is_host_function(head: str) -> bool:
-    return _is_function(head) and _DEVICE.search(head) is None
+    return is_function(head) and _DEVICE.search(head) is None

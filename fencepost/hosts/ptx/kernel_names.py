@@ -1,13 +1,15 @@
 """Names of kernels as people write them: C++ compilers mangle them in PTX (`_Z6reduceILi256EEvPf`).
 
 Of the Itanium ABI only what names of kernels are made of is read: nested names, and template arguments that are
-numbers, built-in types or classes. A name that says more is shown as it is.
+numbers, built-in types or classes. A name that says more is left to the runtime library of C++, if there is one.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from fencepost.hosts.ptx.demangle import demangled
 
 _ENTRY = re.compile(r"^[ \t]*(?:\.(?:visible|weak|extern)[ \t]+)*\.entry[ \t]+([\w$]+)", re.MULTILINE)
 _LOCAL = re.compile(r"\b_ZZ\w+")
@@ -33,7 +35,14 @@ def plain_name(mangled: str) -> str:
     try:
         return _Reader(mangled, 2).name()
     except _UnreadError:
-        return mangled
+        return demangled(mangled) or mangled
+
+
+def instance_name(mangled: str) -> str | None:
+    """The instance of a template that a kernel is, as a compiler can be asked for it; None if it is none."""
+    name = plain_name(mangled)
+    # What has no name outside of its file or function cannot be asked for.
+    return name if name.endswith(">") and "{" not in name and "(anonymous" not in name else None
 
 
 def function_name(mangled: str) -> str:

@@ -56,6 +56,21 @@ def launched_instances(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_qualified(each, kernels, seen) for each in found))
 
 
+def kernel_templates(text: str) -> tuple[str, ...]:
+    """The names of the kernels in a text that are templates."""
+    return tuple(dict.fromkeys(each.name for each in _templates(without_comments(text)) if each.is_kernel))
+
+
+def launched_templates(text: str) -> tuple[str, ...]:
+    """Those of them that are launched in it, with whatever arguments."""
+    seen = without_comments(text)
+    return tuple(
+        each
+        for each in kernel_templates(text)
+        if re.search(rf"\b{each}\s*(?:<(?!<)[^;{{}}()]*?>)?\s*<<<", seen) is not None
+    )
+
+
 def _qualified(instance: str, kernels: dict[str, _Template], seen: str) -> str:
     """An instance with the namespaces that its kernel is in: whoever names it from outside has to name these."""
     name, _, arguments = instance.partition("<")

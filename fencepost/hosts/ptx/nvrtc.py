@@ -10,12 +10,14 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from fencepost.hosts.ptx.compiled_launches import compiled_launches
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
-from fencepost.hosts.ptx.launched_instances import launched_instances
+from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
+from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, launched_templates
 from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
@@ -27,6 +29,8 @@ MOST_LISTED = 12
 """Names that a message lists."""
 MOST_ATTEMPTS = 24
 """How often a file is compiled at most, each time without more that only the host can use."""
+WITH_LAUNCHES = ("--relocatable-device-code=true",)
+"""Without this, functions of the device cannot launch kernels."""
 _UNKNOWN_INSTANCE = re.compile(r'Input name expression was: "(.*)"')
 _HIP = re.compile(r"\s*#\s*include\s*[<\"]hip/")
 _CONDITIONAL = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
@@ -46,6 +50,12 @@ class Compilation:
     """Kernels of templates to compile, as `reduce<256>`, beside those that the host code launches."""
     optimized: bool = True
     """Without optimization, every access stays where the source has it."""
+    launched: tuple[str, ...] | None = None
+    """The kernels of templates that the host code launches, if another build has shown them."""
+
+    def like(self, ptx: str) -> Compilation:
+        """The same for another build of a file whose PTX there is."""
+        return replace(self, launched=tuple(filter(None, map(instance_name, kernels_in(ptx)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,8 @@ class Compiled:
     """Headers that were not found, and count as empty."""
     annotated: bool = False
     """Whether there are annotations for GPUVerify, which are not read."""
+    unknown_instances: tuple[str, ...] = ()
+    """Kernel templates that are launched, with arguments that are not known."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -82,11 +94,12 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
             ],
         )
     sources = cuda_sources(source, how.includes)
-    ptx, log = _without_host(sources, how, launched_instances(sources.written))
+    ptx, log = _without_host(sources, how, _launched(source, sources, how))
     if ptx is not None:
         left_out, missing = tuple(sources.left_out), tuple(sources.missing)
         annotated = ANNOTATIONS in sources.first
-        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated)
+        unknown = () if how.instances else _unknown_instances(sources.written, ptx)
+        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown)
     if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)
@@ -95,6 +108,37 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
         if ptx is not None:
             return Compiled(whole.with_paths(ptx), whole.written)
     raise _failure(source, log, sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launched:
+    """The instances of kernel templates that the host code launches."""
+
+    certain: tuple[str, ...] = ()
+    """Those that the compiler has named."""
+    guessed: tuple[str, ...] = ()
+    """Those of other templates, as the text of their launches has them."""
+
+
+def _launched(source: Source, sources: CudaSources, how: Compilation) -> _Launched:
+    if how.launched is not None or not kernel_templates(sources.written):
+        return _Launched(how.launched or ())
+    host = cuda_sources(source, how.includes, with_host=True)
+    certain = compiled_launches(host, lambda now: _run(now, how, (), WITH_LAUNCHES))
+    named = {_bare(each) for each in certain}
+    guessed = [each for each in launched_instances(sources.written) if _bare(each) not in named]
+    return _Launched(certain, tuple(guessed))
+
+
+def _unknown_instances(text: str, ptx: str) -> tuple[str, ...]:
+    """Kernel templates that are launched in a text, and of which there is no instance in its PTX."""
+    compiled = {function_name(each) for each in kernels_in(ptx)}
+    return tuple(each for each in launched_templates(text) if each not in compiled)
+
+
+def _bare(instance: str) -> str:
+    """The name of a template without namespaces and arguments."""
+    return instance.partition("<")[0].strip().rpartition("::")[2]
 
 
 def _is_hip(text: str) -> bool:
@@ -109,9 +153,9 @@ def _is_hip(text: str) -> bool:
     return False
 
 
-def _without_host(sources: CudaSources, how: Compilation, launched: Sequence[str]) -> tuple[str | None, str]:
+def _without_host(sources: CudaSources, how: Compilation, found: _Launched) -> tuple[str | None, str]:
     """The PTX once everything is left out that only the host can use, or None; what the compiler said."""
-    launched = [each for each in launched if each not in how.instances]
+    launched = [each for each in (*found.certain, *found.guessed) if each not in how.instances]
     log = ""
     for _ in range(MOST_ATTEMPTS):
         ptx, log = _run(sources, how, (*how.instances, *launched))
@@ -125,12 +169,15 @@ def _without_host(sources: CudaSources, how: Compilation, launched: Sequence[str
         if len(known) == len(launched):
             if not launched:
                 break
-            known = []
+            certain = [each for each in launched if each in found.certain]
+            known = certain if len(certain) < len(launched) else []
         launched = known
     return None, log
 
 
-def _run(sources: CudaSources, how: Compilation, instances: Sequence[str]) -> tuple[str | None, str]:
+def _run(
+    sources: CudaSources, how: Compilation, instances: Sequence[str], more: Sequence[str] = ()
+) -> tuple[str | None, str]:
     """The PTX, or None, and what the compiler said."""
     library, root = _library()
     name, headers = sources.name, sources.headers
@@ -147,7 +194,7 @@ def _run(sources: CudaSources, how: Compilation, instances: Sequence[str]) -> tu
     try:
         for each in instances:
             _expect(library, library.nvrtcAddNameExpression(program, each.encode()))
-        options = [*_options(name, how, root), *(f"--pre-include={each}" for each in sources.first)]
+        options = [*_options(name, how, root), *more, *(f"--pre-include={each}" for each in sources.first)]
         compiled = library.nvrtcCompileProgram(program, len(options), _strings(options))
         log = _text(library, program, "ProgramLog")
         if compiled == 0:

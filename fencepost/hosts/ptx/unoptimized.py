@@ -53,7 +53,7 @@ class Builds:
 def builds_of(compiled: Source, cuda: Source, how: Compilation) -> Builds:
     """The build that there is of a CUDA file, and one without optimization."""
     try:
-        ptx = compile_cuda(cuda, replace(how, optimized=False)).ptx
+        ptx = compile_cuda(cuda, replace(how.like(compiled.text), optimized=False)).ptx
     except FencepostError as error:
         # Inline assembly may need constants that only the optimizer finds.
         first = error.message.partition("\n")[0]

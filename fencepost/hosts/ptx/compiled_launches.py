@@ -1,0 +1,60 @@
+"""Which instances of kernel templates the host code of a CUDA file launches, asked of the compiler.
+
+What a template is launched with can be a local constant, a type deduced from an argument, or a parameter of
+another template: a compiler knows, and a text search does not. So functions of the host are compiled as if they
+were functions of the device, where kernels can be launched as well, without the statements that the device has no
+functions for. Of what is compiled like that, the names of the kernels are used, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from fencepost.hosts.ptx.cuda_sources import CudaSources
+from fencepost.hosts.ptx.host_headers import HOST_HEADER, host_header
+from fencepost.hosts.ptx.host_statements import HostStatements
+from fencepost.hosts.ptx.kernel_names import instance_name, kernels_in
+
+MOST_ATTEMPTS = 24
+"""How often the host code is compiled at most; each time the compiler names up to a hundred errors."""
+_ERROR = re.compile(
+    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error[^\n]*\n(?P<quoted>[^\n]*)\n(?P<caret> *)\^",
+    re.MULTILINE,
+)
+_INDENT = 2
+"""The compiler indents the lines that it quotes."""
+
+Run = Callable[[CudaSources], tuple[str | None, str]]
+
+
+def compiled_launches(sources: CudaSources, run: Run) -> tuple[str, ...]:
+    """The instances of kernel templates that are launched, as `reduce<256>`; none if not all can be compiled."""
+    texts = {sources.name: HostStatements.of(sources.text)}
+    texts |= {name: HostStatements.of(sources.headers[name]) for name in sources.files}
+    sources.headers[HOST_HEADER] = host_header()
+    sources.first.append(HOST_HEADER)
+    for _ in range(MOST_ATTEMPTS):
+        sources.text = texts[sources.name].text
+        sources.headers |= {name: texts[name].text for name in sources.files}
+        ptx, log = run(sources)
+        if ptx is not None:
+            names = [instance_name(each) for each in kernels_in(ptx)]
+            return tuple(dict.fromkeys(each for each in names if each is not None))
+        if not sources.leave_out_headers(log) and not _leave_out(texts, sources.files, log):
+            break
+    return ()
+
+
+def _leave_out(texts: dict[str, HostStatements], files: dict[str, Path], log: str) -> bool:
+    """Leave out of the texts what the compiler stumbles over."""
+    named = {str(path): name for name, path in files.items()}
+    places: dict[str, list[tuple[int, int]]] = {}
+    for error in _ERROR.finditer(log):
+        file = named.get(error["file"], error["file"])
+        if file not in texts:
+            continue  # It follows from another one, or nothing can be done about it.
+        places.setdefault(file, []).append((int(error["line"]), max(len(error["caret"]) - _INDENT, 0) + 1))
+    changed = [texts[file].leave_out(where) for file, where in places.items()]
+    return any(changed)
