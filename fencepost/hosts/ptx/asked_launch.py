@@ -19,11 +19,13 @@ class Launch:
     distinct_pointers: bool = False
     """Whether parameters point to memory of their own, as if all were `__restrict__`."""
     cluster: tuple[int, int, int] | None = None
+    launched: tuple[tuple[int, int, int], ...] = ()
+    """Several blocks that a file launches the kernel with, if no single one is given."""
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(self.block, self.params or {}, self.cluster)
+        return Given(self.block, self.params or {}, self.cluster, self.launched)
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

@@ -36,6 +36,8 @@ class Given:
     block: tuple[int, int, int] | None = None
     params: Mapping[str, int] = field(default_factory=dict)
     cluster: tuple[int, int, int] | None = None
+    launched: tuple[tuple[int, int, int], ...] = ()
+    """Several blocks that a file launches the kernel with, if no single one is given."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Launch:
     assumptions: tuple[Assumption, ...] = ()
     cluster: tuple[int, int, int] | None = None
     """Blocks of a cluster, if anything says so."""
+    launched: tuple[tuple[int, int, int], ...] = ()
+    """Several blocks that the kernel is launched with, if there is not one."""
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -107,4 +111,4 @@ def launch_of(
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    return Launch(None, (x, y, z), known, cluster=cluster)
+    return Launch(None, (x, y, z), known, cluster=cluster, launched=given.launched)
