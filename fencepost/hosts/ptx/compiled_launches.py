@@ -9,20 +9,25 @@ functions for. Of what is compiled like that, the names of the kernels are used,
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_sources import CudaSources
 from fencepost.hosts.ptx.host_headers import HOST_HEADER, host_header
-from fencepost.hosts.ptx.host_statements import HostStatements
+from fencepost.hosts.ptx.host_statements import HostStatements, Place
 from fencepost.hosts.ptx.kernel_names import instance_name, kernels_in
 
 MOST_ATTEMPTS = 24
 """How often the host code is compiled at most; each time the compiler names up to a hundred errors."""
+SECONDS = 15.0
+"""After so much processor time the host code is not compiled once more."""
 _ERROR = re.compile(
-    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error[^\n]*\n(?P<quoted>[^\n]*)\n(?P<caret> *)\^",
+    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:(?P<said>[^\n]*)\n"
+    r"(?:[^\n]+\n){1,6}?(?P<caret> *)\^",
     re.MULTILINE,
 )
+_QUOTED = re.compile(r'"(\w+)"')
 _INDENT = 2
 """The compiler indents the lines that it quotes."""
 
@@ -35,7 +40,10 @@ def compiled_launches(sources: CudaSources, run: Run) -> tuple[str, ...]:
     texts |= {name: HostStatements.of(sources.headers[name]) for name in sources.files}
     sources.headers[HOST_HEADER] = host_header()
     sources.first.append(HOST_HEADER)
+    begin = time.thread_time()
     for _ in range(MOST_ATTEMPTS):
+        if time.thread_time() - begin > SECONDS:
+            break
         sources.text = texts[sources.name].text
         sources.headers |= {name: texts[name].text for name in sources.files}
         ptx, log = run(sources)
@@ -50,11 +58,13 @@ def compiled_launches(sources: CudaSources, run: Run) -> tuple[str, ...]:
 def _leave_out(texts: dict[str, HostStatements], files: dict[str, Path], log: str) -> bool:
     """Leave out of the texts what the compiler stumbles over."""
     named = {str(path): name for name, path in files.items()}
-    places: dict[str, list[tuple[int, int]]] = {}
+    places: dict[str, list[Place]] = {}
     for error in _ERROR.finditer(log):
         file = named.get(error["file"], error["file"])
         if file not in texts:
             continue  # It follows from another one, or nothing can be done about it.
-        places.setdefault(file, []).append((int(error["line"]), max(len(error["caret"]) - _INDENT, 0) + 1))
+        column = max(len(error["caret"]) - _INDENT, 0) + 1
+        name = _QUOTED.findall(error["said"])[-1:]
+        places.setdefault(file, []).append(Place(int(error["line"]), column, *name))
     changed = [texts[file].leave_out(where) for file, where in places.items()]
     return any(changed)

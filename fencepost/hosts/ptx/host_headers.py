@@ -35,6 +35,9 @@ cudaDeviceSynchronize cudaGetDeviceProperties cudaMemPrefetchAsync cudaOccupancy
 """Functions of CUDA that the device does not have, or has with other arguments."""
 _STANDARD = """
 namespace std {
+using ::atoi; using ::atol; using ::atoll; using ::atof; using ::strtol; using ::strtod; using ::rand; using ::srand;
+using ::exit; using ::abort; using ::getenv; using ::strcmp; using ::strlen; using ::printf; using ::fprintf;
+using ::malloc; using ::free; using ::memset; using ::memcpy;
 template <class T, class = void> struct vector {
   typedef T value_type;
   typedef T *iterator;

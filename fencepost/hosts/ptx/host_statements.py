@@ -31,6 +31,15 @@ _GRID = re.compile(r"\s*(?:const\s+)?dim3\s+\w+\s*[({]")
 _SPACES = re.compile(r"[^\n]")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a compiler stumbles: the line and the column, counted from 1, and the name that it does not know."""
+
+    line: int
+    column: int
+    name: str = ""
+
+
 @dataclass
 class HostStatements:
     """A text, and the same without comments, strings and directives."""
@@ -46,19 +55,20 @@ class HostStatements:
         plain = re.sub(r"\b__host__\b", " " * len("__host__"), text)
         return cls(plain, without_comments(plain))
 
-    def leave_out(self, places: Iterable[tuple[int, int]]) -> bool:
+    def leave_out(self, places: Iterable[Place]) -> bool:
         """Leave out what stands at these lines and columns, unless it is device code; False if nothing was left out.
 
         Of a statement, the first place counts: errors beside it may follow from that one."""
         starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         before = self.text
         self.changed.clear()
-        for line, column in places:
-            if line <= len(starts):
-                self._leave_out_at(min(starts[line - 1] + column - 1, len(self.text) - 1))
+        for each in dict.fromkeys(places):
+            if each.line <= len(starts):
+                at = min(starts[each.line - 1] + each.column - 1, len(self.text) - 1)
+                self._leave_out_at(at, each.name)
         return self.text != before
 
-    def _leave_out_at(self, at: int) -> None:
+    def _leave_out_at(self, at: int, name: str) -> None:
         every = declarations(self.seen, 0, len(self.seen))
         found = next(((head, start, end) for head, start, end in every if start <= at < end), None)
         if found is None or _DEVICE.search(found[0]) is not None:
@@ -68,7 +78,7 @@ class HostStatements:
         if not has_code and _DEVICE.search(self.seen, start, end) is not None:
             return  # A type with functions of the device.
         if at >= body:
-            self._in_body(body, at, end)
+            self._in_body(body, self._named(body, at, end, name), end)
         elif self._is_first(start) and (not has_code or not self._parameter(start, body, at)):
             self._blank(start, end)
 
@@ -99,6 +109,14 @@ class HostStatements:
             self._blank(start, brace)
         elif not self._part(start, stop, at):
             self._blank(start, stop)
+
+    def _named(self, body: int, at: int, end: int, name: str) -> int:
+        """Where an error is about a name: for one in the arguments of a macro, the compiler points at the macro."""
+        if not name or self.seen.startswith(name, at):
+            return at
+        stop, _ = self._stop(self._start(body, at), at, end)
+        found = re.compile(rf"\b{name}\b").search(self.seen, at, stop)
+        return at if found is None else found.start()
 
     def _start(self, body: int, at: int) -> int:
         """Where the statement begins that a place is in."""

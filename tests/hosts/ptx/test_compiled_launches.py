@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli import main
-from fencepost.hosts.ptx.host_statements import HostStatements
+from fencepost.hosts.ptx.host_statements import HostStatements, Place
 from fencepost.hosts.ptx.kernel_names import kernels_in, plain_name
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
@@ -94,6 +94,19 @@ def compiled(host: str) -> list[str]:
                };""",
             ["sums<float, 32>", "sums<float, 64>"],
         ),
+        # A macro around a function without a name: the compiler points at the macro, and names what it does not know.
+        (
+            """#define FOR_BOTH(which, ...) \\
+                   [&] { if (which) { using T = float; __VA_ARGS__(); } else { using T = int; __VA_ARGS__(); } }()
+               void run(bool which, float *h) {
+                   FOR_BOTH(which, [&] {
+                       T *d;
+                       double error = norm_of_some_library(h);
+                       scale<<<1, 32>>>(d, T(1));
+                   });
+               }""",
+            ["scale<float>", "scale<int>"],
+        ),
     ],
 )
 def test_instances_that_the_host_code_launches(host: str, instances: list[str]) -> None:
@@ -134,7 +147,7 @@ def test_a_launch_whose_arguments_are_not_known_is_said(
 def test_as_little_as_possible_is_left_out(statement: str, wrong: str, left: str) -> None:
     text = f"void run() {{ {statement} }}"
     statements = HostStatements.of(text)
-    assert statements.leave_out([(1, text.index(wrong) + 1)])
+    assert statements.leave_out([Place(1, text.index(wrong) + 1)])
     assert len(statements.text) == len(text)
     assert statements.text.split() == f"void run() {{ {left} }}".split()
 
@@ -146,5 +159,5 @@ def test_device_code_is_never_left_out() -> None:
         "struct S { __device__ void g() { wrong(); } };"
     )
     statements = HostStatements.of(text)
-    assert not statements.leave_out([(1, 23), (2, 19), (3, 36)])
+    assert not statements.leave_out([Place(1, 23), Place(2, 19), Place(3, 36)])
     assert statements.text == text
