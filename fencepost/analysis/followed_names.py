@@ -14,9 +14,8 @@ from fencepost.flow import Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Compare, Condition, Expr, Var, leaves
-from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import names_of
-from fencepost.ir.trace import Body, CapturedTrace
+from fencepost.ir.trace import Body, CapturedTrace, Graph
 
 Name = tuple[str, str]
 """A function (or "" for the kernel) and a name in it."""

@@ -6,7 +6,7 @@ from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import Compare, Condition, Expr, Var, leaves
-from fencepost.ir.graph import Graph
+from fencepost.ir.trace import Graph
 
 
 def live_numbers(flow: Flow, wanted: set[str]) -> dict[str, set[Graph]]:

@@ -8,10 +8,9 @@ from math import isfinite
 from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
-from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.option_fields import at_least, option, probability
 
 UNKNOWN_TRIP = 100

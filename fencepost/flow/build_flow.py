@@ -21,9 +21,8 @@ from fencepost.flow.divergence import linearize_divergent_branches
 from fencepost.flow.frequencies import find_frequencies
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
-from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.ir.verify import verify_trace
 
 

@@ -15,8 +15,8 @@ from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.slot_distances import SlotPair, slot_pairs
 from fencepost.flow import Position
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.builder import Kernel
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.placement.reasons import reasons_for

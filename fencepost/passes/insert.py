@@ -18,9 +18,9 @@ from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.builder import Kernel
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.passes.refusals import (

@@ -13,9 +13,9 @@ from fencepost.analysis.sync import Placement, Sync
 from fencepost.emit.legacy_emitter import change
 from fencepost.flow import Position
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.builder import Kernel
 from fencepost.ir.printer import statement
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
