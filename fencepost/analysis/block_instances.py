@@ -19,7 +19,7 @@ from fencepost.analysis.last_iterations import trips
 from fencepost.analysis.loop_periods import MOST_ROUNDS
 from fencepost.analysis.parameters import Bounds, Parameters
 from fencepost.flow import Block, Flow, Guard
-from fencepost.flow.unstructured import reverse_postorder
+from fencepost.flow.blocks import reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Expr, Unknown, decide, evaluate, is_divergent

@@ -1,10 +1,11 @@
-"""The data of a flow: blocks, loops, guards and positions."""
+"""The data of a flow: blocks and their order, loops, guards and positions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
+from types import UnionType
 from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
@@ -195,6 +196,10 @@ class Flow:
         """How often a position is passed, for all calls together."""
         return self.expanded.get(position.block, self.blocks[position.block].frequency)
 
+    def has(self, kind: type[Operation] | UnionType) -> bool:
+        """Whether there is an operation of a kind, also where it cannot be reached."""
+        return any(isinstance(op, kind) for block in self.blocks for op in block.ops)
+
     def position(self, block: int, gap: int) -> Position:
         """The place in the kernel's text that a gap of a block stands for."""
         return Position(self.blocks[block].origin, gap)
@@ -209,3 +214,21 @@ class Flow:
             block.graph.append(op)
         else:
             block.graph.insert_before(anchor, op)
+
+
+def reverse_postorder(successors: list[list[int]]) -> list[int]:
+    """The blocks that can be reached from block 0, each before its successors except along edges back."""
+    seen = {0}
+    finished: list[int] = []
+    todo: list[tuple[int, Iterator[int]]] = [(0, iter(successors[0]))]
+    while todo:
+        block, rest = todo[-1]
+        following = next((successor for successor in rest if successor not in seen), None)
+        if following is None:
+            finished.append(block)
+            todo.pop()
+        else:
+            seen.add(following)
+            todo.append((following, iter(successors[following])))
+    finished.reverse()
+    return finished

@@ -103,7 +103,7 @@ class Explain:
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
         comparing = Effort(MOST_COMPARED)
         apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if self.slots else ()
-        mbarriers = OrderedByMbarriers(trace)
+        mbarriers = OrderedByMbarriers(trace, program.flow.has(ops.MbarrierWait))
         uncovered = tuple(
             hazard for hazard in uncovered if not mbarriers.orders(hazard.producer, hazard.consumer)
         )

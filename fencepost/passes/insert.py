@@ -13,8 +13,7 @@ from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement
 from fencepost.analysis.unwaited import unwaited, waits_enough
-from fencepost.emit.reason_comments import comment_for
-from fencepost.emit.write import Barrier, Inserted, write_decision
+from fencepost.emit.write import Barrier, Inserted, comment_for, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
@@ -135,8 +134,8 @@ class Insert(PlacementOptions):
                 return None
             return rough if self.waits else with_fixed_waits(rough)
 
-        mbarriers = OrderedByMbarriers(trace)
-        open_yet = self.waits and mbarriers.waited_for() and conflicts_left(program, program.existing)
+        mbarriers = OrderedByMbarriers(trace, flow.has(ops.MbarrierWait))
+        open_yet = self.waits and mbarriers.waited_for and conflicts_left(program, program.existing)
         if open_yet and mbarriers.all():
             return program, Decision(self.strategy, program.existing, mbarriers.words()), mbarriers
         begin_phase(f"choosing barriers for @{trace.name}")
@@ -180,7 +179,7 @@ class Insert(PlacementOptions):
             # One that stands there already has not helped: another one of the same would not either.
             if not stands_before(program.flow, at, dict(sync.counts))
         }
-        if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
+        if not found or (placement == program.existing and mbarriers.waited_for and mbarriers.all()):
             return {}
         why = self.hazards_at(program, placement, list(found))
         # What an mbarrier has settled needs no other wait.

@@ -72,7 +72,7 @@ def refuse_what_no_barrier_orders(
     if not (program.flow.sealed or program.inside_splits):
         return
     left = conflicts_left(program, placement)
-    if not left or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
+    if not left or (placement == program.existing and mbarriers.waited_for and mbarriers.all()):
         return
     effort = Effort(MOST_STEPS)
     before = uncovered_producers(program, placement, effort)
