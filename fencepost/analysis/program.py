@@ -29,13 +29,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from fencepost.analysis.access_class import ClassTable
+from fencepost.analysis.access_classes import MOST_GRANULE
 from fencepost.analysis.block_instances import BlockInstances
-from fencepost.analysis.class_table import ClassTable
-from fencepost.analysis.skew.groups import is_rendezvous
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.analysis.transfer import InStep, Turn
 from fencepost.flow import Flow, Position
+from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 
@@ -254,3 +255,28 @@ class Program:
         if done:
             pending, in_flight = pending | self.completed(done), in_flight ^ done
         return self.transfer.through(sync, pending), in_flight
+
+
+NAMES_SHOWN = 4
+"""Names that are listed where they are not followed."""
+
+
+def limits_of(program: Program) -> tuple[str, ...]:
+    """What was not distinguished because that would take too long, in words; each can only add conflicts."""
+    found: list[str] = []
+    names = list(dict.fromkeys(program.instances.dropped))
+    if names:
+        listed = ", ".join(f"%{name}" for name in names[:NAMES_SHOWN]) + (
+            " and more" if len(names) > NAMES_SHOWN else ""
+        )
+        found.append(
+            f"numbers with too many values, or too many combinations of them, are not followed: {listed}"
+        )
+    granule = program.table.granule
+    if granule > 1:
+        what = "whole buffers" if granule >= MOST_GRANULE else f"steps of {granule} bytes"
+        found.append(f"too many different byte ranges: only {what} are distinguished")
+    if program.table.solver.given_up:
+        many = program.table.solver.given_up
+        found.append(f"too many questions about byte ranges: {many} of them count as overlapping")
+    return tuple(found)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from fencepost.analysis.block_instances import find_instances
 from fencepost.analysis.hazards import Hazard
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
+from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.split_alternation import verify_splits
 from fencepost.analysis.sync import Sync
 from fencepost.emit.legacy_emitter import LegacyBarrierEmitter, change

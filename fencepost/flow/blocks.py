@@ -9,7 +9,16 @@ from types import UnionType
 from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
-from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
+from fencepost.ir.ops import (
+    Call,
+    CondBranch,
+    Conditional,
+    Iterate,
+    MemoryCounterWait,
+    Operation,
+    SharedMemoryBarrier,
+    SyncOperation,
+)
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.option_fields import at_least, option, probability
@@ -200,6 +209,15 @@ class Flow:
         """Whether there is an operation of a kind, also where it cannot be reached."""
         return any(isinstance(op, kind) for block in self.blocks for op in block.ops)
 
+    def has_partial_barriers(self) -> bool:
+        """Whether there are barriers that not all waves meet: for some of them, or inside a divergent conditional."""
+        return any(
+            is_rendezvous(op)
+            and (block.guards or (isinstance(op, SharedMemoryBarrier) and op.waves is not None))
+            for block in self.blocks
+            for op in block.ops
+        )
+
     def position(self, block: int, gap: int) -> Position:
         """The place in the kernel's text that a gap of a block stands for."""
         return Position(self.blocks[block].origin, gap)
@@ -214,6 +232,11 @@ class Flow:
             block.graph.append(op)
         else:
             block.graph.insert_before(anchor, op)
+
+
+def is_rendezvous(op: Operation) -> bool:
+    """Whether waves meet at an operation, or say that they have come so far."""
+    return isinstance(op, SyncOperation) and not isinstance(op, MemoryCounterWait)
 
 
 def reverse_postorder(successors: list[list[int]]) -> list[int]:

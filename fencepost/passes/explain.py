@@ -8,12 +8,12 @@ from typing import Any
 
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
-from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
+from fencepost.analysis.program import Program, limits_of
+from fencepost.analysis.skew.groups import after_arrival, waves_named
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.slot_distances import SlotPair, slot_pairs
 from fencepost.flow import Position
+from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops
 from fencepost.ir.builder import Kernel
 from fencepost.ir.trace import CapturedTrace, trace_of

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.analysis.build_program import read_program
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
+from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.emit.legacy_emitter import change
 from fencepost.flow import Position

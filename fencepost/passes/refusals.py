@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.hazards import Effort
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
 from fencepost.analysis.skew.transfer import Skewed

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.sync import Placement
