@@ -175,6 +175,11 @@ class Program:
         """The instances that can be reached, each before its successors except along edges back."""
         return self.instances.order
 
+    @property
+    def has_closed_places(self) -> bool:
+        """Whether there are places where no barrier can stand: in divergent conditionals, inside split barriers."""
+        return bool(self.flow.sealed or self.inside_splits)
+
     def op_at(self, instance: int, gap: int) -> ops.Operation:
         """The operation at a place of an instance."""
         return self.flow.blocks[self.instances.nodes[instance].block].ops[gap]

@@ -20,10 +20,9 @@ from fencepost.flow import Assumed, Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
-from fencepost.placement.decision import Decision
-from fencepost.placement.reasons import Reasons
+from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.stronger_waits import StrongerWait
-from fencepost.placement.wait_search import limits_of_waits
+from fencepost.placement.wait_counts import limits_of_waits
 from fencepost.targets import TargetConfig
 
 Made = Mapping[Position, tuple[ops.SyncOperation, ...]]

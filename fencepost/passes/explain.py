@@ -19,11 +19,11 @@ from fencepost.ir.builder import Kernel
 from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
-from fencepost.placement.reasons import reasons_for
+from fencepost.placement.decision import reasons_for
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.split_barriers import split_each
-from fencepost.placement.wave_speed import pace_of
 from fencepost.targets import target_named
+from fencepost.targets.latencies import pace_of
 
 MOST_UNCOVERED = 5_000
 """Hazards that no barrier covers, of which that many are listed."""

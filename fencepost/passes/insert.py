@@ -11,6 +11,7 @@ from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
 from fencepost.analysis.unwaited import unwaited, waits_enough
 from fencepost.emit.write import Barrier, Inserted, comment_for, write_decision
@@ -29,11 +30,10 @@ from fencepost.passes.refusals import (
 )
 from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
-from fencepost.placement.decision import Decision
+from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.divergent_waits import stands_before, waits_inside
 from fencepost.placement.driver import decide, wants_splits
 from fencepost.placement.options import PlacementOptions
-from fencepost.placement.reasons import Reasons
 from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
 from fencepost.placement.wait_counts import more_counts
 from fencepost.targets import TargetConfig, target_named
@@ -78,13 +78,16 @@ class Insert(PlacementOptions):
                         flow or build_flow(trace, self.estimates), stronger, counts
                     )
                     flow = None
-                    found = self.needed_inside(program, decision.placement, mbarriers) if self.waits else {}
+                    found: Placement = {}
+                    if self.waits and program.flow.sealed:
+                        found = self.needed_inside(program, decision.placement, mbarriers)
                     counts = more_counts(program, found, found, self.config.widest_waits())
                     if not found:
                         break
                     if not counts:
                         inside += self.wait_inside(program, decision.placement, found)
-                refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
+                if program.has_closed_places:
+                    refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
             except FencepostError:
                 for wait in inside:
                     assert wait.op.graph is not None
@@ -113,7 +116,8 @@ class Insert(PlacementOptions):
         splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
         program = self.read(flow, ids, self.slots, counts)
-        refuse_exchange_while_skewed(program)
+        if isinstance(program.transfer, Skewed):
+            refuse_exchange_while_skewed(program, program.transfer)
         if not self.waits:
             enough = waits_enough(program)
             if not enough and self.stronger_waits:

@@ -18,8 +18,7 @@ from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
-from fencepost.placement.wait_counts import more_counts, relax
-from fencepost.placement.wait_search import is_about_waits, paid_each_time
+from fencepost.placement.wait_counts import is_about_waits, more_counts, paid_each_time, relax
 from fencepost.targets import target_named
 
 

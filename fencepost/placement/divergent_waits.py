@@ -21,7 +21,7 @@ def waits_inside(program: Program, placement: Placement) -> Placement:
 
     Of what only some waves reach, nothing is waited for: it is complete in some waves only.
     """
-    if not isinstance(program.transfer, Skewed) or not program.flow.sealed:
+    if not isinstance(program.transfer, Skewed):
         return {}
     skew, chosen = program.transfer, dict(placement)
     found: Placement = {}

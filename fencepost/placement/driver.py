@@ -9,21 +9,20 @@ from dataclasses import dataclass, field, replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
-from fencepost.placement import MINIMIZE, strategy_named
-from fencepost.placement.auto import operations
+from fencepost.placement.auto import MINIMIZE, operations, strategy_named
 from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
-from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.costs import Exposure
 from fencepost.placement.optimal.split_search import find_pairs
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.redundant import prune
 from fencepost.placement.skew.driver import decide_skewed
 from fencepost.placement.split_barriers import split_each
 from fencepost.placement.strategy import Strategy
-from fencepost.placement.wait_search import candidates, choose, is_about_waits, price
-from fencepost.placement.wave_speed import Pace, pace_of
+from fencepost.placement.wait_counts import candidates, choose, is_about_waits, price
 from fencepost.targets import TargetConfig
+from fencepost.targets.latencies import Pace, pace_of
 
 SMALL_OPERATIONS = 500
 """In kernels with no more operations it takes so little time to find a bound that it can come first."""

@@ -10,7 +10,7 @@ from fencepost.analysis.program import Program
 from fencepost.flow import Block, Position
 from fencepost.ir import ops
 from fencepost.ir.trace import Graph
-from fencepost.placement.wave_speed import Pace
+from fencepost.targets.latencies import Pace
 
 
 class Effects(NamedTuple):
