@@ -23,7 +23,7 @@ from fencepost.placement.decision import reasons_for
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.split_barriers import split_each
 from fencepost.targets import target_named
-from fencepost.targets.latencies import pace_of
+from fencepost.targets.table import pace_of
 
 MOST_UNCOVERED = 5_000
 """Hazards that no barrier covers, of which that many are listed."""

@@ -32,7 +32,7 @@ from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
 from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.divergent_waits import stands_before, waits_inside
-from fencepost.placement.driver import decide, wants_splits
+from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
 from fencepost.placement.wait_counts import more_counts
@@ -78,9 +78,7 @@ class Insert(PlacementOptions):
                         flow or build_flow(trace, self.estimates), stronger, counts
                     )
                     flow = None
-                    found: Placement = {}
-                    if self.waits and program.flow.sealed:
-                        found = self.needed_inside(program, decision.placement, mbarriers)
+                    found = self.needed_inside(program, decision.placement, mbarriers) if self.waits else {}
                     counts = more_counts(program, found, found, self.config.widest_waits())
                     if not found:
                         break
@@ -113,7 +111,8 @@ class Insert(PlacementOptions):
         """
         config, trace = self.config, flow.trace
         begin_phase(f"analysing @{trace.name}")
-        splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
+        strategy = strategy_named(self.strategy)
+        splits = strategy.wants_splits(config) and not self.whole and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
         program = self.read(flow, ids, self.slots, counts)
         if isinstance(program.transfer, Skewed):
@@ -177,9 +176,11 @@ class Insert(PlacementOptions):
         self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
     ) -> Placement:
         """Waits inside divergent conditionals, where a wave needs them for itself."""
+        if not program.flow.sealed or not isinstance(program.transfer, Skewed):
+            return {}
         found = {
             at: sync
-            for at, sync in waits_inside(program, placement).items()
+            for at, sync in waits_inside(program, program.transfer, placement).items()
             # One that stands there already has not helped: another one of the same would not either.
             if not stands_before(program.flow, at, dict(sync.counts))
         }

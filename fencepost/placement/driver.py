@@ -19,10 +19,9 @@ from fencepost.placement.options import PlacementOptions
 from fencepost.placement.redundant import prune
 from fencepost.placement.skew.driver import decide_skewed
 from fencepost.placement.split_barriers import split_each
-from fencepost.placement.strategy import Strategy
 from fencepost.placement.wait_counts import candidates, choose, is_about_waits, price
 from fencepost.targets import TargetConfig
-from fencepost.targets.latencies import Pace, pace_of
+from fencepost.targets.table import Pace, pace_of
 
 SMALL_OPERATIONS = 500
 """In kernels with no more operations it takes so little time to find a bound that it can come first."""
@@ -168,8 +167,3 @@ def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
     split, halves = split_each(program, decision.placement, pace)
     proof = decision.proof and f"{decision.proof}; split"
     return replace(decision, proof=proof, split=split, halves=halves)
-
-
-def wants_splits(strategy: Strategy, config: TargetConfig, options: PlacementOptions) -> bool:
-    """Whether a strategy splits barriers on a target."""
-    return strategy.wants_splits(config) and config.split_barriers and not options.whole

@@ -10,7 +10,7 @@ from fencepost.analysis.program import Program
 from fencepost.flow import Block, Position
 from fencepost.ir import ops
 from fencepost.ir.trace import Graph
-from fencepost.targets.latencies import Pace
+from fencepost.targets.table import Pace
 
 
 class Effects(NamedTuple):
