@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from types import UnionType
 from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
@@ -205,7 +204,7 @@ class Flow:
         """How often a position is passed, for all calls together."""
         return self.expanded.get(position.block, self.blocks[position.block].frequency)
 
-    def has(self, kind: type[Operation] | UnionType) -> bool:
+    def has(self, kind: type[Operation]) -> bool:
         """Whether there is an operation of a kind, also where it cannot be reached."""
         return any(isinstance(op, kind) for block in self.blocks for op in block.ops)
 
