@@ -37,7 +37,7 @@ from fencepost.placement import AUTO, Optimal
 from fencepost.placement.decision import Decision
 from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
-from fencepost.placement.wait_search import price
+from fencepost.placement.wait_counts import price
 from fencepost.targets import target_named
 from fencepost.timing import time_kernel
 

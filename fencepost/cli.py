@@ -126,7 +126,7 @@ def _terminated(number: int, frame: FrameType | None) -> NoReturn:
 
 def _run_to_its_end(arguments: Sequence[str] | None) -> int:
     """Run a command, whoever reads its output or not."""
-    from fencepost.commands.streams import drop_output, lasting_streams
+    from fencepost.commands.output import drop_output, lasting_streams
 
     with lasting_streams():
         try:
@@ -141,7 +141,7 @@ def _run_to_its_end(arguments: Sequence[str] | None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from fencepost.commands.streams import coloured
+    from fencepost.commands.output import coloured
     from fencepost.ir.source import FencepostError
 
     completing = "_ARGCOMPLETE" in os.environ
@@ -181,8 +181,8 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
     """The parser, with the arguments of the commands that are wanted."""
     import importlib
 
-    from fencepost.commands.argument_parser import Parser, add_command
-    from fencepost.commands.streams import COLORS
+    from fencepost.commands.arguments import Parser, add_command
+    from fencepost.commands.output import COLORS
     from fencepost.version import __version__
 
     parser = Parser(

@@ -106,8 +106,8 @@ def _kernels(kernel: Checked) -> list[CapturedTrace]:
     """What is to be judged. A text is one that has several lines; a string of one line is the name of a file."""
     from fencepost.commands.files import read_kernels
     from fencepost.commands.paths import CHECKED, kernel_files
-    from fencepost.ir.builder import trace_of
     from fencepost.ir.parser import parse_all
+    from fencepost.ir.trace import trace_of
 
     if isinstance(kernel, str) and "\n" in kernel:
         return [] if _thread_sources(kernel) else _some(parse_all(kernel))

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import decide, evaluate, is_divergent
-from fencepost.ir.graph import Graph
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.ir.verify import verify_trace
 
 END = -1

@@ -21,7 +21,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import insert_barriers
 from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES, cost
-from fencepost.placement.wait_search import paid_each_time
+from fencepost.placement.wait_counts import paid_each_time
 from tests.mbarrier_reference import TooLarge, mistake
 from tests.random_kernels import without
 

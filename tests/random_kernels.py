@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
 from fencepost.ir.parser import parse
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from fencepost.kernels import BUNDLED, KERNELS, TO_SCHEDULE, bundled_kernel
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
+MOST_ENTERED = 60
+"""`insert` enters fewer modules than this, if a kernel has nothing unusual: as many as one can step through."""
 BASE = {"did_you_mean", "gc_pause", "option_fields", "phases", "version"}
 """Modules that know nothing of kernels."""
 MAY_IMPORT = {
@@ -110,6 +113,63 @@ def test_heavy_libraries_are_not_loaded_at_start() -> None:
     ).stdout.split()
     heavy = {"torch", "triton", "scipy", "numpy", "islpy", "lark", "rich", "jinja2"}
     assert heavy.isdisjoint(loaded)
+
+
+ENTERED = """
+import json, sys
+from pathlib import Path
+import fencepost
+from fencepost.cli import main
+
+root = str(Path(fencepost.__file__).parent) + "/"
+modules, called = {}, []
+
+def profile(frame, event, argument):
+    code = frame.f_code
+    # Bodies of modules and classes, which run when they are loaded, are no functions.
+    if event == "call" and code.co_filename.startswith(root) and code.co_flags & 1:
+        name = code.co_filename.removeprefix(root).removesuffix(".py").replace("/", ".")
+        modules[name] = None
+        called.append(f"{name}.{code.co_name}")
+
+sys.setprofile(profile)
+code = main(["insert", sys.argv[1], "-o", sys.argv[2]])
+sys.setprofile(None)
+print(json.dumps([code, list(modules), called]))
+"""
+"""Runs `insert`, and prints which modules were entered, in this order, and every function that was called."""
+STAGES = [
+    "ir.parser.parse_all",
+    "flow.build_flow.build_flow",
+    "analysis.build_program.read_program",
+    "placement.driver.decide",
+    "emit.write.write_decision",
+    "ir.printer.print_file",
+]
+
+
+@pytest.mark.parametrize("name", ["gemm", "reduction", "attention"])
+def test_a_kernel_can_be_followed_through_insert(name: str, tmp_path: Path) -> None:
+    """Few modules to step through, each stage once, none before the one that it builds on."""
+    kernel = PACKAGE / "kernels" / f"{name}.fp"
+    run = subprocess.run(
+        [sys.executable, "-c", ENTERED, str(kernel), str(tmp_path / "out.fp")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, modules, called = json.loads(run.stdout)
+    assert code == 0 and "barrier" in (tmp_path / "out.fp").read_text(encoding="utf-8")
+    assert len(modules) < MOST_ENTERED, modules
+    assert [function for function in called if function in STAGES] == STAGES
+    begun = {stage: called.index(stage) for stage in STAGES}
+    for package, stage in (
+        ("analysis", "analysis.build_program.read_program"),
+        ("placement.optimal", "placement.driver.decide"),
+        ("emit", "emit.write.write_decision"),
+    ):
+        before = called[begun["ir.parser.parse_all"] : begun[stage]]
+        assert not [function for function in before if function.startswith(f"{package}.")]
 
 
 def test_the_example_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import fencepost as fp
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.placement import STRATEGIES, cost, strategy_named, summaries
-from fencepost.placement.wait_search import choose
+from fencepost.placement.wait_counts import choose
 from scripts.strategy_pictures import DOCS, PICTURES, Picture, draw
 from tests.random_kernels import Shape, random_kernel
 from tests.test_pages import blocks

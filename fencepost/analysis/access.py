@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import LANE, Const, Wave, evaluate, lanes_in, leaves
-from fencepost.ir.graph import Graph
+from fencepost.ir.trace import Graph
 
 MOST_REGIONS = 256
 """A part of a slot that is not known is that part of each slot, unless these are more regions than this."""

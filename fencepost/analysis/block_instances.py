@@ -19,7 +19,7 @@ from fencepost.analysis.last_iterations import trips
 from fencepost.analysis.loop_periods import MOST_ROUNDS
 from fencepost.analysis.parameters import Bounds, Parameters
 from fencepost.flow import Block, Flow, Guard
-from fencepost.flow.unstructured import reverse_postorder
+from fencepost.flow.blocks import reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Expr, Unknown, decide, evaluate, is_divergent
@@ -80,10 +80,15 @@ class BlockInstances:
             if all(guard.demands(wave, seen) for guard, seen in guards)
         )
 
+    def seen(self, op: ops.Operation | None, env: dict[str, int]) -> dict[str, int]:
+        """What an operation sees of the numbers that are known: it may be blind to some."""
+        blind = self.parameters.blind.get(op) if op is not None else None
+        return {name: env[name] for name in env if name not in blind} if blind else env
+
     def _guards(self, flow: Flow, instance: BlockInstance) -> list[tuple[Guard, dict[str, int]]]:
         """The guards around an instance, with the numbers that each sees: those of the function that asks."""
         return [
-            (guard, self.parameters.seen(guard.branch, _values_at(guard.depth, instance)))
+            (guard, self.seen(guard.branch, _values_at(guard.depth, instance)))
             for guard in flow.blocks[instance.block].guards
         ]
 
@@ -260,7 +265,7 @@ class _Exploration:
             last = self.asks_for_last.get(anchor)
             if last is not None:
                 return _goes_elsewhere(block, target, last.holds(anchor, env.get(last.name)))
-        return _ruled_out(block, target, self.parameters.seen(anchor, env))
+        return _ruled_out(block, target, self.found.seen(anchor, env))
 
     def step(self, block: Block, target: Block, around: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
         """What the names stand for behind an edge; the block's end has forwarded its values already."""
@@ -352,7 +357,7 @@ class _Exploration:
 
         With `merge` other waves have given them values before: only what is the same for all is known.
         """
-        seen = self.parameters.seen(at, env)
+        seen = self.found.seen(at, env)
         numbers = [_value(value, seen) for value in values]
         for carried, number in zip(names, numbers, strict=True):
             if (function, carried.name) not in self.names.followed:

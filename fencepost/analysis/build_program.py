@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import reduce
 from operator import or_
 
+from fencepost.analysis.access_class import ClassTable, width
 from fencepost.analysis.access_classes import COARSER, classify
 from fencepost.analysis.block_instances import BlockInstances, coarser_and_coarser
 from fencepost.analysis.class_conflicts import Filter, TooMuch
-from fencepost.analysis.class_table import ClassTable, width
-from fencepost.analysis.entry_conflicts import add_entries
 from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.read_completion import completed_by_use
@@ -19,9 +18,8 @@ from fencepost.analysis.skew.groups import find_groups, one_group
 from fencepost.analysis.skew.steps import SkewedSteps
 from fencepost.analysis.skew.transfer import Skewed, skewed
 from fencepost.analysis.split_alternation import positions_inside_splits, verify_splits
-from fencepost.analysis.steps import certain_classes, edge_to, steps_of
-from fencepost.analysis.sync import ALL, Sync
-from fencepost.analysis.transfer import InStep
+from fencepost.analysis.steps import add_entries, certain_classes, edge_to, steps_of
+from fencepost.analysis.sync import ALL, InStep, Sync
 from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
@@ -47,7 +45,7 @@ def read_program(
     """
     flow = kernel if isinstance(kernel, Flow) else build_flow(kernel)
     instances, table = _read_classes(flow, ignore, slots)
-    skewed_groups = find_groups(flow, instances)
+    skewed_groups = find_groups(flow, instances) if flow.has_partial_barriers() else None
     split = [
         op.bar_id
         for block in flow.blocks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from fencepost.analysis.access_class import regions_overlap
-from fencepost.analysis.class_table import ClassTable, all_ages
+from fencepost.analysis.access_class import ClassTable, all_ages, regions_overlap
 from fencepost.analysis.overlap import can_overlap
 from fencepost.ir import ops
 

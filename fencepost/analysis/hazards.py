@@ -15,7 +15,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, access_type
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.pending import Spot, State
 from fencepost.analysis.program import Program, Step, moved
 from fencepost.analysis.sync import Placement, Sync

@@ -6,8 +6,8 @@ buffer, is not looked at here: a barrier could not make up for a wrong one. `che
 
 from __future__ import annotations
 
+from fencepost.analysis.access_class import ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstances
-from fencepost.analysis.class_table import ClassTable, all_ages
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View

@@ -163,11 +163,6 @@ class Parameters:
         """Whether one that is followed may still be asked for."""
         return name in self.values and name in self.live[block.index]
 
-    def seen(self, op: ops.Operation | None, env: dict[str, int]) -> dict[str, int]:
-        """What an operation sees."""
-        blind = self.blind.get(op) if op is not None else None
-        return {name: env[name] for name in env if name not in blind} if blind else env
-
     def holds(self, branch: ops.Operation, env: dict[str, int]) -> bool | None:
         """Whether a branch on several parameters is taken, if that is known."""
         total = self.sums.get(branch)

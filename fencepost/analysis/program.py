@@ -29,13 +29,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from fencepost.analysis.access_class import ClassTable
+from fencepost.analysis.access_classes import MOST_GRANULE
 from fencepost.analysis.block_instances import BlockInstances
-from fencepost.analysis.class_table import ClassTable
-from fencepost.analysis.skew.groups import is_rendezvous
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Placement, Sync
-from fencepost.analysis.transfer import InStep, Turn
+from fencepost.analysis.sync import InStep, Placement, Sync, Turn
 from fencepost.flow import Flow, Position
+from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 
@@ -174,6 +174,11 @@ class Program:
         """The instances that can be reached, each before its successors except along edges back."""
         return self.instances.order
 
+    @property
+    def has_closed_places(self) -> bool:
+        """Whether there are places where no barrier can stand: in divergent conditionals, inside split barriers."""
+        return bool(self.flow.sealed or self.inside_splits)
+
     def op_at(self, instance: int, gap: int) -> ops.Operation:
         """The operation at a place of an instance."""
         return self.flow.blocks[self.instances.nodes[instance].block].ops[gap]
@@ -254,3 +259,28 @@ class Program:
         if done:
             pending, in_flight = pending | self.completed(done), in_flight ^ done
         return self.transfer.through(sync, pending), in_flight
+
+
+NAMES_SHOWN = 4
+"""Names that are listed where they are not followed."""
+
+
+def limits_of(program: Program) -> tuple[str, ...]:
+    """What was not distinguished because that would take too long, in words; each can only add conflicts."""
+    found: list[str] = []
+    names = list(dict.fromkeys(program.instances.dropped))
+    if names:
+        listed = ", ".join(f"%{name}" for name in names[:NAMES_SHOWN]) + (
+            " and more" if len(names) > NAMES_SHOWN else ""
+        )
+        found.append(
+            f"numbers with too many values, or too many combinations of them, are not followed: {listed}"
+        )
+    granule = program.table.granule
+    if granule > 1:
+        what = "whole buffers" if granule >= MOST_GRANULE else f"steps of {granule} bytes"
+        found.append(f"too many different byte ranges: only {what} are distinguished")
+    if program.table.solver.given_up:
+        many = program.table.solver.given_up
+        found.append(f"too many questions about byte ranges: {many} of them count as overlapping")
+    return tuple(found)

@@ -16,8 +16,8 @@ from operator import or_
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType
+from fencepost.analysis.access_class import ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstances
-from fencepost.analysis.class_table import ClassTable, all_ages
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.loop_carried import names_of

@@ -32,10 +32,10 @@ from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
 from fencepost.check.trusted_mbarriers import TRUSTED, TrustingTracker
 from fencepost.flow import Flow, build_flow
-from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.builder import Kernel
 from fencepost.ir.expr import can_be_unknown, decide
 from fencepost.ir.limits import check_count
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option, positive
 
 __all__ = ["Check", "Deadlock", "Explored", "OutOfRange", "Race", "Report", "Touch", "check"]

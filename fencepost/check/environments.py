@@ -18,8 +18,7 @@ from fencepost.flow import Block, Flow, Guard
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Unknown, evaluate, is_divergent
-from fencepost.ir.graph import Graph
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, Graph
 
 Frame = tuple[tuple[str, int], ...]
 """Names and their values: variables of the loops that are followed, and numbers and buffers that are forwarded."""

@@ -16,7 +16,7 @@ from fencepost.check.report import Explored
 from fencepost.flow import Block, Loop
 from fencepost.ir import ops
 from fencepost.ir.expr import decide, is_divergent
-from fencepost.ir.graph import Graph
+from fencepost.ir.trace import Graph
 
 STARTS = {0: 1, 1: 256, 2: 24, 3: 8}
 """By how many loops around an access are followed: iterations of each that it is started from."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from fencepost.ir import ops
 from fencepost.ir.expr import Var, leaves
-from fencepost.ir.graph import Graph
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 
 BEFORE, BEHIND, INSTEAD, END = "before", "behind", "instead of", "at the end of"
 

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fencepost.check import Check, Report
+from fencepost.commands.arguments import (
+    add_as_is_argument,
+    add_ptx_arguments,
+    refuse_cuda_options,
+    refuse_unknown_target,
+)
 from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.findings_output import FORMATS, Judged, Output
-from fencepost.commands.output import add_as_is_argument
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options, refuse_unknown_target
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options

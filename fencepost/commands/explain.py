@@ -9,17 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fencepost.commands.arguments import add_as_is_argument, add_ptx_arguments, add_target_argument
 from fencepost.commands.files import kernels_of, read_source
-from fencepost.commands.output import (
-    add_as_is_argument,
-    add_target_argument,
-    error_json,
-    print_error,
-    print_json,
-    print_styled,
-)
+from fencepost.commands.output import error_json, print_error, print_json, print_styled
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_options import add_ptx_arguments
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options

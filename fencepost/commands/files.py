@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -193,3 +194,20 @@ def _write_through(path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
     except OSError as error:
         raise FencepostError(f"cannot write {path}: {error.strerror}", code="FP112") from None
+
+
+def put_kernels(options: argparse.Namespace, kernels: Kernels) -> None:
+    """Print the kernels or write them where the user said."""
+    put_text(options, kernels.text())
+
+
+def put_text(options: argparse.Namespace, text: str) -> None:
+    """Print a changed file or write it where the user said."""
+    if options.write and options.file == STDIN:
+        raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
+    if options.output:
+        write_text(options.output, text)
+    elif options.write:
+        write_back(options.file, text)
+    elif not options.json:
+        sys.stdout.write(text)

@@ -10,18 +10,15 @@ from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import BOM, STDIN, begins_with_bom, kernels_of, read_source, write_back
-from fencepost.commands.output import (
+from fencepost.commands.arguments import (
     add_as_is_argument,
+    add_ptx_arguments,
     add_target_argument,
-    error_json,
-    print_error,
-    print_json,
-    print_styled,
-    say,
+    refuse_unknown_target,
 )
+from fencepost.commands.files import BOM, STDIN, begins_with_bom, kernels_of, read_source, write_back
+from fencepost.commands.output import error_json, print_error, print_json, print_styled, say
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.commands.ptx_options import add_ptx_arguments, refuse_unknown_target
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options

@@ -9,15 +9,14 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import ANY_FILE_HELP, kernels_of, read_source
-from fencepost.commands.output import (
+from fencepost.commands.arguments import (
     add_output_arguments,
+    add_ptx_arguments,
     add_target_argument,
-    print_json,
-    put_kernels,
-    say,
+    refuse_cuda_options,
 )
-from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options
+from fencepost.commands.files import ANY_FILE_HELP, kernels_of, put_kernels, read_source
+from fencepost.commands.output import print_json, say
 from fencepost.hosts.kernel_files import Kernels, is_thread_level
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file
@@ -73,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
 def _as_json(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> dict[str, Any]:
     from fencepost.ir.printer import locate
     from fencepost.report.allow_comments import silenced_json
-    from fencepost.report.assumptions import assumed_json
     from fencepost.report.stalls import estimate_json
+    from fencepost.report.words import assumed_json
 
     _, spans = locate(kernel)
     return {
@@ -98,8 +97,7 @@ def _as_json(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> dict
 
 def _as_text(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> Iterator[str]:
     from fencepost.ir.ops import MemoryCounterWait
-    from fencepost.report.assumptions import assumed_words
-    from fencepost.report.words import plural, times
+    from fencepost.report.words import assumed_words, plural, times
 
     many = plural(len(result.barriers), "barrier")
     if any(isinstance(barrier.op, MemoryCounterWait) for barrier in result.barriers):

@@ -1,24 +1,118 @@
-"""Printing: colour on a terminal only, JSON for programs, kernels to standard output or a file."""
+"""What commands print: colour on a terminal only, JSON for programs, on streams that outlive whoever reads them.
+
+`fencepost check kernels/*.fp | head -1` ends its reader early. That must not change what the command finds, nor its
+exit code: what is written from then on is dropped, and the command runs to its end.
+"""
 
 from __future__ import annotations
 
-import argparse
-import json
+import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from fencepost.commands.files import STDIN, write_back, write_text
-from fencepost.hosts.kernel_files import Kernels
-from fencepost.ir.source import FencepostError
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
     from rich.text import Text
+
+    from fencepost.ir.source import FencepostError
+
+
+_before: list[Callable[[], None]] = []
+"""What is done before anything is written to a terminal."""
+
+
+@contextmanager
+def before_output(action: Callable[[], None]) -> Iterator[None]:
+    """Do something each time before a command writes to a terminal."""
+    _before.append(action)
+    try:
+        yield
+    finally:
+        _before.remove(action)
+
+
+class _Lasting(io.FileIO):
+    """A descriptor that takes what it is given, whether somebody reads it or not."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        if _before and self.isatty():
+            for action in _before:
+                action()
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
+COLORS: dict[str, dict[str, str]] = {"auto": {}, "always": {"FORCE_COLOR": "1"}, "never": {"NO_COLOR": "1"}}
+"""When there are colours: as the terminal is, or whatever it is. The variables are those that rich looks at."""
+
+
+@contextmanager
+def coloured(when: str) -> Iterator[None]:
+    """Colours as asked for, for the time of one command."""
+    before = {name: os.environ.get(name) for name in ("FORCE_COLOR", "NO_COLOR")}
+    if when != "auto":
+        for name in before:
+            os.environ.pop(name, None)
+        os.environ.update(COLORS[when])
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def lasting_streams() -> Iterator[None]:
+    """Standard output and standard error for the time of one command."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
+    try:
+        yield
+    except KeyboardInterrupt:
+        # What was printed before is read; half a line of a result is better than none of the lines above it.
+        with suppress(OSError):
+            sys.stdout.flush()
+        raise
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def drop_output() -> None:
+    """Nothing more can be written to standard output; what its buffer holds would only fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _lasting(stream: TextIO | None) -> TextIO:
+    if stream is None:
+        # The descriptor was closed before the start.
+        return Path(os.devnull).open("w", encoding="utf-8")
+    if type(stream) is not io.TextIOWrapper:
+        return stream  # somebody else's, who looks after it
+    stream.flush()
+    raw = _Lasting(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        # A terminal that cannot spell an arrow gets an escape, not a traceback.
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering or stream.isatty(),
+        write_through=stream.write_through,
+    )
 
 
 def print_json(document: dict[str, Any] | Sequence[dict[str, Any]]) -> None:
     """One JSON document on standard output; it says which schema it follows, or each of its entries does."""
+    import json
+
     from fencepost.schemas import SCHEMA_VERSION
 
     version = {"schema_version": SCHEMA_VERSION}
@@ -62,47 +156,3 @@ def error_json(error: FencepostError) -> dict[str, Any]:
 def say(text: str) -> None:
     """A word to the user that is no part of the result."""
     sys.stderr.write(text + "\n")
-
-
-def add_target_argument(parser: argparse.ArgumentParser) -> None:
-    """The target; a file may name it, too."""
-    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
-
-    parser.add_argument(
-        "-t",
-        "--target",
-        help=f"the GPU: {', '.join(TARGETS)} (default: what the file names, or else {DEFAULT_TARGET})",
-    )
-
-
-def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
-    """Whether a Triton module from before membar is taken as it stands."""
-    parser.add_argument(
-        "--as-is",
-        action="store_true",
-        help="check a Triton module from before membar as it stands, instead of lowering it and running membar first",
-    )
-
-
-def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where a changed kernel goes."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("-o", "--output", metavar="OUT", help="write the kernel there instead of printing it")
-    where.add_argument("-w", "--write", action="store_true", help="write the kernel back into FILE")
-
-
-def put_kernels(options: argparse.Namespace, kernels: Kernels) -> None:
-    """Print the kernels or write them where the user said."""
-    put_text(options, kernels.text())
-
-
-def put_text(options: argparse.Namespace, text: str) -> None:
-    """Print a changed file or write it where the user said."""
-    if options.write and options.file == STDIN:
-        raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
-    if options.output:
-        write_text(options.output, text)
-    elif options.write:
-        write_back(options.file, text)
-    elif not options.json:
-        sys.stdout.write(text)

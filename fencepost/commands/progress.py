@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fencepost.commands.streams import before_output
+from fencepost.commands.output import before_output
 from fencepost.phases import listening
 
 if TYPE_CHECKING:

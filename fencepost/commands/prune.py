@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import ANY_FILE_HELP, kernels_of, read_source
-from fencepost.commands.output import (
+from fencepost.commands.arguments import (
     add_output_arguments,
+    add_ptx_arguments,
     add_target_argument,
-    print_json,
-    put_kernels,
-    say,
+    refuse_cuda_options,
 )
-from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options
+from fencepost.commands.files import ANY_FILE_HELP, kernels_of, put_kernels, read_source
+from fencepost.commands.output import print_json, say
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file, begin_phase

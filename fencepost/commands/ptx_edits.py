@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.output import print_json, print_styled, put_text, say
+from fencepost.commands.files import put_text
+from fencepost.commands.output import print_json, print_styled, say
 from fencepost.commands.ptx_files import read_ptx_file
 from fencepost.hosts.ptx.files import PtxFile, located_errors
 from fencepost.hosts.ptx.kernel_names import plain_name

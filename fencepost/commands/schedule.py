@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from fencepost.commands.files import read_kernels, write_text
-from fencepost.commands.output import add_output_arguments, print_json, put_kernels, say
+from fencepost.commands.arguments import add_output_arguments
+from fencepost.commands.files import put_kernels, read_kernels, write_text
+from fencepost.commands.output import print_json, say
 from fencepost.option_fields import add_options, read_options
 from fencepost.phases import begin_file, begin_phase
 

@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.check import Check
+from fencepost.commands.arguments import (
+    add_as_is_argument,
+    add_ptx_arguments,
+    add_target_argument,
+    refuse_cuda_options,
+)
 from fencepost.commands.files import ANY_FILE_HELP, STDIN, kernels_of, read_source, write_bytes, write_text
-from fencepost.commands.output import add_as_is_argument, add_target_argument, print_json, say
-from fencepost.commands.ptx_options import add_ptx_arguments, refuse_cuda_options
+from fencepost.commands.output import print_json, say
 from fencepost.did_you_mean import did_you_mean
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError, Source

@@ -7,6 +7,6 @@ hangs the GPU.
 
 from fencepost.emit.legacy_emitter import LegacyBarrierEmitter
 from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
-from fencepost.emit.structure import verify_barriers, verify_places
+from fencepost.emit.write import verify_barriers, verify_places
 
 __all__ = ["BasicSplitBarrierEmitter", "LegacyBarrierEmitter", "verify_barriers", "verify_places"]

@@ -1,25 +1,28 @@
-"""A decision written into its kernel, and what that made of it."""
+"""A decision written into its kernel, each barrier with its reason as a comment, and what that made of it.
+
+In the end the structure of what was put in is verified: every wave meets every barrier.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fencepost.analysis.block_instances import find_instances
 from fencepost.analysis.hazards import Hazard
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
+from fencepost.analysis.program import Program, limits_of
+from fencepost.analysis.split_alternation import verify_splits
 from fencepost.analysis.sync import Sync
 from fencepost.emit.legacy_emitter import LegacyBarrierEmitter, change
-from fencepost.emit.reason_comments import comment_for
 from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
-from fencepost.emit.structure import verify_barriers, verify_places
 from fencepost.emit.weak_waits import strengthened
-from fencepost.flow import Assumed, Position
+from fencepost.flow import Assumed, Block, Flow, Position, build_flow
 from fencepost.ir import ops
-from fencepost.placement.decision import Decision
-from fencepost.placement.reasons import Reasons
+from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import CapturedTrace
+from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.stronger_waits import StrongerWait
-from fencepost.placement.wait_search import limits_of_waits
+from fencepost.placement.wait_counts import limits_of_waits
 from fencepost.targets import TargetConfig
 
 Made = Mapping[Position, tuple[ops.SyncOperation, ...]]
@@ -156,3 +159,67 @@ def _write_split(
             whole = (op for op in emitted[barrier] if not isinstance(op, SPLIT))
             found[barrier] = (next(whole),)
     return found
+
+
+def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
+    """The reason for a barrier, short enough to stand behind it."""
+    shown: dict[str, None] = {}
+    for hazard in hazards:
+        again = ""
+        if hazard.is_loop:
+            again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
+        if hazard.behind:
+            again += ", late → early" if hazard.behind > 0 else ", early → late"
+        shown.setdefault(f"{hazard.producer.noun} → {hazard.consumer.noun} {_buffers(hazard)}{again}")
+    texts = list(shown)
+    if not texts:
+        return "no hazard needs this one alone"
+    more = "; and more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more
+
+
+def _buffers(hazard: Hazard) -> str:
+    """The buffer that both touch, or both buffers where they share bytes under two names."""
+    one = {view.buffer.name for view in hazard.producer.views}
+    other = {view.buffer.name for view in hazard.consumer.views}
+    if one & other:
+        return "%" + sorted(one & other)[0]
+    return f"%{sorted(one)[0]}/%{sorted(other)[0]}"
+
+
+def verify_barriers(trace: CapturedTrace) -> None:
+    """Raise if a barrier stands where only some waves reach it, or a split one is out of step on some path."""
+    flow = build_flow(trace)
+    verify_splits(flow, find_instances(flow))
+    for block in flow.blocks:
+        for op in block.ops:
+            if block.guards and _is_met(op):
+                raise _divergent(op, block, trace)
+
+
+def verify_places(flow: Flow, emitted: Mapping[Position, Sequence[ops.SyncOperation]]) -> None:
+    """The same for whole barriers that were put into the kernel of `flow`, which is otherwise as it was."""
+    for position, made in emitted.items():
+        block = flow.blocks[position.block]
+        for op in made:
+            if op.graph is not block.graph:
+                raise AssertionError(f"{op.mnemonic} stands in another region than it was meant for")
+            if block.origin in flow.sealed and _is_met(op):
+                guarded = next(
+                    other for other in flow.blocks if other.origin == block.origin and other.guards
+                )
+                raise _divergent(op, guarded, flow.trace)
+
+
+def _is_met(op: ops.Operation) -> bool:
+    """Whether waves wait for each other there."""
+    return isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
+
+
+def _divergent(op: ops.Operation, block: Block, trace: CapturedTrace) -> FencepostError:
+    return FencepostError(
+        "a barrier stands inside a divergent conditional",
+        [Mark(op.span), Mark(block.guards[-1].branch.span, "only some waves take this side")],
+        code="FP201",
+        source=trace.source,
+    )

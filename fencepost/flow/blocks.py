@@ -1,4 +1,4 @@
-"""The data of a flow: blocks, loops, guards and positions."""
+"""The data of a flow: blocks and their order, loops, guards and positions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from math import isfinite
 from typing import Literal, NamedTuple
 
 from fencepost.ir.expr import Condition, decide
-from fencepost.ir.graph import Graph
-from fencepost.ir.ops import Call, CondBranch, Conditional, Iterate, Operation
+from fencepost.ir.ops import (
+    Call,
+    CondBranch,
+    Conditional,
+    Iterate,
+    MemoryCounterWait,
+    Operation,
+    SharedMemoryBarrier,
+    SyncOperation,
+)
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.option_fields import at_least, option, probability
 
 UNKNOWN_TRIP = 100
@@ -196,6 +204,19 @@ class Flow:
         """How often a position is passed, for all calls together."""
         return self.expanded.get(position.block, self.blocks[position.block].frequency)
 
+    def has(self, kind: type[Operation]) -> bool:
+        """Whether there is an operation of a kind, also where it cannot be reached."""
+        return any(isinstance(op, kind) for block in self.blocks for op in block.ops)
+
+    def has_partial_barriers(self) -> bool:
+        """Whether there are barriers that not all waves meet: for some of them, or inside a divergent conditional."""
+        return any(
+            is_rendezvous(op)
+            and (block.guards or (isinstance(op, SharedMemoryBarrier) and op.waves is not None))
+            for block in self.blocks
+            for op in block.ops
+        )
+
     def position(self, block: int, gap: int) -> Position:
         """The place in the kernel's text that a gap of a block stands for."""
         return Position(self.blocks[block].origin, gap)
@@ -210,3 +231,26 @@ class Flow:
             block.graph.append(op)
         else:
             block.graph.insert_before(anchor, op)
+
+
+def is_rendezvous(op: Operation) -> bool:
+    """Whether waves meet at an operation, or say that they have come so far."""
+    return isinstance(op, SyncOperation) and not isinstance(op, MemoryCounterWait)
+
+
+def reverse_postorder(successors: list[list[int]]) -> list[int]:
+    """The blocks that can be reached from block 0, each before its successors except along edges back."""
+    seen = {0}
+    finished: list[int] = []
+    todo: list[tuple[int, Iterator[int]]] = [(0, iter(successors[0]))]
+    while todo:
+        block, rest = todo[-1]
+        following = next((successor for successor in rest if successor not in seen), None)
+        if following is None:
+            finished.append(block)
+            todo.pop()
+        else:
+            seen.add(following)
+            todo.append((following, iter(successors[following])))
+    finished.reverse()
+    return finished

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.flow import unstructured
 from fencepost.flow.blocks import (
     DEFAULT_ESTIMATES,
     Assumed,
@@ -16,14 +15,15 @@ from fencepost.flow.blocks import (
     Loop,
     bounded,
     chances,
+    reverse_postorder,
 )
 from fencepost.flow.divergence import linearize_divergent_branches
 from fencepost.flow.frequencies import find_frequencies
+from fencepost.flow.unstructured import read_shape
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
-from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.ir.verify import verify_trace
 
 
@@ -57,7 +57,7 @@ def build_flow(trace: CapturedTrace, estimates: Estimates = DEFAULT_ESTIMATES) -
             so_far = flow.expanded.get(block.origin, flow.blocks[block.origin].frequency)
             flow.expanded[block.origin] = so_far + block.frequency
     flow.sealed = {block.origin for block in flow.blocks if block.guards}
-    flow.order = unstructured.reverse_postorder([block.successors for block in flow.blocks])
+    flow.order = reverse_postorder([block.successors for block in flow.blocks])
     flow.assumed = _all_assumed(flow, assumed)
     return flow
 
@@ -82,7 +82,7 @@ def _all_assumed(flow: Flow, of_branches: set[Assumed]) -> list[Assumed]:
 
 def _add_blocks(flow: Flow, trace: CapturedTrace) -> set[Assumed]:
     """Unstructured control flow: find the loops among the labelled blocks first, then fill each block."""
-    shape = unstructured.read_shape(trace)
+    shape = read_shape(trace)
     frequency, assumed = find_frequencies(shape, trace, flow.estimates)
     flow.loops += shape.loops
     ends: list[int] = []

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fencepost.flow.blocks import Flow, Guard
-from fencepost.flow.unstructured import Shape, reverse_postorder
+from fencepost.flow.blocks import Flow, Guard, reverse_postorder
+from fencepost.flow.unstructured import Shape
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.source import FencepostError, Mark

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.flow.blocks import Loop
+from fencepost.flow.blocks import Loop, reverse_postorder
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 
@@ -79,24 +79,6 @@ def _new_loop(shape: Shape, trace: CapturedTrace, parent: int, header: int, latc
     loop = Loop(len(shape.loops), parent, header, depth, max(trips, default=None), None, latches)
     shape.loops.append(loop)
     return loop
-
-
-def reverse_postorder(successors: list[list[int]]) -> list[int]:
-    """The blocks that can be reached from block 0, each before its successors except along edges back."""
-    seen = {0}
-    finished: list[int] = []
-    todo: list[tuple[int, Iterator[int]]] = [(0, iter(successors[0]))]
-    while todo:
-        block, rest = todo[-1]
-        following = next((successor for successor in rest if successor not in seen), None)
-        if following is None:
-            finished.append(block)
-            todo.pop()
-        else:
-            seen.add(following)
-            todo.append((following, iter(successors[following])))
-    finished.reverse()
-    return finished
 
 
 def _components(successors: list[list[int]], blocks: set[int], headers: set[int]) -> Iterator[set[int]]:

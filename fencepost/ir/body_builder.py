@@ -9,9 +9,8 @@ from typing import Any, overload
 from fencepost.ir import ops
 from fencepost.ir.body_writer import Handable, Opening, has_given
 from fencepost.ir.buffers import Buffer
-from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Expr, Var, whole
-from fencepost.ir.limits import check_frame, check_name, check_number, check_step
+from fencepost.ir.limits import check_expected, check_frame, check_name, check_number, check_step
 from fencepost.ir.loop_carried import carry as carry_name
 from fencepost.ir.loop_carried import misplaced
 from fencepost.ir.operation_builder import OperationBuilder

@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View, check_view
 from fencepost.ir.expr import Compare, Condition, Expr, Flag, as_expr, leaves
-from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_constants, check_name
 from fencepost.ir.loop_carried import check_end, follows, forward, names_of
 from fencepost.ir.scopes import Names, check_use
 from fencepost.ir.source import FencepostError, UsageError, described
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, Graph
 
 Handable = int | Expr | Buffer | ops.ValueOperation
 """What loops and conditionals can forward."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from fencepost.ir import ops
 from fencepost.ir.body_builder import BodyBuilder
-from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Condition, Expr, Lane, Var, Wave, as_expr, leaves
-from fencepost.ir.graph import Graph
-from fencepost.ir.limits import check_constants, check_name, check_number, check_waves
-from fencepost.ir.source import FencepostError, UsageError
-from fencepost.ir.trace import CapturedTrace, Function
+from fencepost.ir.limits import check_constants, check_expected, check_name, check_number, check_waves
+from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import CapturedTrace, Function, Graph
 
 lane = Lane()
 """The number of a lane in its wave, for views: `k.read(a.bytes(fp.lane * 4, fp.lane * 4 + 4))`."""
@@ -106,19 +104,3 @@ class Kernel(BodyBuilder):
     def ret(self) -> ops.Return:
         """End the kernel."""
         return self._put(ops.Return())
-
-
-def trace_of(kernel: CapturedTrace | Kernel) -> CapturedTrace:
-    """The kernel that a function of the library is given: a trace, or the builder that has one."""
-    if isinstance(kernel, CapturedTrace):
-        return kernel
-    if isinstance(kernel, Kernel):
-        return kernel.trace
-    help_ = {
-        str: "`fp.parse(text)` reads a kernel in text form",
-        list: "one kernel at a time: `for kernel in kernels:`",
-        FunctionBuilder: "a function is looked at in the kernel that calls it",
-        Function: "a function is looked at in the kernel that calls it",
-    }
-    notes = [("help", text) for kind, text in help_.items() if isinstance(kernel, kind)]
-    raise UsageError(f"{type(kernel).__name__} is no trace of a kernel", notes=notes)

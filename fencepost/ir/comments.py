@@ -10,10 +10,9 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from fencepost.ir.buffers import Buffer
-from fencepost.ir.graph import Graph
 from fencepost.ir.ops import Operation
 from fencepost.ir.source import Source
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, Graph
 
 
 def attach_file_comments(source: Source, kernels: list[Body], extents: list[tuple[int, int]]) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Expr, Unknown, Var, Wave, is_divergent, leaves
-from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import names_of
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, Graph
 
 BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)
 

@@ -1,11 +1,15 @@
-"""What a kernel can say: the range of each number and the spelling of names. Parser and builder both ask here."""
+"""What a kernel can say: the range of each number, the spelling of names, what can be expected (`expect=`).
+
+Parser and builder both ask here.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from fencepost.ir.expr import Const, Expr, whole
+from fencepost.ir import ops
+from fencepost.ir.expr import Const, Expr, is_divergent, whole
 from fencepost.ir.ops import LDS_COUNTER, UPDATES, WORKGROUP
 from fencepost.ir.source import FencepostError, Mark, Span, UsageError, described
 
@@ -134,3 +138,51 @@ def check_frame(frame: int, span: Span | None = None) -> int:
     if frame > MOST_BYTES:
         raise FencepostError(f"a frame at {frame}, more than a terabyte on", [Mark(span)])
     return frame
+
+
+def check_expected(
+    op: ops.Iterate | ops.Conditional | ops.CondBranch, word: Span | None = None, number: Span | None = None
+) -> None:
+    """Refuse an expectation that `op` cannot have. `word` and `number` are where it is written.
+
+    A loop of unknown length can say how often it runs, a uniform conditional or branch how likely its first side is.
+    That guides costs, and nothing relies on it; what says nothing is estimated by `flow`.
+    """
+    if op.expect is None:
+        return
+    word = word or op.span
+    if isinstance(op, ops.Iterate):
+        _check_expected_trip(op, word, number or word)
+        return
+    if is_divergent(op.condition):
+        raise FencepostError(
+            f"'expect' on a divergent {op.mnemonic}: some waves go one way and the others the other",
+            [Mark(word)],
+            code="FP105",
+            notes=[("help", "both sides run each time; leave `expect` out")],
+        )
+    if isinstance(op, ops.CondBranch) and op.trip is not None:
+        raise FencepostError(
+            "'trip' and 'expect' on one branch",
+            [Mark(word)],
+            code="FP105",
+            notes=[("help", "say how often the loop runs, or how likely the first target is")],
+        )
+    if not 0 <= op.expect <= 1:
+        raise FencepostError("a probability is a number from 0 to 1, such as 0.05", [Mark(number or word)])
+
+
+def _check_expected_trip(op: ops.Iterate, word: Span | None, number: Span | None) -> None:
+    if op.trip is not None:
+        times = f"{op.trip} time{'' if op.trip == 1 else 's'}"
+        raise FencepostError(
+            f"'expect' on a loop that runs {times}",
+            [Mark(word)],
+            code="FP105",
+            notes=[("help", "`expect` is for loops whose length is not known, as in `0..?`")],
+        )
+    if not isinstance(op.expect, int) or op.expect < 1:
+        raise FencepostError(
+            "a loop is expected to run a whole number of times, and at least once", [Mark(number)]
+        )
+    check_number(op.expect, number)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Expr
-from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError, Mark, Span
+from fencepost.ir.trace import Graph
 
 
 def kind_of(value: ops.Forwarded) -> str:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from fencepost.ir import ops
 from fencepost.ir.buffers import View, check_view
 from fencepost.ir.expr import Expr
-from fencepost.ir.graph import Graph
 from fencepost.ir.limits import check_barrier, check_engine, check_priority, check_some, check_update
 from fencepost.ir.mbarrier_statements import arrival, mbarrier
 from fencepost.ir.scopes import Names, check_use
-from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.ir.source import FencepostError, Mark, Source, Span, token_span
 from fencepost.ir.syntax import Arrives, Operand, Statement, integer, opening
-from fencepost.ir.syntax_errors import token_span
+from fencepost.ir.trace import Graph
 
 if TYPE_CHECKING:
     from lark.lexer import Token

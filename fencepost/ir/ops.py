@@ -15,8 +15,7 @@ from fencepost.ir.expr import Condition, Expr, Var
 from fencepost.ir.source import FencepostError, Span
 
 if TYPE_CHECKING:
-    from fencepost.ir.graph import Graph
-    from fencepost.ir.trace import Function
+    from fencepost.ir.trace import Function, Graph
 
 LDS_COUNTER = "lds"
 """The counter of plain shared-memory operations."""

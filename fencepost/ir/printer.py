@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import singledispatch
 
 from fencepost.ir import ops
-from fencepost.ir.expect import spelled_expected
-from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import spelled
 from fencepost.ir.mbarrier_statements import spelled_arrival, spelled_mbarrier
 from fencepost.ir.source import Source, Span
-from fencepost.ir.trace import Body, CapturedTrace
+from fencepost.ir.trace import Body, CapturedTrace, Graph
 
 INDENT = "  "
 
@@ -155,14 +154,14 @@ def _loop_statement(op: ops.Iterate) -> str:
         f"%{name.name} = {spelled(name.init)}" for name in op.carried if name.init is not None
     )
     carry = f" carry {carried}" if carried else ""
-    return f"loop %{op.var} in {op.start}..{stop}{step}{spelled_expected(op)}{carry} {{"
+    return f"loop %{op.var} in {op.start}..{stop}{step}{_expected(op)}{carry} {{"
 
 
 @statement.register
 def _conditional_statement(op: ops.Conditional) -> str:
     names = ", ".join(f"%{name.name}" for name in op.gives)
     gives = f" gives {names}" if names else ""
-    return f"if {op.condition}{spelled_expected(op)}{gives} {{"
+    return f"if {op.condition}{_expected(op)}{gives} {{"
 
 
 @statement.register
@@ -195,7 +194,7 @@ def _branch_statement(op: ops.Branch) -> str:
 @statement.register
 def _conditional_branch_statement(op: ops.CondBranch) -> str:
     trip = "" if op.trip is None else f" trip={op.trip}"
-    return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{spelled_expected(op)}"
+    return f"cond_br {op.condition}, ^{op.then}, ^{op.orelse}{trip}{_expected(op)}"
 
 
 @statement.register
@@ -228,3 +227,14 @@ def _value_statement(op: ops.ValueOperation) -> str:
         attributes += spelled_arrival(op.arrives)
     arguments = f" {', '.join(operands)}" if operands else ""
     return f"{result}{op.mnemonic}{arguments}{attributes}"
+
+
+def _expected(op: ops.Iterate | ops.Conditional | ops.CondBranch) -> str:
+    """How the text form writes what is expected, with a space in front; nothing if nothing is."""
+    if op.expect is None:
+        return ""
+    if isinstance(op, ops.Iterate):
+        return f" expect={op.expect:d}"
+    # The shortest digits that mean this number, without an exponent; and no zero has a sign.
+    digits = f"{Decimal(repr(float(op.expect) + 0.0)):f}"
+    return f" expect={digits.rstrip('0').rstrip('.') if '.' in digits else digits}"

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg
 from fencepost.ir.expr import Compare, Condition, Const, Expr, Flag, Var, depth, leaves
-from fencepost.ir.graph import Graph
 from fencepost.ir.limits import MOST_DEPTH
 from fencepost.ir.source import FencepostError, Mark, Span
+from fencepost.ir.trace import Graph
 
 DEPENDENCIES = (ops.AsyncOperation, ops.MemoryCounterWait, ops.NullAsyncDep, ops.Carried)
 """What a barrier or a wait can come after."""

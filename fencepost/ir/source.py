@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lark.lexer import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,11 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"
+
+
+def token_span(token: Token) -> Span:
+    """Where a token of the text form stands."""
+    return Span(token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
 
 
 @dataclass(frozen=True, slots=True)

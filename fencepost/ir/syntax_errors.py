@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from fencepost.ir.source import FencepostError, Mark, Source, Span
+from fencepost.ir.source import FencepostError, Mark, Source, Span, token_span
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-    from lark.lexer import Token
 
 MEMORY_WORDS = (
     *("read", "write", "atomic", "exchange", "gather_to_lds", "tensor_load_to_lds"),
@@ -67,11 +66,6 @@ ELSEWHERE = {
 CUDA = ("__global__", "__device__", "template", "extern", "using", "namespace", "__launch_bounds__")
 """How a file in CUDA C++ or HIP begins."""
 MOST_SHOWN = 40
-
-
-def token_span(token: Token) -> Span:
-    """Where a token stands."""
-    return Span(token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
 
 
 def unexpected_character(error: UnexpectedCharacters, source: Source) -> FencepostError:

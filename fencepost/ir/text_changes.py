@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
 from fencepost.ir.printer import INDENT, statement
 from fencepost.ir.source import Source, Span
-from fencepost.ir.trace import Body, CapturedTrace
+from fencepost.ir.trace import Body, CapturedTrace, Graph
 
 
 class NoLineOfItsOwn(ValueError):

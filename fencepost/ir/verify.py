@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fencepost.ir import ops
 from fencepost.ir.differing_names import BRANCHES, Differing, root_of, targets_of
-from fencepost.ir.expect import check_expected
 from fencepost.ir.expr import Compare, Lane, Var, leaves
-from fencepost.ir.graph import Graph
+from fencepost.ir.limits import check_expected
 from fencepost.ir.loop_carried import check_end, check_place, names_of
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.ir.trace import Body, CapturedTrace, Function
+from fencepost.ir.trace import Body, CapturedTrace, Function, Graph
 
 VERIFIED = (*BRANCHES, *ops.NESTING, ops.Next, ops.Give, ops.SharedMemoryBarrier)
 """What there is something to say about."""

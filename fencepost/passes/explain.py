@@ -8,22 +8,22 @@ from typing import Any
 
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
-from fencepost.analysis.skew.groups import after_arrival, is_rendezvous, waves_named
+from fencepost.analysis.program import Program, limits_of
+from fencepost.analysis.skew.groups import after_arrival, waves_named
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.slot_distances import SlotPair, slot_pairs
 from fencepost.flow import Position
+from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.builder import Kernel
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
-from fencepost.placement.reasons import reasons_for
+from fencepost.placement.decision import reasons_for
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.split_barriers import split_each
-from fencepost.placement.wave_speed import pace_of
 from fencepost.targets import target_named
+from fencepost.targets.table import pace_of
 
 MOST_UNCOVERED = 5_000
 """Hazards that no barrier covers, of which that many are listed."""
@@ -103,7 +103,7 @@ class Explain:
             found.sort(key=lambda entry: places.get(entry.op, len(places)))
         comparing = Effort(MOST_COMPARED)
         apart = tuple(_apart(program, pair) for pair in slot_pairs(program, comparing)) if self.slots else ()
-        mbarriers = OrderedByMbarriers(trace)
+        mbarriers = OrderedByMbarriers(trace, program.flow.has(ops.MbarrierWait))
         uncovered = tuple(
             hazard for hazard in uncovered if not mbarriers.orders(hazard.producer, hazard.consumer)
         )

@@ -11,16 +11,16 @@ from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
+from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
 from fencepost.analysis.unwaited import unwaited, waits_enough
-from fencepost.emit.reason_comments import comment_for
-from fencepost.emit.write import Barrier, Inserted, write_decision
+from fencepost.emit.write import Barrier, Inserted, comment_for, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.builder import Kernel
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.passes.refusals import (
@@ -30,11 +30,10 @@ from fencepost.passes.refusals import (
 )
 from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
-from fencepost.placement.decision import Decision
+from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.divergent_waits import stands_before, waits_inside
-from fencepost.placement.driver import decide, wants_splits
+from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
-from fencepost.placement.reasons import Reasons
 from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
 from fencepost.placement.wait_counts import more_counts
 from fencepost.targets import TargetConfig, target_named
@@ -85,7 +84,8 @@ class Insert(PlacementOptions):
                         break
                     if not counts:
                         inside += self.wait_inside(program, decision.placement, found)
-                refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
+                if program.has_closed_places:
+                    refuse_what_no_barrier_orders(program, decision.placement, mbarriers)
             except FencepostError:
                 for wait in inside:
                     assert wait.op.graph is not None
@@ -111,10 +111,12 @@ class Insert(PlacementOptions):
         """
         config, trace = self.config, flow.trace
         begin_phase(f"analysing @{trace.name}")
-        splits = wants_splits(strategy_named(self.strategy), config, self) and trace.waves > 1
+        strategy = strategy_named(self.strategy)
+        splits = strategy.wants_splits(config) and not self.whole and trace.waves > 1
         ids = (ops.WORKGROUP, *range(1, 1 + config.barriers_to_name())) if splits else ()
         program = self.read(flow, ids, self.slots, counts)
-        refuse_exchange_while_skewed(program)
+        if isinstance(program.transfer, Skewed):
+            refuse_exchange_while_skewed(program, program.transfer)
         if not self.waits:
             enough = waits_enough(program)
             if not enough and self.stronger_waits:
@@ -135,8 +137,8 @@ class Insert(PlacementOptions):
                 return None
             return rough if self.waits else with_fixed_waits(rough)
 
-        mbarriers = OrderedByMbarriers(trace)
-        open_yet = self.waits and mbarriers.waited_for() and conflicts_left(program, program.existing)
+        mbarriers = OrderedByMbarriers(trace, flow.has(ops.MbarrierWait))
+        open_yet = self.waits and mbarriers.waited_for and conflicts_left(program, program.existing)
         if open_yet and mbarriers.all():
             return program, Decision(self.strategy, program.existing, mbarriers.words()), mbarriers
         begin_phase(f"choosing barriers for @{trace.name}")
@@ -174,13 +176,15 @@ class Insert(PlacementOptions):
         self, program: Program, placement: Placement, mbarriers: OrderedByMbarriers
     ) -> Placement:
         """Waits inside divergent conditionals, where a wave needs them for itself."""
+        if not program.flow.sealed or not isinstance(program.transfer, Skewed):
+            return {}
         found = {
             at: sync
-            for at, sync in waits_inside(program, placement).items()
+            for at, sync in waits_inside(program, program.transfer, placement).items()
             # One that stands there already has not helped: another one of the same would not either.
             if not stands_before(program.flow, at, dict(sync.counts))
         }
-        if not found or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
+        if not found or (placement == program.existing and mbarriers.waited_for and mbarriers.all()):
             return {}
         why = self.hazards_at(program, placement, list(found))
         # What an mbarrier has settled needs no other wait.

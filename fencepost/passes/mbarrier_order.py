@@ -18,24 +18,14 @@ class OrderedByMbarriers:
     """Which pairs of accesses of a kernel race; looked up when first asked for."""
 
     trace: CapturedTrace
+    waited_for: bool
+    """Whether there are mbarriers that somebody waits for; without, they order nothing."""
     racing: set[frozenset[ops.Operation]] | None = None
     clean: bool = False
     stuck: bool = False
     """Whether waves wait for ever, or mbarriers are out of step: what would follow is not looked at then."""
     limits: tuple[str, ...] = ()
     """What `check` left out; without any, what it says is proven."""
-    waits: bool | None = None
-    """Whether there are mbarriers that somebody waits for; looked up when first asked for."""
-
-    def waited_for(self) -> bool:
-        """Whether there are mbarriers that somebody waits for."""
-        if self.waits is None:
-            self.waits = any(
-                isinstance(op, ops.MbarrierWait)
-                for body in (self.trace, *self.trace.functions())
-                for op in body.preorder_walk()
-            )
-        return self.waits
 
     def all(self) -> bool:
         """Whether nothing is wrong with the kernel as it stands."""
@@ -49,7 +39,7 @@ class OrderedByMbarriers:
 
     def orders(self, one: ops.Operation, other: ops.Operation) -> bool:
         """Whether two accesses that the analysis has no order for are in order all the same."""
-        return self.waited_for() and frozenset((one, other)) not in self._look() and not self.stuck
+        return self.waited_for and frozenset((one, other)) not in self._look() and not self.stuck
 
     def _look(self) -> set[frozenset[ops.Operation]]:
         if self.racing is None:

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.analysis.build_program import read_program
-from fencepost.analysis.not_distinguished import limits_of
-from fencepost.analysis.program import Program
+from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.emit.legacy_emitter import change
 from fencepost.flow import Position
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
+from fencepost.ir.builder import Kernel
 from fencepost.ir.printer import statement
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.placement.optimal.cheapest_subset import cheapest_of
 from fencepost.placement.redundant import Pruning, prune
-from fencepost.placement.wait_counts import more_counts, relax
-from fencepost.placement.wait_search import is_about_waits, paid_each_time
+from fencepost.placement.wait_counts import is_about_waits, more_counts, paid_each_time, relax
 from fencepost.targets import target_named
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.hazards import Effort
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
@@ -27,11 +27,9 @@ def wait_is_missing(program: Program, producer: ops.Operation, consumer: ops.Ope
     )
 
 
-def refuse_exchange_while_skewed(program: Program) -> None:
+def refuse_exchange_while_skewed(program: Program, skew: Skewed) -> None:
     """Refuse an exchange where waves are skewed: its own barrier is one too few, and none can be added."""
-    table, skew = program.table, program.transfer
-    if not isinstance(skew, Skewed):
-        return
+    table = program.table
     for instance in program.order:
         block = program.flow.blocks[program.instances.nodes[instance].block]
         numbers, extras = dict(table.accesses[instance]), skew.groups.extras[instance]
@@ -69,10 +67,8 @@ def refuse_what_no_barrier_orders(
 
     Mbarriers may order them all the same.
     """
-    if not (program.flow.sealed or program.inside_splits):
-        return
     left = conflicts_left(program, placement)
-    if not left or (placement == program.existing and mbarriers.waited_for() and mbarriers.all()):
+    if not left or (placement == program.existing and mbarriers.waited_for and mbarriers.all()):
         return
     effort = Effort(MOST_STEPS)
     before = uncovered_producers(program, placement, effort)

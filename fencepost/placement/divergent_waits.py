@@ -16,14 +16,12 @@ from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 
 
-def waits_inside(program: Program, placement: Placement) -> Placement:
+def waits_inside(program: Program, skew: Skewed, placement: Placement) -> Placement:
     """The waits that divergent conditionals lack, given the barriers and waits that are chosen elsewhere.
 
     Of what only some waves reach, nothing is waited for: it is complete in some waves only.
     """
-    if not isinstance(program.transfer, Skewed) or not program.flow.sealed:
-        return {}
-    skew, chosen = program.transfer, dict(placement)
+    chosen = dict(placement)
     found: Placement = {}
 
     def put_wait(instance: int, step: Step, pending: int, in_flight: int) -> Sync | None:

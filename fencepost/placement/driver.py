@@ -9,21 +9,19 @@ from dataclasses import dataclass, field, replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.sync import Placement
-from fencepost.placement import MINIMIZE, strategy_named
-from fencepost.placement.auto import operations
+from fencepost.placement.auto import MINIMIZE, operations, strategy_named
 from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
-from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.costs import Exposure
 from fencepost.placement.optimal.split_search import find_pairs
 from fencepost.placement.options import PlacementOptions
 from fencepost.placement.redundant import prune
 from fencepost.placement.skew.driver import decide_skewed
 from fencepost.placement.split_barriers import split_each
-from fencepost.placement.strategy import Strategy
-from fencepost.placement.wait_search import candidates, choose, is_about_waits, price
-from fencepost.placement.wave_speed import Pace, pace_of
+from fencepost.placement.wait_counts import candidates, choose, is_about_waits, price
 from fencepost.targets import TargetConfig
+from fencepost.targets.table import Pace, pace_of
 
 SMALL_OPERATIONS = 500
 """In kernels with no more operations it takes so little time to find a bound that it can come first."""
@@ -169,8 +167,3 @@ def _split(program: Program, decision: Decision, pace: Pace) -> Decision:
     split, halves = split_each(program, decision.placement, pace)
     proof = decision.proof and f"{decision.proof}; split"
     return replace(decision, proof=proof, split=split, halves=halves)
-
-
-def wants_splits(strategy: Strategy, config: TargetConfig, options: PlacementOptions) -> bool:
-    """Whether a strategy splits barriers on a target."""
-    return strategy.wants_splits(config) and config.split_barriers and not options.whole

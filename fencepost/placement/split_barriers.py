@@ -37,7 +37,7 @@ from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.sync_motion import Stretches, Waits
-from fencepost.placement.wave_speed import UNHURRIED, Pace
+from fencepost.targets.table import UNHURRIED, Pace
 
 MOST_OVERLAPPING = 64
 """In kernels with more barriers than this, pairs do not overlap: each would be compared with all others."""

@@ -49,10 +49,9 @@ class Strategy(ABC):
         return self
 
     def wants_splits(self, config: TargetConfig) -> bool:
-        """Whether its barriers are split on a target that can."""
-        return self.splits is Splits.ALWAYS or (
-            self.splits is Splits.WHERE_PREFERRED and config.prefers_split
-        )
+        """Whether its barriers are split on a target."""
+        preferred = self.splits is Splits.WHERE_PREFERRED and config.prefers_split
+        return config.split_barriers and (preferred or self.splits is Splits.ALWAYS)
 
 
 WAIT_COST = 5.0

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from fencepost.analysis.program import Program
 from fencepost.flow import Block, Position
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
-from fencepost.placement.wave_speed import Pace
+from fencepost.ir.trace import Graph
+from fencepost.targets.table import Pace
 
 
 class Effects(NamedTuple):

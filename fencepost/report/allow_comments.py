@@ -22,7 +22,8 @@ INVALID, UNUSED = "FP302", "FP303"
 OF_CUDA = ("FP008", "FP009", "FP010")
 """Findings in CUDA and PTX alone."""
 FORM = "# fencepost: allow FP001: reason"
-_WORD = "fencepost:"
+MARK = "fencepost:"
+"""What such a comment begins with."""
 _COMMENT = re.compile(r"(?:#|//)\s*fencepost:\s*allow\b(?P<rest>.*)$")
 _REST = re.compile(r"\s*(?P<code>\w*)\s*(?P<colon>:?)\s*(?P<reason>.*?)\s*$")
 # Nothing, a brace that opens a region or a label of the text form: rewriting a file moves such a comment below.
@@ -53,7 +54,7 @@ class AllowComments:
 
 def read_allow_comments(source: Source) -> AllowComments:
     """The comments of a text."""
-    if _WORD not in source.text:
+    if MARK not in source.text:
         return AllowComments()
     allows: list[Allow] = []
     warnings: list[Diagnostic] = []

@@ -17,7 +17,7 @@ from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
 from fencepost.passes.insert import Insert
 from fencepost.phases import begin_phase
-from fencepost.report.allow_comments import read_allow_comments
+from fencepost.report.allow_comments import MARK
 from fencepost.report.findings import CODES, spans_of
 from fencepost.report.isolated_accesses import can_be_isolated
 from fencepost.report.silencing import Places, Silenced, Silencer
@@ -65,12 +65,10 @@ def still_silenced(kernel: CapturedTrace) -> Silenced:
 
 
 def _may_have_comments(kernel: CapturedTrace) -> bool:
-    """Whether a comment allows anything in the text, or there is another file that may have one."""
+    """Whether a comment of the text may allow something, or there is another file that may have one."""
     bodies = (kernel, *kernel.functions())
     source = kernel.source or spans_of(kernel)[0]
-    return bool(read_allow_comments(source).allows) or any(
-        op.origin for body in bodies for op in body.preorder_walk()
-    )
+    return MARK in source.text or any(op.origin for body in bodies for op in body.preorder_walk())
 
 
 def _allowed_accesses(kernel: CapturedTrace, code: str) -> set[ops.Operation]:

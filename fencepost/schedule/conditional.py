@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, Const, Wave
-from fencepost.ir.graph import Graph
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.schedule.constraints import HardwareConstraint
 from fencepost.schedule.refusal import refusal
 

@@ -15,8 +15,8 @@ from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.ir import ops
 from fencepost.ir.buffers import BufferArg, View
 from fencepost.ir.expr import Compare, Expr, Var, leaves
-from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import names_of
+from fencepost.ir.trace import Graph
 from fencepost.schedule.overlap import may_overlap
 
 

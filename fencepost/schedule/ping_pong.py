@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from fencepost.check import Report, check
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.graph import Graph
+from fencepost.ir.builder import Kernel
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph, trace_of
 from fencepost.schedule.arrangement import Arrangement
 from fencepost.schedule.classify import LoopOperations, classify, find_loop
 from fencepost.schedule.conditional import add_conditional_barriers_to_loop, check_waves

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
 from fencepost.ir.printer import statement
 from fencepost.ir.source import FencepostError, Mark
+from fencepost.ir.trace import Graph
 from fencepost.schedule.iteration_dependencies import Dependency, broken, dependencies
 
 New = ops.SyncOperation | ops.SchedulingBarrier | ops.SetWavePrio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.targets.latencies import PER_SIMD, UNITS
+from fencepost.targets.table import PER_SIMD, UNITS
 from fencepost.timing.result import UnitUse
 
 

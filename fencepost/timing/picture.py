@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from fencepost.ir import ops
-from fencepost.targets.latencies import UNITS
+from fencepost.targets.table import UNITS
 from fencepost.timing.result import CAVEAT, FOREVER, MEMORY, OPERAND, UNIT, WAVES, Timing, shown
 
 COLOURS = {

@@ -11,7 +11,7 @@ import heapq
 from fencepost.flow import Flow, build_flow
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace
-from fencepost.targets.latencies import Latencies, latencies_for
+from fencepost.targets.table import Latencies, latencies_for
 from fencepost.timing.hardware_units import Units
 from fencepost.timing.meetings import Meetings
 from fencepost.timing.path import Path, follow, values_handed_on

@@ -37,7 +37,8 @@ def windows_of(trace: CapturedTrace, explained: Explanation, spans: Spans) -> Wi
     effort = Effort(MOST_STEPS, MOST_WINDOWS)
     pairs: dict[Key, Hazard] = {}
     # Without any barrier, each access meets the next one that conflicts; a barrier may be there for a later one.
-    for hazard in hazards(explained.program or read_program(trace), {}, effort):
+    program = explained.program or read_program(trace)
+    for hazard in hazards(program, {}, effort):
         pairs.setdefault(_key(hazard), hazard)
     covering: dict[Key, list[int]] = {}
     for entry in explained.barriers:
@@ -47,7 +48,8 @@ def windows_of(trace: CapturedTrace, explained: Explanation, spans: Spans) -> Wi
     uncovered = {_key(hazard) for hazard in explained.uncovered}
     for hazard in explained.uncovered:
         pairs.setdefault(_key(hazard), hazard)
-    mbarriers, is_allowed = OrderedByMbarriers(trace), allowed_pairs(trace) if uncovered else None
+    mbarriers = OrderedByMbarriers(trace, program.flow.has(ops.MbarrierWait))
+    is_allowed = allowed_pairs(trace) if uncovered else None
     found = []
     for key, hazard in pairs.items():
         lines = tuple(sorted(set(covering.get(key, []))))

@@ -43,7 +43,7 @@ def trace_html(trace: CapturedTrace) -> str:
 
 def kernel_html(kernel: Kernel) -> str:
     """A kernel under construction: its picture so far."""
-    from fencepost.ir.builder import trace_of
+    from fencepost.ir.trace import trace_of
 
     return trace_html(trace_of(kernel))
 

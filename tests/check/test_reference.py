@@ -16,9 +16,8 @@ from fencepost.check import check
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
 from fencepost.ir.expr import Flag, decide, evaluate, is_divergent
-from fencepost.ir.graph import Graph
 from fencepost.ir.parser import parse
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 from tests.block_reference import END, Machine
 from tests.random_kernels import Shape, random_text
 from tests.tiers import sweep

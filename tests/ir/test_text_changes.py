@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import Span
 from fencepost.ir.text_changes import NoLineOfItsOwn, Snapshot, TextChange, changed_text
+from fencepost.ir.trace import Graph
 
 TEXT = """# A heading.
 kernel @k waves=4 {

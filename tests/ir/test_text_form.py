@@ -29,12 +29,11 @@ from fencepost.ir.expr import (
     decide,
     evaluate,
 )
-from fencepost.ir.graph import Graph
 from fencepost.ir.loop_carried import kind_of, spelled
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import locate, print_file, statement
 from fencepost.ir.source import FencepostError, Span
-from fencepost.ir.trace import Body
+from fencepost.ir.trace import Body, Graph
 from fencepost.ir.verify import verify_trace
 from tests.random_kernels import Shape, random_text
 from tests.tiers import sweep

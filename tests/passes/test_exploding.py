@@ -184,7 +184,7 @@ def test_copies_in_a_row_are_waited_for_in_one_way_if_they_are_many(monkeypatch:
         ("MOST_VARIED", "one way to wait"),
         ("MOST_RELAXED", "not made as short as possible"),
     ):
-        monkeypatch.setattr(f"fencepost.placement.wait_search.{limit}", 100)
+        monkeypatch.setattr(f"fencepost.placement.wait_counts.{limit}", 100)
         assert any(words in each for each in limits_of(exploding.straight_copies(200)))
 
 

@@ -17,7 +17,7 @@ from fencepost.flow import Estimates, Position
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import STRATEGIES, cost
 from fencepost.placement.optimal import find_optimum
-from fencepost.placement.wait_search import choose, price
+from fencepost.placement.wait_counts import choose, price
 from tests.random_kernels import Shape, random_kernel
 from tests.tiers import sweep
 

@@ -15,10 +15,10 @@ from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.optimal import find_optimum
-from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.costs import Exposure
 from fencepost.placement.optimal.split_program import DRIFT
 from fencepost.placement.optimal.split_search import find_pairs
-from fencepost.placement.wave_speed import pace_of
+from fencepost.targets.table import pace_of
 from tests.random_kernels import Shape, random_kernel
 from tests.tiers import sweep
 

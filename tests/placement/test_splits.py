@@ -14,7 +14,7 @@ from fencepost.emit import verify_barriers
 from fencepost.flow import build_flow
 from fencepost.ir import ops
 from fencepost.placement import driver
-from fencepost.placement.wave_speed import UNHURRIED
+from fencepost.targets.table import UNHURRIED
 from tests.random_kernels import Shape, random_text
 from tests.tiers import sweep
 

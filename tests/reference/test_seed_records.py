@@ -13,7 +13,7 @@ from fencepost.analysis.sync import DRAIN, PLAIN, Sync
 from fencepost.emit import verify_barriers, verify_places
 from fencepost.flow import Position, build_flow
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
+from fencepost.ir.trace import Graph
 from fencepost.passes.insert import insert_barriers
 from fencepost.targets import target_named
 from tests.random_kernels import STRAIGHT, Shape, random_kernel, random_text

@@ -11,9 +11,9 @@ from fencepost.analysis.access import regions_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.expr import Const, Expr, Var
-from fencepost.ir.graph import Graph
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import Graph
 from fencepost.schedule import reorder_graph
 from fencepost.schedule.gemm import prefetch_gemm
 from fencepost.schedule.iteration_dependencies import broken, dependencies

@@ -18,7 +18,7 @@ from fencepost.ir.parser import parse
 from fencepost.ir.trace import CapturedTrace
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.targets import TARGETS, latencies_for
-from fencepost.targets.latencies import PER_SIMD, UNITS, Latencies, Latency
+from fencepost.targets.table import PER_SIMD, UNITS, Latencies, Latency
 from fencepost.timing import Timing, draw, time_kernel
 from fencepost.timing.path import MOST_OPERATIONS
 from fencepost.timing.result import FOREVER, MEMORY, OPERAND, UNIT, WAVES

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from fencepost.analysis.block_instances import BlockInstance, BlockInstances
 from fencepost.flow import Block, Flow
+from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 
@@ -44,19 +45,12 @@ class Groups:
         }
 
 
-def is_rendezvous(op: ops.Operation) -> bool:
-    """Whether waves meet at an operation, or say that they have come so far."""
-    return isinstance(op, ops.SyncOperation) and not isinstance(op, ops.MemoryCounterWait)
-
-
-def find_groups(flow: Flow, instances: BlockInstances) -> Groups | None:
-    """The groups of a kernel; None if all waves meet the same barriers."""
+def find_groups(flow: Flow, instances: BlockInstances) -> Groups:
+    """The groups of a kernel with barriers that not all waves meet."""
     _refuse_some_waves(flow)
     guarded = {
         block.index for block in flow.blocks if block.guards and any(is_rendezvous(op) for op in block.ops)
     }
-    if not guarded:
-        return None
     _refuse_what_is_not_followed(flow, guarded)
     waves = range(flow.trace.waves)
     everyone = (1 << flow.trace.waves) - 1

@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.analysis.class_table import all_ages
+from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import ALL
-from fencepost.analysis.transfer import Turn
+from fencepost.analysis.sync import ALL, Turn
 from fencepost.flow import Block
 from fencepost.ir import ops
 

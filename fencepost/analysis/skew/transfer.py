@@ -25,13 +25,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fencepost.analysis.access_class import AccessClass
+from fencepost.analysis.access_class import AccessClass, ClassTable, all_ages, width
 from fencepost.analysis.class_conflicts import Filter, made_before_arrivals, pairs_that_matter
-from fencepost.analysis.class_table import ClassTable, all_ages, width
 from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.skew.groups import Groups
-from fencepost.analysis.sync import Sync
-from fencepost.analysis.transfer import Turn, WavesApart
+from fencepost.analysis.sync import Sync, Turn, WavesApart
 
 OWN = 0
 """The layer of a wave's own unfinished accesses."""

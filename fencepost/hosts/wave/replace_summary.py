@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.emit.reason_comments import comment_for
-from fencepost.emit.write import Barrier, Inserted
+from fencepost.emit.write import Barrier, Inserted, comment_for
 from fencepost.hosts.wave.python_lines import where
 from fencepost.ir import ops
 

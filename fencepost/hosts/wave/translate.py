@@ -29,10 +29,9 @@ from fencepost.hosts.wave.touched_bytes import Footprints
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.builder import Kernel
-from fencepost.ir.graph import Graph
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
 
 LANES_APART = 2
 """Waves that a single one counts as: without a barrier a compiler may move a lane's write past another's read."""

@@ -15,8 +15,8 @@ from fencepost.hosts.wave.nodes import Kind, Node, argument, kind_of
 from fencepost.hosts.wave.synchronization import COUNTERS, LOADS, TENSORS
 from fencepost.hosts.wave.translate import Translation
 from fencepost.ir import ops
-from fencepost.ir.graph import Graph
 from fencepost.ir.source import FencepostError
+from fencepost.ir.trace import Graph
 
 STANDS_FOR: dict[Kind, type[ops.Operation] | tuple[type[ops.Operation], ...]] = {
     Kind.BARRIER: ops.SharedMemoryBarrier,

@@ -2,7 +2,7 @@
 
 The constraint that is dearest to satisfy is taken, and each of its literals is tried; in the branches that follow, a
 literal that was tried is not allowed any more, nor is what implies it. A branch is given up when what it has paid,
-with what the open constraints would pay at least (see `lower_bound`), is no less than the best so far.
+with what the open constraints would pay at least (see `dual_ascent`), is no less than the best so far.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from fencepost.placement.optimal.costs import Prices
 from fencepost.placement.optimal.covering_problem import Choice, Constraint, Literal
-from fencepost.placement.optimal.lower_bound import Payments
+from fencepost.placement.optimal.dual_ascent import Payments
 
 
 @dataclass(slots=True)

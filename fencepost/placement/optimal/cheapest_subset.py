@@ -15,7 +15,7 @@ from fencepost.analysis.sync import Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC
 from fencepost.placement.skew.fewest_barriers import Grade, Search
-from fencepost.placement.wait_search import paid_each_time
+from fencepost.placement.wait_counts import paid_each_time
 
 SECONDS = 2.0
 """How long that may take; on most kernels it is far less."""

@@ -1,7 +1,7 @@
 """Places that another one stands for: whatever is put there does as much at the other place, for no more.
 
 That is asked of a place as a whole. A barrier that waits shares its meeting with constraints that need nothing else,
-and the waits of a place share a ladder (see `lower_bound`), so a single literal of one says little.
+and the waits of a place share a ladder (see `dual_ascent`), so a single literal of one says little.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Solved:
 
 @dataclass(slots=True)
 class Model:
-    """A variable for each literal, and one for each rung of a position's ladder of waits (see `lower_bound`)."""
+    """A variable for each literal, and one for each rung of a position's ladder of waits (see `dual_ascent`)."""
 
     prices: Prices
     literals: list[Literal]

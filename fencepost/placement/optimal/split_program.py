@@ -4,7 +4,7 @@ A pair of signal and wait orders no more than a whole barrier where the wait sta
 the cheapest whole barriers. What pairs can do better is to expose less latency, and that is what is minimized, with
 no more executions than the optimum of whole barriers has:
 
-* a signal exposes what its fence still has to wait for (`exposure`);
+* a signal exposes what its fence still has to wait for (`costs.Exposure`);
 * a wait exposes what is missing to `DRIFT` cycles of work since the signal, on the path on which that is least;
 * a whole barrier exposes both.
 
@@ -22,7 +22,7 @@ from typing import Any
 
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
-from fencepost.placement.optimal.exposure import Exposure
+from fencepost.placement.optimal.costs import Exposure
 
 DRIFT = 96
 """Cycles by which waves of a workgroup are apart, roughly: more work than this between the halves gains nothing."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
-from fencepost.placement.optimal.covering_constraints import ConstraintMaker
+from fencepost.placement.optimal.costs import Exposure
+from fencepost.placement.optimal.covering_problem import ConstraintMaker
 from fencepost.placement.optimal.dual_ascent import conflicts_of, without
-from fencepost.placement.optimal.exposure import Exposure
 from fencepost.placement.optimal.open_paths import Backwards, OpenPath, Synchronization
 from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.optimal.split_program import HalvesModel, Values, taken

@@ -15,7 +15,7 @@ from fencepost.analysis.sync import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.strategy import Strategy
-from fencepost.placement.wait_search import choose
+from fencepost.placement.wait_counts import choose
 
 FENCE_COST = 0.1
 """What a fence costs where waves meet anyway, in barriers."""

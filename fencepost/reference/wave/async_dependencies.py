@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 from fencepost.flow import Block, Flow, build_flow
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.graph import Graph
+from fencepost.ir.builder import Kernel
 from fencepost.ir.loop_carried import carry, names_of, stands_for
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph, trace_of
 
 Waiting = ops.SharedMemoryBarrier | ops.MemoryCounterWait
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from fencepost.flow import Block, Flow, Guard, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.trace import Body, CapturedTrace
+from fencepost.ir.builder import Kernel
+from fencepost.ir.trace import Body, CapturedTrace, trace_of
 from fencepost.reference.wave.tokens import LiveTokens, Token, assigned, find_live
 from fencepost.targets import TargetConfig, target_named
 

@@ -16,9 +16,8 @@ from fencepost.analysis.build_program import read_program
 from fencepost.analysis.hazards import BarrierType, Hazard, hazards
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
-from fencepost.ir.builder import Kernel, trace_of
-from fencepost.ir.graph import Graph
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.builder import Kernel
+from fencepost.ir.trace import CapturedTrace, Graph, trace_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,62 @@
-"""CUDA and PTX on the command line: the options. Nothing of the host is loaded for them."""
+"""The arguments of commands: the parser, which suggests what was meant, and the options that several commands take.
+
+Of the hosts nothing is loaded for them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
 
+from fencepost.did_you_mean import close
 from fencepost.ir.source import FencepostError
+
+CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
+QUOTED = re.compile(r"'([^']*)'")
+
+
+class Parser(argparse.ArgumentParser):
+    """As argparse's, with suggestions in its errors."""
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """The options; what the called command does not know is its error, not that of the whole program."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            called: Parser = getattr(found, "parser", self)
+            called.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, with what may have been meant, and exit with 2."""
+        meant = self._meant(message)
+        super().error(
+            f"{message}\ndid you mean {' or '.join(f'`{each}`' for each in meant)}?" if meant else message
+        )
+
+    def _meant(self, message: str) -> list[str]:
+        choice = CHOICE.search(message)
+        if choice is not None and Path(choice.group(1)).exists():
+            return [f"{self.prog} check {choice.group(1)}"]
+        if choice is not None:
+            # Python quotes the choices up to 3.13, and not from there on.
+            return close(choice.group(1), QUOTED.findall(choice.group(2)) or choice.group(2).split(", "))
+        _, _, unknown = message.partition("unrecognized arguments: ")
+        options = [option for action in self._actions for option in action.option_strings]
+        wrong = [word.partition("=")[0] for word in unknown.split() if word.startswith("-")]
+        return [meant for word in wrong for meant in close(word, options)]
+
+
+def add_command(commands: Any, name: str, summary: str) -> Parser:
+    """A command of the program."""
+    command: Parser = commands.add_parser(name, help=summary, description=summary)
+    command.set_defaults(parser=command)
+    return command
+
 
 FOR_CUDA = ("block", "cluster", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
 """Options that say something about CUDA and PTX alone."""
@@ -112,3 +163,30 @@ def refuse_cuda_options(options: argparse.Namespace, taken: tuple[str, ...] = ()
             if "block" in given
             else [],
         )
+
+
+def add_target_argument(parser: argparse.ArgumentParser) -> None:
+    """The target; a file may name it, too."""
+    from fencepost.targets.table import DEFAULT_TARGET, TARGETS
+
+    parser.add_argument(
+        "-t",
+        "--target",
+        help=f"the GPU: {', '.join(TARGETS)} (default: what the file names, or else {DEFAULT_TARGET})",
+    )
+
+
+def add_as_is_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether a Triton module from before membar is taken as it stands."""
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="check a Triton module from before membar as it stands, instead of lowering it and running membar first",
+    )
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where a changed kernel goes."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", metavar="OUT", help="write the kernel there instead of printing it")
+    where.add_argument("-w", "--write", action="store_true", help="write the kernel back into FILE")
