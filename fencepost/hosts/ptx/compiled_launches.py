@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_sources import CudaSources
 from fencepost.hosts.ptx.host_headers import HOST_HEADER, host_header
-from fencepost.hosts.ptx.host_statements import HostStatements, Place
+from fencepost.hosts.ptx.host_statements import ErrorPlace, HostStatements
 from fencepost.hosts.ptx.kernel_names import instance_name, kernels_in
 
 MOST_ATTEMPTS = 24
@@ -34,8 +35,18 @@ _INDENT = 2
 Run = Callable[[CudaSources], tuple[str | None, str]]
 
 
-def compiled_launches(sources: CudaSources, run: Run) -> tuple[str, ...]:
-    """The instances of kernel templates that are launched, as `reduce<256>`; none if not all can be compiled."""
+@dataclass(frozen=True, slots=True)
+class CompiledLaunches:
+    """What the compiler has said about the launches of a file."""
+
+    instances: tuple[str, ...] = ()
+    """Instances of kernel templates that are launched, as `reduce<256>`."""
+    lost: frozenset[str] = frozenset()
+    """Kernels with a launch that could not be compiled."""
+
+
+def compiled_launches(sources: CudaSources, run: Run) -> CompiledLaunches | None:
+    """What is launched, as far as the compiler gets; None if it gets nowhere."""
     texts = {sources.name: HostStatements.of(sources.text)}
     texts |= {name: HostStatements.of(sources.headers[name]) for name in sources.files}
     sources.headers[HOST_HEADER] = host_header()
@@ -49,22 +60,23 @@ def compiled_launches(sources: CudaSources, run: Run) -> tuple[str, ...]:
         ptx, log = run(sources)
         if ptx is not None:
             names = [instance_name(each) for each in kernels_in(ptx)]
-            return tuple(dict.fromkeys(each for each in names if each is not None))
+            instances = tuple(dict.fromkeys(each for each in names if each is not None))
+            return CompiledLaunches(instances, frozenset().union(*(each.lost for each in texts.values())))
         if not sources.leave_out_headers(log) and not _leave_out(texts, sources.files, log):
             break
-    return ()
+    return None
 
 
 def _leave_out(texts: dict[str, HostStatements], files: dict[str, Path], log: str) -> bool:
     """Leave out of the texts what the compiler stumbles over."""
     named = {str(path): name for name, path in files.items()}
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[ErrorPlace]] = {}
     for error in _ERROR.finditer(log):
         file = named.get(error["file"], error["file"])
         if file not in texts:
             continue  # It follows from another one, or nothing can be done about it.
         column = max(len(error["caret"]) - _INDENT, 0) + 1
         name = _QUOTED.findall(error["said"])[-1:]
-        places.setdefault(file, []).append(Place(int(error["line"]), column, *name))
+        places.setdefault(file, []).append(ErrorPlace(int(error["line"]), column, *name))
     changed = [texts[file].leave_out(where) for file, where in places.items()]
     return any(changed)

@@ -6,8 +6,8 @@ import ctypes
 from functools import cache
 
 _LIBRARY = "libstdc++.so.6"
-_RETURNS = "void "
-"""What every kernel returns; other functions are mangled without it, or are no templates."""
+_UNNAMED = "(anonymous namespace)::"
+"""What is in such a namespace goes by its plain name in its file."""
 
 
 def demangled(mangled: str) -> str | None:
@@ -23,7 +23,7 @@ def demangled(mangled: str) -> str | None:
         spelled = ctypes.string_at(found).decode()
     finally:
         library.free(ctypes.c_void_p(found))
-    return _without_parameters(spelled.removeprefix(_RETURNS))
+    return _without_result(_without_parameters(spelled))
 
 
 def _without_parameters(spelled: str) -> str:
@@ -33,6 +33,17 @@ def _without_parameters(spelled: str) -> str:
         if depth == 0:
             return spelled[:at] if spelled[at] == "(" else spelled
     return spelled
+
+
+def _without_result(spelled: str) -> str:
+    """The name alone: templates are mangled with the type of their result, `void` or what is computed to be that."""
+    plain = spelled.replace(_UNNAMED, "")
+    depth = 0
+    for at in range(len(plain) - 1, -1, -1):
+        depth += {">": 1, ")": 1, "<": -1, "(": -1}.get(plain[at], 0)
+        if plain[at] == " " and depth == 0:
+            return plain[at + 1 :]
+    return plain
 
 
 @cache

@@ -27,12 +27,13 @@ _DECLARED = re.compile(
     r"\s*(?!(?:return|delete|new|else|goto|throw|using|case)\b)[\w:][\w:<>,\s*&]*[\s*&]\w+\s*(?:\[[^\]]*\]\s*)*$"
 )
 _LAUNCH = re.compile(r"<<<(.*?)>>>\s*\(", re.DOTALL)
+_LAUNCHED = re.compile(r"\b(\w+)\s*(?:<[^;{}]*?>)?\s*<<<")
 _GRID = re.compile(r"\s*(?:const\s+)?dim3\s+\w+\s*[({]")
 _SPACES = re.compile(r"[^\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ErrorPlace:
     """Where a compiler stumbles: the line and the column, counted from 1, and the name that it does not know."""
 
     line: int
@@ -48,6 +49,8 @@ class HostStatements:
     seen: str
     changed: set[int] = field(default_factory=set)
     """Where the statements begin that something was left out of since the text was last compiled."""
+    lost: set[str] = field(default_factory=set)
+    """Kernels whose launches were left out."""
 
     @classmethod
     def of(cls, text: str) -> HostStatements:
@@ -55,7 +58,7 @@ class HostStatements:
         plain = re.sub(r"\b__host__\b", " " * len("__host__"), text)
         return cls(plain, without_comments(plain))
 
-    def leave_out(self, places: Iterable[Place]) -> bool:
+    def leave_out(self, places: Iterable[ErrorPlace]) -> bool:
         """Leave out what stands at these lines and columns, unless it is device code; False if nothing was left out.
 
         Of a statement, the first place counts: errors beside it may follow from that one."""
@@ -100,9 +103,11 @@ class HostStatements:
             if head is None:
                 break
             opened = self.seen.find("(", head.end(), stop)
-            closed = self._closing(opened, end) if opened >= 0 else stop
+            if opened < 0:
+                break  # A macro stands for its parentheses.
+            closed = self._closing(opened, end)
             if at <= closed:
-                self._condition(head[1], opened, closed, end)
+                self._condition(head, opened, closed, end)
                 return
             start = closed + 1
         if brace is not None and _BARE_HEAD.match(self.seen, start, brace):
@@ -167,15 +172,16 @@ class HostStatements:
                 return match.start()
         return end
 
-    def _condition(self, word: str, opened: int, closed: int, end: int) -> None:
-        """The condition of a statement that has one."""
-        if word == "catch":
+    def _condition(self, head: re.Match[str], opened: int, closed: int, end: int) -> None:
+        """The condition of a statement that has one. Both sides of a conditional are kept: `constexpr` goes."""
+        if head[1] == "catch":
             brace = self.seen.find("{", closed, end)
-            begin = self.seen.rfind("catch", 0, opened)
-            self._blank(begin, closing_brace(self.seen, brace, end) + 1 if brace >= 0 else closed + 1)
+            self._blank(head.start(1), closing_brace(self.seen, brace, end) + 1 if brace >= 0 else closed + 1)
             return
-        constant = {"if": "1", "while": "0", "switch": "0", "for": ";;"}[word]
-        self._put(opened + 1, closed, constant)
+        constant = {"if": "1", "while": "0", "switch": "0", "for": ";;"}[head[1]]
+        self._blank(head.end(1), opened)
+        if not self._put(opened + 1, closed, constant):
+            self._blank(head.start(1), closed + 1)
 
     def _part(self, start: int, stop: int, at: int) -> bool:
         """Something less than a whole statement; False if there is nothing less to leave out."""
@@ -206,26 +212,26 @@ class HostStatements:
             return False
         if not opened < at < closed:
             return False
-        first, last = self._piece(opened + 1, closed, at)
+        first, last = self._piece(opened + 1, closed, at, of_types=True)
         if last < closed:
             last += 1  # The comma behind it.
         elif first > opened + 1:
             first -= 1
         return self._put(first, last, "")
 
-    def _piece(self, start: int, stop: int, at: int) -> tuple[int, int]:
-        """The piece of a list that a place is in."""
-        commas = [start - 1, *self._top_level(start, stop, ","), stop]
+    def _piece(self, start: int, stop: int, at: int, *, of_types: bool = False) -> tuple[int, int]:
+        """The piece of a list that a place is in; in lists of types, `<` is a bracket as well."""
+        commas = [start - 1, *self._top_level(start, stop, ",", of_types=of_types), stop]
         first = max(each for each in commas[:-1] if each < at or each == start - 1)
         return first + 1, min(each for each in commas if each > first)
 
-    def _top_level(self, start: int, stop: int, mark: str) -> list[int]:
+    def _top_level(self, start: int, stop: int, mark: str, *, of_types: bool = False) -> list[int]:
         """Where a character stands that is in no brackets of the piece."""
         found, depth = [], 0
+        opening, closing = ("({[<", ")}]>") if of_types else ("({[", ")}]")
         for place in range(start, stop):
             letter = self.seen[place]
-            # Angle brackets of templates: a comparison would be in parentheses.
-            depth += {"(": 1, "{": 1, "[": 1, "<": 1, ")": -1, "}": -1, "]": -1, ">": -1}.get(letter, 0)
+            depth += (letter in opening) - (letter in closing)
             around = self.seen[place - 1 : place + 2]
             if letter == mark and depth <= 0 and (mark != "=" or not re.search(r"[=!<>+*/|&^-]=|==", around)):
                 found.append(place)
@@ -233,6 +239,7 @@ class HostStatements:
 
     def _put(self, start: int, stop: int, text: str) -> bool:
         """Something short in place of a piece; False if that changes nothing, or does not fit."""
+        start += len(self.seen[start:stop]) - len(self.seen[start:stop].lstrip())
         if stop - start < len(text) or self.seen[start:stop].split() == text.split():
             return False
         if "\n" in self.text[start : start + len(text)]:
@@ -244,6 +251,7 @@ class HostStatements:
         return True
 
     def _blank(self, start: int, stop: int) -> None:
+        self.lost |= set(_LAUNCHED.findall(self.seen[start:stop]))
         text = blanked(self.text[start:stop], inside=True)
         self.text = self.text[:start] + text + self.text[stop:]
         self.seen = self.seen[:start] + _SPACES.sub(" ", text) + self.seen[stop:]

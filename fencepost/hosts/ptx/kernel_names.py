@@ -46,8 +46,8 @@ def is_instance(mangled: str) -> bool:
 def instance_name(mangled: str) -> str | None:
     """The instance of a template that a kernel is, as a compiler can be asked for it; None if it is none."""
     name = plain_name(mangled)
-    # What has no name outside of its file or function cannot be asked for.
-    return name if name.endswith(">") and "{" not in name and "(anonymous" not in name else None
+    # A function without a name, as an argument, cannot be asked for.
+    return name if name.endswith(">") and "{" not in name else None
 
 
 def function_name(mangled: str) -> str:

@@ -7,6 +7,7 @@ nobody names a type, because it is deduced from arguments of the host, it stands
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -61,13 +62,13 @@ def kernel_templates(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.name for each in _templates(without_comments(text)) if each.is_kernel))
 
 
-def launched_templates(text: str) -> tuple[str, ...]:
-    """Those of them that are launched in it, with whatever arguments."""
+def used_templates(text: str) -> tuple[str, ...]:
+    """Those of them that the text names elsewhere than where it declares them."""
     seen = without_comments(text)
+    heads = [head for head, _, _ in declarations(seen, 0, len(seen)) if "__global__" in head]
+    declared = Counter(name.rpartition("::")[2] for name in map(function_name, heads) if name is not None)
     return tuple(
-        each
-        for each in kernel_templates(text)
-        if re.search(rf"\b{each}\s*(?:<(?!<)[^;{{}}()]*?>)?\s*<<<", seen) is not None
+        each for each in kernel_templates(text) if len(re.findall(rf"\b{each}\b", seen)) > declared[each]
     )
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from fencepost.hosts.ptx.compiled_launches import compiled_launches
+from fencepost.hosts.ptx.compiled_launches import CompiledLaunches, compiled_launches
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
-from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, launched_templates
+from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, used_templates
 from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
@@ -93,20 +93,24 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
                 ("help", "write down what it does to shared memory, in text form (.fp): docs/tour-hip.md")
             ],
         )
+    if "\0" in source.text:
+        raise FencepostError("this is no CUDA: there is a NUL byte in it", code="FP112", source=source)
     sources = cuda_sources(source, how.includes)
-    ptx, log = _without_host(sources, how, _launched(source, sources, how))
+    launched = _launched(source, sources, how)
+    ptx, log = _without_host(sources, how, launched)
     if ptx is not None:
         left_out, missing = tuple(sources.left_out), tuple(sources.missing)
         annotated = ANNOTATIONS in sources.first
-        unknown = () if how.instances else _unknown_instances(sources.written, ptx)
+        unknown = () if how.instances else _unknown_instances(sources.written, ptx, launched)
         return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown)
     if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)
         whole.text = source.text
-        ptx, _ = _run(whole, how, how.instances)
+        ptx, _ = _run(whole, how, (*how.instances, *launched.certain))
         if ptx is not None:
-            return Compiled(whole.with_paths(ptx), whole.written)
+            unknown = () if how.instances else _unknown_instances(whole.written, ptx, launched)
+            return Compiled(whole.with_paths(ptx), whole.written, unknown_instances=unknown)
     raise _failure(source, log, sources)
 
 
@@ -117,26 +121,29 @@ class _Launched:
     certain: tuple[str, ...] = ()
     """Those that the compiler has named."""
     guessed: tuple[str, ...] = ()
-    """Those of other templates, as the text of their launches has them."""
+    """Those that the text of launches names, where the compiler does not tell."""
 
 
 def _launched(source: Source, sources: CudaSources, how: Compilation) -> _Launched:
-    if how.launched is not None or not kernel_templates(sources.written):
+    if how.launched is not None or how.instances or not kernel_templates(sources.written):
         return _Launched(how.launched or ())
     host = cuda_sources(source, how.includes, with_host=True)
-    certain = compiled_launches(host, lambda now: _run(now, how, (), WITH_LAUNCHES))
-    named = {_bare(each) for each in certain}
-    guessed = [each for each in launched_instances(sources.written) if _bare(each) not in named]
-    return _Launched(certain, tuple(guessed))
+    found = compiled_launches(host, lambda now: _run(now, how, (), WITH_LAUNCHES)) or CompiledLaunches()
+    told = {_template_name(each) for each in found.instances} - found.lost
+    guessed = [each for each in launched_instances(sources.written) if _template_name(each) not in told]
+    return _Launched(found.instances, tuple(guessed))
 
 
-def _unknown_instances(text: str, ptx: str) -> tuple[str, ...]:
-    """Kernel templates that are launched in a text, and of which there is no instance in its PTX."""
+def _unknown_instances(text: str, ptx: str, found: _Launched) -> tuple[str, ...]:
+    """Kernel templates that are used in a text, and of which there is no instance in its PTX, or not every one that
+    is launched for certain."""
     compiled = {function_name(each) for each in kernels_in(ptx)}
-    return tuple(each for each in launched_templates(text) if each not in compiled)
+    names = {instance_name(each) for each in kernels_in(ptx)}
+    missing = {_template_name(each) for each in found.certain if each not in names}
+    return tuple(each for each in used_templates(text) if each not in compiled or each in missing)
 
 
-def _bare(instance: str) -> str:
+def _template_name(instance: str) -> str:
     """The name of a template without namespaces and arguments."""
     return instance.partition("<")[0].strip().rpartition("::")[2]
 
@@ -249,7 +256,10 @@ def _library() -> tuple[ctypes.CDLL, Path]:
     """NVRTC, and the folder that its package and that of the headers are in."""
     for root in _roots():
         for path in sorted((root / "lib").glob("libnvrtc.so*")):
-            library = ctypes.CDLL(str(path))
+            try:
+                library = ctypes.CDLL(str(path))
+            except OSError as error:
+                raise FencepostError(f"NVRTC cannot be loaded: {error}", code="FP430") from None
             library.nvrtcGetErrorString.restype = ctypes.c_char_p
             return library, root
     raise FencepostError(

@@ -265,7 +265,7 @@ class Simulation:
         self.groups = np.zeros(self.count, dtype=np.int64)
         self.log = Log()
         self.copies: list[Event] = []
-        """CopyHistory that may be in flight."""
+        """Copies that may be in flight."""
         self.waits: deque[WaitEvent] = deque(maxlen=MOST_WAITS)
         self.time = 0
         """How many accesses there have been."""

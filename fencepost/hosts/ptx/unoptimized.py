@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, replace
 
 from fencepost.hosts.ptx.checking import check_text
+from fencepost.hosts.ptx.kernel_names import kernels_in
 from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.prove import SECONDS
@@ -46,6 +47,10 @@ class Builds:
         if compiled.verdict == "race":
             return compiled
         source = self.unoptimized
+        if compiled.kernel not in kernels_in(source.text):
+            return with_note(
+                compiled, "the order of the source was not judged: it has no name to compile it by"
+            )
         (unoptimized,) = check_text(source.text, given, compiled.kernel, source.name, seconds)
         return together(compiled, unoptimized)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli import main
-from fencepost.hosts.ptx.host_statements import HostStatements, Place
+from fencepost.hosts.ptx.host_statements import ErrorPlace, HostStatements
 from fencepost.hosts.ptx.kernel_names import kernels_in, plain_name
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
@@ -107,6 +107,24 @@ def compiled(host: str) -> list[str]:
                }""",
             ["scale<float>", "scale<int>"],
         ),
+        # A condition of templates: what is launched on either side counts, where the condition is not known.
+        (
+            """template <typename T> void run(T *a) {
+                   if constexpr (some_library::is_fast<T>) scale<<<1, 32>>>(a, T(1));
+                   else sums<T, 32><<<1, 32>>>(a, a);
+               }
+               int main() { run((float *)nullptr); }""",
+            ["scale<float>", "sums<float, 32>"],
+        ),
+        # A launch that cannot be compiled, beside one that can: the text says what it launches.
+        (
+            """int main() {
+                   float *a;
+                   sums<float, 32><<<1, 32>>>(a, a);
+                   unknown_to_all ! sums<float, 64><<<1, 64>>>(a, a);
+               }""",
+            ["sums<float, 32>", "sums<float, 64>"],
+        ),
     ],
 )
 def test_instances_that_the_host_code_launches(host: str, instances: list[str]) -> None:
@@ -140,6 +158,10 @@ def test_a_launch_whose_arguments_are_not_known_is_said(
         ("for (int i = 0; i < wrong; i++) { h(); }", "wrong", "for (;;                       ) { h(); }"),
         ("k<<<wrong, 2>>>(a);", "wrong", "k<<<1,1     >>>(a);"),
         ("k<<<1, 2>>>(a, wrong, b);", "wrong", "k<<<1, 2>>>(a,{}    , b);"),
+        ("k<<<1, 2>>>(\n  wrong, b);", "wrong", "k<<<1, 2>>>( {}, b);"),
+        ("k<<<1, 2>>>(f(p->n, 2), n < m, wrong);", "wrong", "k<<<1, 2>>>(f(p->n, 2), n < m, {} );"),
+        ("if (\n wrong) f();", "wrong", "if ( 1 ) f();"),
+        ("for FOREACH { wrong(); }", "wrong", "for FOREACH { ; }"),
         ("dim3 grid(wrong, 2);", "wrong", "dim3 grid(1       );"),
         ("x = [&] { f(); wrong(); };", "wrong", "x = [&] { f();        ; };"),
     ],
@@ -147,9 +169,11 @@ def test_a_launch_whose_arguments_are_not_known_is_said(
 def test_as_little_as_possible_is_left_out(statement: str, wrong: str, left: str) -> None:
     text = f"void run() {{ {statement} }}"
     statements = HostStatements.of(text)
-    assert statements.leave_out([Place(1, text.index(wrong) + 1)])
+    at = text.index(wrong)
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    assert statements.leave_out([ErrorPlace(line, column)])
     assert len(statements.text) == len(text)
-    assert statements.text.split() == f"void run() {{ {left} }}".split()
+    assert "".join(statements.text.split()) == "".join(f"void run() {{ {left} }}".split())
 
 
 def test_device_code_is_never_left_out() -> None:
@@ -159,5 +183,5 @@ def test_device_code_is_never_left_out() -> None:
         "struct S { __device__ void g() { wrong(); } };"
     )
     statements = HostStatements.of(text)
-    assert not statements.leave_out([Place(1, 23), Place(2, 19), Place(3, 36)])
+    assert not statements.leave_out([ErrorPlace(1, 23), ErrorPlace(2, 19), ErrorPlace(3, 36)])
     assert statements.text == text

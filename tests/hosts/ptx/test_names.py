@@ -52,6 +52,8 @@ def test_what_a_kernel_is_launched_as(mangled: str, name: str) -> None:
         ("_Z4sortIN3key4PairEEvPT_", "sort<key::Pair>"),
         ("_ZN3app4kernILNS_4ModeE1ELi4EEEvP6float4i", "app::kern<(app::Mode)1, 4>"),
         ("_Z1fIPKfEvT_", "f<float const*>"),
+        ("_ZN12_GLOBAL__N_11kIPfEEvT_", "k<float*>"),
+        ("_Z1kIPfENSt9enable_ifILb1EvE4typeET_", "k<float*>"),
         ("_Z", "_Z"),
         ("_Z99x", "_Z99x"),
     ],
