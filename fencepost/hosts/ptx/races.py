@@ -152,11 +152,20 @@ class Races:
 
     def _is_asked(self, write: Touch, other: Touch, threads: Threads) -> bool:
         """Whether a pair is a question that was not asked before, and that a quick test does not answer."""
-        key = (write.key(), other.key(), threads)
+        key = self._question_key(write, other, threads)
         if key in self._asked:
             return False
         self._asked.add(key)
         return not self._apart(write, other)
+
+    def _question_key(self, write: Touch, other: Touch, threads: Threads) -> object:
+        """Equal for questions with one answer. What is known of a counter's numbers holds in one interval."""
+        interval = write.interval.start if self.allocators.exist else None
+        return (write.key(), other.key(), threads, interval)
+
+    def _only_in_this_interval(self, write: Touch, other: Touch, threads: Threads) -> None:
+        """The ways from this barrier keep two accesses apart; from another one, they may still meet."""
+        self._asked.discard(self._question_key(write, other, threads))
 
     def _to_compare(self, touches: Sequence[Touch]) -> Iterator[tuple[int, list[int]]]:
         """For each access that writes, those that it may meet."""
@@ -268,9 +277,12 @@ class Races:
             if len(outcome.weak) > self.enough:
                 return
             answer, values = self._solve(write, [other], "any")
-            if answer != "no":
-                answer, values = self._solve(write, [other], "any", with_paths=True)
-            if answer != "no":
+            if answer == "no":
+                continue
+            answer, values = self._solve(write, [other], "any", with_paths=True)
+            if answer == "no":
+                self._only_in_this_interval(write, other, "any")
+            else:
                 outcome.weak.append(Candidate(write, other, values))
 
     @staticmethod
@@ -290,6 +302,8 @@ class Races:
             outcome.candidates.append(candidate)
         elif answer == "late":
             outcome.open.append((write, other))
+        else:
+            self._only_in_this_interval(write, other, threads)
 
     def _solve(
         self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False

@@ -1,0 +1,138 @@
+"""Kernels that were proven although they race, beside right ones; runs with usual numbers do not show the races."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.ir.source import Source
+
+
+def verdict(text: str, block: int = 64) -> KernelVerdict:
+    ptx = compile_cuda(Source("k.cu", text)).ptx
+    (found,) = check(ptx, block=block)
+    return found
+
+
+# ---- one pair of accesses, reached from two barriers
+
+TWO_BARRIERS = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[300];
+    int t = threadIdx.x;
+    if (n == 2048) __syncthreads();
+    s[t] = t;
+    out[t] = s[n == OTHER ? t + 33 : t];
+}
+"""
+
+
+def test_what_keeps_accesses_apart_after_one_barrier_says_nothing_about_another() -> None:
+    # From the entry, n is not 2048 on the way to both accesses; from the barrier, it is.
+    assert verdict(TWO_BARRIERS.replace("OTHER", "2048"), 256).verdict != "proven"
+    assert verdict(TWO_BARRIERS.replace("OTHER", "2048 && n == 0"), 256).verdict == "proven"
+
+
+# ---- clocks
+
+CLOCKS = """
+__global__ void k(int *out) {
+    __shared__ int s[96];
+    int t = threadIdx.x;
+    int begin = clock();
+    out[t] = 1;
+    s[t + ((int)clock() - begin) % 32] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_two_readings_of_a_clock_differ() -> None:
+    assert verdict(CLOCKS).verdict != "proven"
+    assert verdict(CLOCKS.replace("(int)clock()", "begin")).verdict == "proven"
+
+
+# ---- copies that are waited for under a condition
+
+COPY = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ __align__(16) int s[256];
+    int t = threadIdx.x;
+    unsigned place = __cvta_generic_to_shared(s + 4 * t);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(place), "l"(in + 4 * t) : "memory");
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 2048; COMMIT; WAIT; }" :: "r"(n) : "memory");
+    __syncthreads();
+    out[t] = s[255 - t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("commit", "wait"),
+    [
+        ("@p cp.async.commit_group", "cp.async.wait_group 0"),
+        ("cp.async.commit_group", "@p cp.async.wait_all"),
+    ],
+)
+def test_a_copy_that_some_number_leaves_in_flight(commit: str, wait: str) -> None:
+    assert verdict(COPY.replace("COMMIT", commit).replace("WAIT", wait)).verdict != "proven"
+
+
+def test_a_copy_that_is_always_waited_for() -> None:
+    text = COPY.replace("COMMIT", "cp.async.commit_group").replace("WAIT", "cp.async.wait_group 0")
+    assert verdict(text).verdict == "proven"
+
+
+# ---- bits that are shifted out
+
+MASK = """
+__global__ void k(int *out, unsigned bits) {
+    __shared__ int s[64];
+    int t = threadIdx.x, steps = 0;
+    do { steps++; bits <<= 1; out[steps] = bits; } while (bits);
+    s[(t * steps) & 63] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_a_loop_that_ends_when_all_bits_are_shifted_out() -> None:
+    # Taken as a stride that never becomes zero, the loop would not end, and all after it would be right.
+    assert verdict(MASK).verdict != "proven"
+    assert verdict(MASK.replace("t * steps", "t + steps")).verdict == "proven"
+
+
+COUNTED = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    unsigned mask = 1;
+    for (int i = 0; i < n; i++) { out[i] = mask; s[mask == 0 && n == 2048 ? 0 : t] = t; mask <<= 1; __syncthreads(); }
+}
+"""
+
+
+def test_a_mask_that_becomes_zero_in_a_counted_loop() -> None:
+    assert verdict(COUNTED).verdict != "proven"
+    assert verdict(COUNTED.replace("i < n", "i < n && i < 32")).verdict == "proven"
+
+
+HASH = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        unsigned hash = i * 2654435769u >> 26;
+        s[hash == 60 && n == 2048 ? 0 : t] = t;
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_a_hash_of_a_loop_counter_wraps_around() -> None:
+    assert verdict(HASH).verdict != "proven"
+    assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
