@@ -592,6 +592,11 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
         else:
             fix = _order_fix(order, sites, in_one_warp)
         wait = None
+    elif threads[0] == threads[1]:
+        message = (
+            f"thread {threads[1]} {doing[1]} bytes of {variable} that its own copy may not have written yet"
+        )
+        fix, wait = f"wait for the copy of {sites[0]} (cp.async.wait_group 0) before {sites[1]}", None
     else:
         what = f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]}"
         message, fix, wait = _about_copy(case, copy, what, (first, second), order)

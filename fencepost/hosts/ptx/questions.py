@@ -270,7 +270,8 @@ class Thread:
             self._note_shift(value.arguments[1])
             if self.questions.keeps_bits(value):
                 back = z3.LShR(arguments[0] << arguments[1], arguments[1])
-                self.facts += [back == arguments[0], z3.ULT(arguments[1], value.width)]
+                kept = z3.And(back == arguments[0], z3.ULT(arguments[1], value.width))
+                self._take_for_granted(value.arguments[1:], [kept])
         if value.operation in ("lshr", "ashr"):
             self._note_shift(value.arguments[1])
         return self._word(value.operation, arguments)
@@ -362,7 +363,8 @@ class Thread:
             size = factor if factor < half else (1 << value.width) - factor
             if size > 1:
                 if size < LARGEST_STRIDE and self._loops_freely(atom) and self._keeps_bits(atom):
-                    self.facts.append(z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False))
+                    fits = z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False)
+                    self._take_for_granted([atom], [fits])
                 part = part * z3.BitVecVal(size, value.width)
             if factor < half:
                 total = part if total is None else total + part
@@ -390,10 +392,20 @@ class Thread:
         if all(
             self.questions.forms.values.upper(each) < limit or self._loops_freely(each) for each in values
         ):
-            self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], False))
+            fits = [z3.BVMulNoOverflow(arguments[0], arguments[1], False)]
         else:
-            self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], True))
-            self.facts.append(z3.BVMulNoUnderflow(arguments[0], arguments[1]))
+            fits = [
+                z3.BVMulNoOverflow(arguments[0], arguments[1], True),
+                z3.BVMulNoUnderflow(arguments[0], arguments[1]),
+            ]
+        self._take_for_granted(values, fits)
+
+    def _take_for_granted(self, values: Sequence[Expression], facts: Sequence[Formula]) -> None:
+        """Adds what index arithmetic does not do. In the first iteration, values of the one before are asked for but
+        not used, and would be negative."""
+        counts = {leaf for value in values for leaf in leaves(value) if leaf.leaf.kind == "iteration"}
+        first = [self.formula(each) == 0 for each in sorted(counts, key=lambda each: each.number)]
+        self.facts += [self.z3.Or(*first, fact) for fact in facts]
 
     # ---- leaves
 

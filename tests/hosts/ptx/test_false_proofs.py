@@ -120,6 +120,26 @@ def test_a_mask_that_becomes_zero_in_a_counted_loop() -> None:
     assert verdict(COUNTED.replace("i < n", "i < n && i < 32")).verdict == "proven"
 
 
+FIRST = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    for (unsigned stride = 1; stride < n; stride *= 2) {
+        s[stride == SOME && n == 2048 ? 0 : t] = t;
+        out[stride] = 1;
+        __syncthreads();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("some", [1, 4])
+def test_the_first_iterations_of_a_loop_that_doubles_its_stride(some: int) -> None:
+    # What is known of the iteration before was taken to hold in the first one, too, which then had no thread.
+    assert verdict(FIRST.replace("SOME", str(some))).verdict != "proven"
+    assert verdict(FIRST.replace("SOME", "3")).verdict == "proven"
+
+
 HASH = """
 __global__ void k(int *out, int n) {
     __shared__ volatile int s[64];
@@ -136,3 +156,59 @@ __global__ void k(int *out, int n) {
 def test_a_hash_of_a_loop_counter_wraps_around() -> None:
     assert verdict(HASH).verdict != "proven"
     assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
+
+
+# ---- a thread that does not wait for its own copy
+
+OWN_COPY = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ __align__(16) int s[2][256];
+    int t = threadIdx.x;
+    unsigned even = __cvta_generic_to_shared(s[0] + 4 * t), odd = __cvta_generic_to_shared(s[1] + 4 * t);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(even), "l"(in) : "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    for (int i = 0; i < n; i++) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(i & 1 ? even : odd), "l"(in) : "memory");
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        asm volatile("cp.async.wait_group LEFT;" ::: "memory");
+        out[t] += s[i & 1][4 * t];
+    }
+}
+"""
+
+
+def test_a_thread_waits_for_its_own_copies() -> None:
+    assert verdict(OWN_COPY.replace("LEFT", "1")).verdict == "proven"
+    found = verdict(OWN_COPY.replace("LEFT", "2"))
+    assert found.verdict == "race" and "its own copy may not have written" in found.findings[0].message
+    # No usual number lets the loop run: the proof must see it.
+    rarely = OWN_COPY.replace("LEFT", "2").replace("i < n", "i < n && n == 2048")
+    assert verdict(rarely).verdict != "proven"
+
+
+# ---- what lanes find together
+
+TOGETHER = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    s[t] = t;
+    if (VOTE) s[0] = t;
+    out[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("vote", "held"),
+    [
+        ("!__any_sync(~0u, t % 32 == 3)", False),
+        ("__any_sync(~0u, t % 32 == 40)", False),
+        ("__all_sync(~0u, t % 32 < 40)", True),
+        ("__reduce_add_sync(~0u, 1) == 32", True),
+        ("__reduce_max_sync(~0u, -t) > 0", False),
+        ("__reduce_and_sync(~0u, t) > 31", True),
+    ],
+)
+def test_votes_of_known_values(vote: str, held: bool) -> None:
+    assert verdict(TOGETHER.replace("VOTE", vote)).verdict == ("race" if held else "proven")
