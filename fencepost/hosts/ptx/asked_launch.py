@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.launch import Given
+from fencepost.hosts.ptx.preconditions import Condition
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 
@@ -19,11 +20,13 @@ class Launch:
     distinct_pointers: bool = False
     """Whether parameters point to memory of their own, as if all were `__restrict__`."""
     cluster: tuple[int, int, int] | None = None
+    required: tuple[Condition, ...] = ()
+    """What the file requires of parameters."""
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(self.block, self.params or {}, self.cluster)
+        return Given(self.block, self.params or {}, self.cluster, self.required)
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

@@ -16,6 +16,7 @@ from fencepost.hosts.ptx.kernel_names import function_name, plain_name
 from fencepost.hosts.ptx.launch_sites import EVERY
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
+from fencepost.hosts.ptx.preconditions import ANNOTATED, Preconditions, preconditions
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
@@ -81,7 +82,24 @@ class PtxFile:
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
-        return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers, asked.cluster)
+        required = self.preconditions(kernel)
+        params = {**required.values, **params}
+        return Launch(
+            asked.block, params, self.ptx.name, asked.distinct_pointers, asked.cluster, required.conditions
+        )
+
+    def preconditions(self, kernel: str) -> Preconditions:
+        """What a CUDA file requires of the launches of a kernel, as annotations say it."""
+        from fencepost.hosts.ptx.launch_sites import constants_of
+        from fencepost.hosts.ptx.parameters import parameters_in
+
+        if self.cuda is None or ANNOTATED.search(self.cuda_text) is None:
+            return Preconditions()
+        constants = constants_of(self.cuda_text)
+        block = self.asked.block or launched_block(self, kernel)
+        if block is not None:
+            constants |= {f"blockDim.{axis}": size for axis, size in zip("xyz", block, strict=True)}
+        return preconditions(self.cuda_text, kernel, parameters_in(self.ptx.text, kernel), constants)
 
     def launch_in_file(self, kernel: str) -> Launch:
         """The same, with the block and the cluster of its launches in the CUDA file if the user names none."""
@@ -139,6 +157,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
+                verdict = _with_preconditions(verdict, file.preconditions(kernel), launch)
                 yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
         except PtxError as error:
             yield unread(error, file.ptx)
@@ -146,6 +165,16 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
         except FencepostError as error:
             error.source = error.source or file.source
             yield error
+
+
+def _with_preconditions(verdict: KernelVerdict, required: Preconditions, launch: Launch) -> KernelVerdict:
+    """The verdict with what it takes for granted because the file requires it, and what is not read."""
+    given = launch.params or {}
+    if required.equations and all(given.get(name) == value for name, value in required.values.items()):
+        said = f"{verdict.holds_for}; the file requires {', '.join(required.equations)}"
+        verdict = replace(verdict, holds_for=said)
+    left = ", ".join(f"`{each}`" for each in required.left_out)
+    return replace(verdict, notes=(*verdict.notes, f"required, but not read: {left}")) if left else verdict
 
 
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:

@@ -60,13 +60,16 @@ class Compiled:
     missing: tuple[str, ...] = ()
     """Headers that were not found, and count as empty."""
     annotated: bool = False
-    """Whether there are annotations for GPUVerify, which are not read."""
+    """Whether there are annotations for GPUVerify, most of which are not read."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a verdict on the kernels has to say."""
         missing = [f"not found, and taken to be empty: {', '.join(self.missing)}"] if self.missing else []
-        return (*missing, *(["annotations for GPUVerify are not read"] if self.annotated else []))
+        return (
+            *missing,
+            *(["of annotations for GPUVerify, only what is required is read"] if self.annotated else []),
+        )
 
 
 def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:

@@ -546,9 +546,10 @@ class Races:
         return found
 
     def _assumed(self) -> list[Formula]:
-        """What the launch takes for granted about 32-bit parameters."""
-        z3, found = self.questions.z3, []
-        for each in self.evaluator.launch.assumptions:
+        """What the launch takes for granted about parameters."""
+        z3, launch = self.questions.z3, self.evaluator.launch
+        found = [each.formula(z3, launch.parameters) for each in launch.required]
+        for each in launch.assumptions:
             value = self.questions.bounded(each.parameter, 32)
             found += [z3.ULE(each.at_least, value), z3.ULE(value, LARGEST_LAYOUT)]
             if each.power_of_two:
