@@ -22,11 +22,12 @@ class Launch:
     cluster: tuple[int, int, int] | None = None
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(self.block, self.params or {}, self.cluster, self.required)
+        return Given(self.block, self.params or {}, self.cluster, self.required, self.grid)
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

@@ -78,15 +78,16 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
+        from fencepost.hosts.ptx.launch_sites import grid_of_comments
         from fencepost.hosts.ptx.parameters import numbered, parameters_in
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
         required = self.preconditions(kernel)
         params = {**required.values, **params}
-        return Launch(
-            asked.block, params, self.ptx.name, asked.distinct_pointers, asked.cluster, required.conditions
-        )
+        grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid)
+        return Launch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:
         """What a CUDA file requires of the launches of a kernel, as annotations say it."""

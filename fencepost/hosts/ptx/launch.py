@@ -39,6 +39,7 @@ class Given:
     cluster: tuple[int, int, int] | None = None
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Launch:
     """Blocks of a cluster, if anything says so."""
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
+    """How many blocks there are; looked at for races between blocks alone, proofs are for every grid."""
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -109,7 +112,7 @@ def launch_of(
     names = {each.name for each in routine.parameters}
     required = tuple(each for each in given.required if each.keys <= names)
     if block is not None:
-        return Launch(block, block, known, cluster=cluster, required=required)
+        return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
     if routine.largest_block is not None:
         count = min(most[0] * most[1] * most[2], MOST_THREADS)

@@ -75,11 +75,18 @@ def cluster_of_launches(text: str) -> Block | None:
 def constants_of(text: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
     found = _constants(text, without_comments(text))
+    sizes = grid_of_comments(text)
+    return found | (
+        {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}
+    )
+
+
+def grid_of_comments(text: str) -> Block | None:
+    """The grid of all kernels, if comments name one, as files for GPUVerify do."""
     named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
     sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
-    return found | {
-        f"gridDim.{axis}": size for axis, size in zip("xyz", [*sizes, 1, 1] if sizes else [], strict=False)
-    }
+    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
+    return (x, y, z) if min(x, y, z) > 0 else None
 
 
 def _of_comments(text: str) -> dict[str, Block]:
