@@ -39,6 +39,12 @@ class Allocators:
         self.flow = questions.evaluator.flow
         self._drawn: dict[Expression, Drawn | None] = {}
         self._fresh: dict[tuple[Place, Place], bool] = {}
+        self.exist = any(
+            each.name == "atom" and "add" in each.parts and space_of(each) == "shared"
+            for number in self.flow.order
+            for each in self.flow.blocks[number].instructions
+        )
+        """Whether there may be any such counter."""
 
     def facts(self, first: Thread, write: Touch, second: Thread, other: Touch) -> list[Formula]:
         """Numbers from one counter differ by at least what was added for the smaller one."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.launch import Given
+from fencepost.hosts.ptx.preconditions import Condition
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 
@@ -19,13 +20,18 @@ class Launch:
     distinct_pointers: bool = False
     """Whether parameters point to memory of their own, as if all were `__restrict__`."""
     cluster: tuple[int, int, int] | None = None
+    required: tuple[Condition, ...] = ()
+    """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
     launched: tuple[tuple[int, int, int], ...] = ()
     """Several blocks that a file launches the kernel with, if no single one is given."""
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(self.block, self.params or {}, self.cluster, self.launched)
+        return Given(
+            self.block, self.params or {}, self.cluster, self.required, self.grid, launched=self.launched
+        )
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

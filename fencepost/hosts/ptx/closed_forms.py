@@ -24,6 +24,8 @@ class ClosedForms:
         self._solved: dict[Expression, Expression] = {}
         self._at_work: set[Expression] = set()
         self._closed: dict[Expression, Expression] = {}
+        self.shifting: set[int] = set()
+        """Loops, by header, in which a register is doubled: shifts by their iteration may lose bits."""
 
     def iteration(self, loop: Loop, width: int = 32) -> Expression:
         """How often the back edge was taken since the loop was entered."""
@@ -125,6 +127,7 @@ class ClosedForms:
             amount = self.values.binary(
                 "mul", count, self.values.constant(trailing_zeros(factor), leaf.width)
             )
+            self.shifting.add(loop.header)
             return self.values.binary("shl", entry, amount)
         return None
 

@@ -44,6 +44,8 @@ DYNAMIC = "dynamic shared memory"
 UNIFORM_SPECIALS = ("ctaid", "nctaid", "ntid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
 FULL_MASK = 0xFFFFFFFF
 LONG_SPECIALS = ("clock64", "globaltimer", "gridid", "current_graph_exec")
+CHANGING_SPECIALS = frozenset({"clock", "clock64", "globaltimer", *(f"pm{number}" for number in range(8))})
+"""Counters that go on by themselves, without a suffix such as `_hi`."""
 UNIFORM_NAMES = frozenset(
     {"gridid", "smid", "nsmid", "nwarpid", "dynamic_smem_size", "total_smem_size", "cluster_ctarank"}
 )
@@ -96,6 +98,10 @@ class Evaluator:
             return self.values.constant(operand.value, width)
         if isinstance(operand, Negated):
             return self.values.invert(self.operand(operand.register, block, index, 1))
+        if isinstance(operand, Special) and operand.name.partition("_")[0] in CHANGING_SPECIALS:
+            # Read twice, it gives two values.
+            leaf = Leaf("opaque", f"{operand.name} ({block}.{index})", block, "thread")
+            return self._fitted(self.values.leaf(leaf, special_width(operand.name)), width)
         if isinstance(operand, Special):
             return self._fitted(self.special(operand.name), width)
         if isinstance(operand, Symbol):
@@ -146,7 +152,7 @@ class Evaluator:
             return values.function(family, (self.special("laneid"),), 32)
         if family == "warpid":
             return values.leaf(Leaf("opaque", name, scope="warp"), 32)
-        return values.leaf(Leaf("opaque", name, 0, scope="thread"), 64 if name in LONG_SPECIALS else 32)
+        return values.leaf(Leaf("opaque", name, 0, scope="thread"), special_width(name))
 
     def linear_thread(self) -> Expression:
         """The number of the thread in its block: x first, then y, then z."""
@@ -367,6 +373,11 @@ class Evaluator:
                 found.append(condition)
             block = self.flow.idom[block]
         return found
+
+
+def special_width(name: str) -> int:
+    """The bits of a special register."""
+    return 64 if name in LONG_SPECIALS else 32
 
 
 def operand_width(instruction: Instruction, at: int, operand: Operand) -> int:

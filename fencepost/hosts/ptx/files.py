@@ -16,6 +16,7 @@ from fencepost.hosts.ptx.kernel_names import function_name, is_instance, plain_n
 from fencepost.hosts.ptx.launch_sites import EVERY, Block
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
+from fencepost.hosts.ptx.preconditions import ANNOTATED, Preconditions, preconditions
 from fencepost.hosts.ptx.verdicts import KernelVerdict, Reason
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
@@ -79,11 +80,29 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
+        from fencepost.hosts.ptx.launch_sites import grid_of_comments
         from fencepost.hosts.ptx.parameters import numbered, parameters_in
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
-        return Launch(asked.block, params, self.ptx.name, asked.distinct_pointers, asked.cluster)
+        required = self.preconditions(kernel)
+        params = {**required.values, **params}
+        grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid)
+        return Launch(asked.block, params, self.ptx.name, *about)
+
+    def preconditions(self, kernel: str) -> Preconditions:
+        """What a CUDA file requires of the launches of a kernel, as annotations say it."""
+        from fencepost.hosts.ptx.launch_sites import constants_of
+        from fencepost.hosts.ptx.parameters import parameters_in
+
+        if self.cuda is None or ANNOTATED.search(self.cuda_text) is None:
+            return Preconditions()
+        constants = constants_of(self.cuda_text)
+        block = self.asked.block or launched_block(self, kernel)
+        if block is not None:
+            constants |= {f"blockDim.{axis}": size for axis, size in zip("xyz", block, strict=True)}
+        return preconditions(self.cuda_text, kernel, parameters_in(self.ptx.text, kernel), constants)
 
     def launch_in_file(self, kernel: str) -> Launch:
         """The same, with the block and the cluster of its launches in the CUDA file if the user names none."""
@@ -142,6 +161,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
+                verdict = _with_preconditions(verdict, file.preconditions(kernel), launch)
                 yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
         except PtxError as error:
             yield unread(error, file.ptx)
@@ -164,6 +184,16 @@ def _not_compiled(template: str) -> KernelVerdict:
     """The verdict on a kernel template whose instances are not known."""
     reason = f"its template arguments are not known; name them: --kernel '{template}<...>'"
     return KernelVerdict(template, "undecided", (), (Reason(reason),), "no instance was compiled", 0, 0)
+
+
+def _with_preconditions(verdict: KernelVerdict, required: Preconditions, launch: Launch) -> KernelVerdict:
+    """The verdict with what it takes for granted because the file requires it, and what is not read."""
+    given = launch.params or {}
+    if required.equations and all(given.get(name) == value for name, value in required.values.items()):
+        said = f"{verdict.holds_for}; the file requires {', '.join(required.equations)}"
+        verdict = replace(verdict, holds_for=said)
+    left = ", ".join(f"`{each}`" for each in required.left_out)
+    return replace(verdict, notes=(*verdict.notes, f"required, but not read: {left}")) if left else verdict
 
 
 def as_launched(file: PtxFile, kernel: str) -> PtxFile:

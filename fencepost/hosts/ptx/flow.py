@@ -54,7 +54,10 @@ def ends_thread(instruction: Instruction) -> bool:
 
 
 def stands_alone(instruction: Instruction) -> bool:
-    """Whether a predicated instruction needs a block of its own: barriers, and what ends a thread."""
+    """Whether a predicated instruction needs a block of its own: barriers, waits for copies and the commits that they
+    count, and what ends a thread."""
+    if instruction.name == "cp":
+        return bool({"commit_group", "wait_group", "wait_all"} & set(instruction.parts))
     return instruction.name in ("bar", "barrier", "ret", "exit", "trap")
 
 

@@ -29,6 +29,8 @@ def add_global_races(verdict: KernelVerdict, evaluator: Evaluator, block: Block)
 
 
 def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
+    if race.blocks is not None:
+        return _of_blocks(flow, block, race, race.blocks)
     first, second = (_at(flow, each) for each in race.places)
     one, two = (_thread(block, each) for each in race.threads)
     in_one_warp = race.severity == "warning"
@@ -41,6 +43,18 @@ def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
         barrier = "__syncwarp()" if in_one_warp else "__syncthreads()"
         fix = f"put {barrier} between {first.site} and {second.site}"
     values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
+    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+
+
+def _of_blocks(flow: Flow, block: Block, race: GlobalRace, blocks: tuple[Block, Block]) -> Finding:
+    first, second = (_at(flow, each) for each in race.places)
+    one, two = (_thread(block, each) for each in race.threads)
+    message = (
+        f"thread {one} of block {blocks[0]} {kind_of(first)}s and thread {two} of block {blocks[1]} "
+        f"{kind_of(second)}s the same bytes of global memory, counted from {race.base}: nothing orders blocks"
+    )
+    values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
+    fix = "give each block bytes of its own, use an atomic, or launch another kernel"
     return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
 
 

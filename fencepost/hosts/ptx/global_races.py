@@ -1,16 +1,16 @@
-"""Races of a block's threads in global memory that happen with every launch.
+"""Races in global memory that happen with every launch: of a block's threads and, where the grid is known, of blocks.
 
 A proof is about shared memory. Of global memory little is known: where two pointers point, what sizes and strides
 are. So nothing is proven here, but some races are certain: two accesses counted from one pointer, at places that
 depend on nothing but the thread (and on what all threads have in common), by threads that nothing but their numbers
 lets there, with no barrier between them on any way. Stores of two threads to one place count if the values differ for
-certain.
+certain. Nothing orders blocks; but a kernel that has atomics or fences may see to it, and is left alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,8 @@ from fencepost.hosts.ptx.values import Expression, sum_parts
 
 MOST_ACCESSES = 64
 WARP = 32
+Block = tuple[int, int, int]
+ORIGIN: Block = (0, 0, 0)
 Numbers = NDArray[np.int64]
 
 
@@ -57,22 +59,27 @@ class GlobalRace:
     threads: tuple[int, int]
     base: str
     severity: Literal["error", "warning"]
+    blocks: tuple[Block, Block] | None = None
+    """Of threads of two blocks: which blocks."""
 
 
-def certain_races(evaluator: Evaluator, block: tuple[int, int, int]) -> list[GlobalRace]:
-    """The races that happen with every launch, one for each pair of instructions."""
+def certain_races(evaluator: Evaluator, block: Block) -> list[GlobalRace]:
+    """The races that happen with every launch, one for each pair of instructions; between blocks, if a block's own
+    threads have none."""
     finder = _Finder(evaluator, block)
-    return list(finder.races())
+    return list(finder.races()) or list(finder.races_of_blocks())
 
 
 class _Finder:
-    def __init__(self, evaluator: Evaluator, block: tuple[int, int, int]) -> None:
+    def __init__(self, evaluator: Evaluator, block: Block) -> None:
         self.evaluator, self.flow = evaluator, evaluator.flow
         self.order = GlobalOrder(evaluator, (), distinct_pointers=True)
         try:
             self.points = Points(block, {})
         except CannotList:
             self.points = Points((1, 1, 1), {})
+        self.number: Block | None = None
+        """The number of the block, where that matters."""
 
     def races(self) -> Iterator[GlobalRace]:
         """Pairs of accesses that meet."""
@@ -83,6 +90,52 @@ class _Finder:
                     race = _meeting(first, second)
                     if race is not None:
                         yield race
+
+    def races_of_blocks(self) -> Iterator[GlobalRace]:
+        """Pairs of accesses by the first block and by its neighbours."""
+        launch = self.evaluator.launch
+        if launch.grid is None or launch.cluster is not None or self._has_order():
+            return
+        axes = [axis for axis in range(3) if launch.grid[axis] > 1]
+        for axis in axes:
+            neighbour = (int(axis == 0), int(axis == 1), int(axis == 2))
+            ours, theirs = self._accesses_of(ORIGIN), self._accesses_of(neighbour)
+            for first in ours:
+                for second in theirs:
+                    alike = first.base == second.base and first.common == second.common
+                    if (first.writes or second.writes) and alike:
+                        race = _meeting(first, second, of_blocks=True)
+                        if race is not None:
+                            yield replace(race, blocks=(ORIGIN, neighbour))
+
+    def _accesses_of(self, number: Block) -> list[GlobalAccess]:
+        self.number = number
+        found = [each for each in self._accesses() if len(each.threads)]
+        self.number = None
+        return found
+
+    def _in_block(self, value: Expression) -> Expression:
+        """An expression in the block that is looked at."""
+        number, grid = self.number, self.evaluator.launch.grid
+        if number is None or grid is None:
+            return value
+        known = {f"ctaid.{axis}": each for axis, each in zip("xyz", number, strict=True)}
+        known |= {f"nctaid.{axis}": each for axis, each in zip("xyz", grid, strict=True)}
+        values = self.evaluator.values
+        return values.substitute(
+            value,
+            lambda leaf: (
+                values.constant(known[leaf.leaf.name], leaf.width) if leaf.leaf.name in known else None
+            ),
+        )
+
+    def _has_order(self) -> bool:
+        """Whether anything but barriers may put blocks in order."""
+        return any(
+            instruction.name not in ("bar", "barrier") and self._orders(number, index)
+            for number in self.flow.order
+            for index, instruction in enumerate(self.flow.blocks[number].instructions)
+        )
 
     def _may_meet(self, first: GlobalAccess, second: GlobalAccess) -> bool:
         alike = first.base == second.base and first.common == second.common
@@ -115,7 +168,7 @@ class _Finder:
         base = self.order.base(address)
         if address is None or base is None or not size:
             return None
-        constant, parts = _linear(address)
+        constant, parts = _linear(self._in_block(address))
         common = frozenset((atom, factor) for atom, factor in parts.items() if same_for_all(atom))
         offsets = np.full(self.points.count, constant, dtype=np.int64)
         for atom, factor in parts.items():
@@ -134,7 +187,7 @@ class _Finder:
         held = np.ones(self.points.count, dtype=bool)
         for condition in conditions:
             if condition.known != 1:
-                held &= self.points.numbers(condition, {}).bits.astype(bool)
+                held &= self.points.numbers(self._in_block(condition), {}).bits.astype(bool)
         return np.flatnonzero(held)
 
     def _stored(self, place: Place, instruction: Instruction) -> Numbers | None:
@@ -144,7 +197,7 @@ class _Finder:
             return None
         try:
             stored = self.evaluator.operand(value, place.block, place.index, width_of(value.type))
-            return signed(self.points.numbers(self.order.forms.closed(stored), {}))
+            return signed(self.points.numbers(self._in_block(self.order.forms.closed(stored)), {}))
         except (CannotList, NotJudged):
             return None
 
@@ -224,8 +277,8 @@ def _as_signed(number: int, width: int) -> int:
     return number - (1 << width) if number >> (width - 1) else number
 
 
-def _meeting(first: GlobalAccess, second: GlobalAccess) -> GlobalRace | None:
-    """Two threads that meet, of two warps if there are such."""
+def _meeting(first: GlobalAccess, second: GlobalAccess, of_blocks: bool = False) -> GlobalRace | None:
+    """Two threads that meet, of two blocks, or of two warps if there are such."""
     found: GlobalRace | None = None
     for byte in range(-(second.size - 1), first.size):
         # Where the second access begins at this byte of the first.
@@ -233,9 +286,10 @@ def _meeting(first: GlobalAccess, second: GlobalAccess) -> GlobalRace | None:
         if not shared:
             continue
         for one, two in zip(left, right, strict=True):
-            if one == two or not _differ(first, second, one, two):
+            if (one == two and not of_blocks) or not _differ(first, second, one, two):
                 continue
-            severity: Literal["error", "warning"] = "error" if one // WARP != two // WARP else "warning"
+            apart = of_blocks or one // WARP != two // WARP
+            severity: Literal["error", "warning"] = "error" if apart else "warning"
             race = GlobalRace((first.place, second.place), (int(one), int(two)), first.base, severity)
             if severity == "error":
                 return race

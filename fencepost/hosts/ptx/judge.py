@@ -15,7 +15,7 @@ from fencepost.hosts.ptx.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
-from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
 from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.kernel_names import plain_name
@@ -26,6 +26,7 @@ from fencepost.hosts.ptx.memory import MANY
 from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine, Special
 from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
+from fencepost.hosts.ptx.preconditions import satisfying
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
@@ -89,6 +90,9 @@ def _axes(operand: Operand) -> set[str]:
 
 def judge(module: Module, routine: Routine, given: Given, seconds: float = SECONDS) -> KernelVerdict:
     """The verdict on one kernel; its proof is given up after some seconds."""
+    if satisfying(given.required, given.params, lambda _: 1) is None:
+        # Nothing would be judged: the numbers that are given count.
+        given = replace(given, required=())
     launch = launch_of(routine, given, axes_of(routine))
     try:
         routine = inlined(module, routine)
@@ -144,6 +148,10 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if runs.show_a_race:
         return runs.race(counts)
     proof = prover.prove()
+    if proof.open and launch.required:
+        # Remainders are hard for a solver: what is required may not even be needed.
+        free = replace(launch, required=())
+        proof = Prover(case.module, routine, case.flow, free, seconds).prove()
     if proof.complete:
         weak = bool(proof.weak or runs.findings)
         holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
@@ -196,10 +204,19 @@ def _assuming(case: Case, proof: Proof, reached: set[Place], seconds: float) -> 
         tuple(Assumption(name, at_least=launch.block[0]) for name in names),
     ):
         assumed = replace(launch, assumptions=chosen)
-        again = Prover(case.module, case.routine, case.flow, assumed, seconds).prove()
-        if again.complete and not again.weak:
-            return assumed
+        if launch.required and not _is_possible(case, assumed):
+            continue
+        for each in [replace(assumed, required=()), *([assumed] if launch.required else [])]:
+            again = Prover(case.module, case.routine, case.flow, each, seconds).prove()
+            if again.complete and not again.weak:
+                return assumed
     return None
+
+
+def _is_possible(case: Case, launch: Launch) -> bool:
+    """Whether any parameters are as a launch takes them to be."""
+    prover = Prover(case.module, case.routine, case.flow, launch)
+    return not prover.races.impossible([], ENTRY)
 
 
 def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
@@ -295,7 +312,12 @@ def _is_weak(verdict: KernelVerdict) -> bool:
 
 def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:
     """The verdict on a kernel with synchronization that only a run follows."""
-    found = Judge(case.module, case.routine, case.flow, case.launch, seconds).decide()
+    launch = case.launch
+    if launch.required:
+        # Runs make up numbers of their own, which need not be such.
+        chosen = satisfying(launch.required, launch.parameters, lambda _: prod(launch.block or (1,)))
+        launch = replace(launch, parameters={**(chosen or {}), **launch.parameters})
+    found = Judge(case.module, case.routine, case.flow, launch, seconds).decide()
     name = case.routine.name
     return KernelVerdict(
         name, found.verdict, found.findings, found.reasons, found.holds_for, *counts, exact=True
@@ -408,14 +430,19 @@ class Runs:
             self.late = True
             return None
         begin = time.thread_time()
+        required = self._required(setup)
+        if required is None:
+            return None
         try:
-            shorter = replace(setup, seconds=min(setup.seconds, self.left))
+            parameters = {**required, **setup.parameters}
+            shorter = replace(setup, parameters=parameters, seconds=min(setup.seconds, self.left))
             seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False
             return None
         finally:
             self.left -= time.thread_time() - begin
+        seen.chosen = {**required, **seen.chosen}
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
         doubted = [each for each in seen.conflicts if self.made_up.explains(each.places)]
@@ -426,6 +453,15 @@ class Runs:
             if each not in doubted and frozenset(each.places) not in self.beyond_bounds
         ]
         return seen
+
+    def _required(self, setup: Setup) -> dict[str, int] | None:
+        """Values of parameters that the file requires something of; None if those of this run do not do."""
+
+        def wanted(name: str) -> int:
+            return setup.number if setup.layout is None or name not in self.layout else setup.layout
+
+        required = self.case.launch.required
+        return satisfying(required, setup.parameters, wanted) if required else {}
 
     def _run(self, setup: Setup, usual: bool) -> None:
         seen = self._simulated(setup)
@@ -609,6 +645,11 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
         else:
             fix = _order_fix(order, sites, in_one_warp)
         wait = None
+    elif threads[0] == threads[1]:
+        message = (
+            f"thread {threads[1]} {doing[1]} bytes of {variable} that its own copy may not have written yet"
+        )
+        fix, wait = f"wait for the copy of {sites[0]} (cp.async.wait_group 0) before {sites[1]}", None
     else:
         what = f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]}"
         message, fix, wait = _about_copy(case, copy, what, (first, second), order)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.module import Routine
+from fencepost.hosts.ptx.preconditions import Condition
 
 MOST_THREADS = 1024
 MOST_BLOCKS = 16
@@ -36,6 +37,9 @@ class Given:
     block: tuple[int, int, int] | None = None
     params: Mapping[str, int] = field(default_factory=dict)
     cluster: tuple[int, int, int] | None = None
+    required: tuple[Condition, ...] = ()
+    """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
     launched: tuple[tuple[int, int, int], ...] = ()
     """Several blocks that a file launches the kernel with, if no single one is given."""
 
@@ -52,6 +56,10 @@ class Launch:
     """Blocks of a cluster, if anything says so."""
     launched: tuple[tuple[int, int, int], ...] = ()
     """Several blocks that the kernel is launched with, if there is not one."""
+    required: tuple[Condition, ...] = ()
+    """What the file requires of parameters."""
+    grid: tuple[int, int, int] | None = None
+    """How many blocks there are; looked at for races between blocks alone, proofs are for every grid."""
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -70,8 +78,9 @@ class Launch:
         else:
             said = f"every block of up to {max(self.largest)} threads"
         given = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        if self.assumptions:
-            given = "; ".join([*([given] if given else []), "if " + " and ".join(map(str, self.assumptions))])
+        if self.assumptions or self.required:
+            held = " and ".join(map(str, (*self.assumptions, *self.required)))
+            given = "; ".join([*([given] if given else []), f"if {held}"])
         if given:
             return f"{said}; {given}"
         return f"{said}; every value of the parameters" if parameters else said
@@ -104,11 +113,13 @@ def launch_of(
     for name, value in given.params.items():
         if (key := parameter_key(routine, name)) is not None:
             known[key] = value
+    names = {each.name for each in routine.parameters}
+    required = tuple(each for each in given.required if each.keys <= names)
     if block is not None:
-        return Launch(block, block, known, cluster=cluster)
+        return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
     if routine.largest_block is not None:
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    return Launch(None, (x, y, z), known, cluster=cluster, launched=given.launched)
+    return Launch(None, (x, y, z), known, cluster=cluster, launched=given.launched, required=required)

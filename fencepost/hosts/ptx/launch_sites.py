@@ -30,6 +30,7 @@ _MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.
 _NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint32_t|auto)"
 _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
@@ -73,6 +74,23 @@ def cluster_of_launches(text: str) -> Block | None:
         return None
     x, y, z = (next(iter(each)) or 0 for each in sizes)
     return (x, y, z) if 0 < x * y * z <= MOST_BLOCKS else None
+
+
+def constants_of(text: str) -> dict[str, int]:
+    """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
+    found = _constants(text, without_comments(text))
+    sizes = grid_of_comments(text)
+    return found | (
+        {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}
+    )
+
+
+def grid_of_comments(text: str) -> Block | None:
+    """The grid of all kernels, if comments name one, as files for GPUVerify do."""
+    named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
+    sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
+    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
+    return (x, y, z) if min(x, y, z) > 0 else None
 
 
 def _of_comments(text: str) -> dict[str, Block]:

@@ -70,7 +70,7 @@ class Compiled:
     missing: tuple[str, ...] = ()
     """Headers that were not found, and count as empty."""
     annotated: bool = False
-    """Whether there are annotations for GPUVerify, which are not read."""
+    """Whether there are annotations for GPUVerify, most of which are not read."""
     unknown_instances: tuple[str, ...] = ()
     """Kernel templates that are launched, with arguments that are not known."""
 
@@ -78,7 +78,10 @@ class Compiled:
     def notes(self) -> tuple[str, ...]:
         """What a verdict on the kernels has to say."""
         missing = [f"not found, and taken to be empty: {', '.join(self.missing)}"] if self.missing else []
-        return (*missing, *(["annotations for GPUVerify are not read"] if self.annotated else []))
+        return (
+            *missing,
+            *(["of annotations for GPUVerify, only what is required is read"] if self.annotated else []),
+        )
 
 
 def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:

@@ -21,7 +21,6 @@ class Paths:
         self.name = name
         self.same_warp = same_warp
         self._done: dict[State, Formula] = {}
-        self.facts: list[Formula] = []
 
     def leading_to(self, reached: Reached) -> Formula:
         """What holds if a thread gets to an access; nothing for a copy that was issued before the interval."""
@@ -60,7 +59,8 @@ class Paths:
         thread = Thread(self.questions, self.name, source[2], self.same_warp)
         found = thread.formula(condition)
         if all(mode.kind in ("start", "number") for _, mode in source[2]):
-            self.facts += thread.facts
+            # They hold on this way: another one may not come to that iteration.
+            return self.z3.And(found, *thread.facts)
         return found
 
     def _is_definite(self, condition: Expression, iterations: dict[int, Iteration]) -> bool:

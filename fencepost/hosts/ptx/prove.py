@@ -15,6 +15,7 @@ from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
+from fencepost.hosts.ptx.own_copies import ask_about_own_copies
 from fencepost.hosts.ptx.questions import Questions
 from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Threads, Touch
 from fencepost.hosts.ptx.uniformity import Uniformity
@@ -127,6 +128,11 @@ class Prover:
         self._ask(block, "other warps" if warp else "any", dead, proof)
         if warp and not proof.candidates:
             self._ask(block | warp, "same warp", dead, proof)
+        if proof.complete:
+            outcome = Outcome()
+            ask_about_own_copies(self.flow, self.races, outcome)
+            proof.candidates += outcome.candidates
+            proof.open += outcome.open
 
     def _ask(
         self, barriers: set[Place], threads: Threads, dead: frozenset[tuple[int, int]], proof: Proof

@@ -19,6 +19,8 @@ from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Formula = Any
 """A formula of z3, which has no types."""
+LARGEST_STRIDE = 1 << 16
+"""A loop counter times more than that is no index but a hash, which wraps around."""
 COSTLY = frozenset({"mul", "shl", "lshr", "ashr", "udiv", "sdiv", "urem", "srem"})
 """Operations on two variables that make a question hard."""
 
@@ -49,6 +51,7 @@ class Questions:
         self.uniformity = uniformity
         self._again: dict[int, Expression | None] = {}
         self._left: dict[int, Expression | None] = {}
+        self._strides: dict[int, frozenset[tuple[Expression, int]]] = {}
 
     def bounded(self, name: str, width: int, most: int | None = None) -> Formula:
         """A variable of some width whose value is at most `most`."""
@@ -91,14 +94,7 @@ class Questions:
         return None if varying else fact
 
     def _back_edge_fact(self, loop: Loop) -> Expression | None:
-        values, evaluator = self.forms.values, self.evaluator
-        taken = values.constant(0, 1)
-        for latch in loop.latches:
-            path = values.binary(
-                "and", evaluator.relative(latch, loop.header), evaluator.edge(latch, loop.header)
-            )
-            taken = values.binary("or", taken, path)
-        taken = self.forms.closed(taken)
+        values, taken = self.forms.values, self._back_edge(loop)
         count = self.forms.iteration(loop)
         if any(
             leaf is not count and leaf.leaf.block is not None and leaf.leaf.block in loop.blocks
@@ -113,6 +109,58 @@ class Questions:
             if last is not None:
                 fact = values.binary("and", fact, values.binary("ule", count, last))
         return fact
+
+    def keeps_bits(self, shifted: Expression) -> bool:
+        """Whether a value that is shifted by the number of an iteration may be taken to lose no bits.
+
+        `1 << i` has a meaning for such `i` only. A register that a loop doubles can become zero; but no stride that
+        the loop goes on with as long as it is less than something: the loop would never end."""
+        for leaf in leaves(shifted.arguments[1]):
+            header = leaf.leaf.block
+            if leaf.leaf.kind == "iteration" and header in self.forms.shifting:
+                bits = _factor(shifted.arguments[1], leaf)
+                strides = self._bounded_strides(self.evaluator.flow.loop_of[header])
+                if not any(base is shifted.arguments[0] and bits <= most for base, most in strides):
+                    return False
+        return True
+
+    def _bounded_strides(self, loop: Loop) -> frozenset[tuple[Expression, int]]:
+        """The values that a loop shifts and is bounded by, with the bits for each iteration; none, if it may end for
+        another reason."""
+        if loop.header not in self._strides:
+            self._strides[loop.header] = self._find_bounded_strides(loop)
+        return self._strides[loop.header]
+
+    def _find_bounded_strides(self, loop: Loop) -> frozenset[tuple[Expression, int]]:
+        taken, count = self._back_edge(loop), self.forms.iteration(loop)
+        found: set[tuple[Expression, int]] = set()
+        for part in conjuncts(taken):
+            if not self.forms.varies(part, loop):
+                continue
+            if part.operation not in ("slt", "sle", "ult", "ule") or self.forms.varies(
+                part.arguments[1], loop
+            ):
+                return frozenset()
+            _, factors = sum_parts(part.arguments[0])
+            for atom, factor in factors.items():
+                if not self.forms.varies(atom, loop):
+                    continue
+                amount = atom.arguments[1] if atom.operation == "shl" else None
+                if amount is None or self.forms.varies(atom.arguments[0], loop) or factor >> (atom.width - 1):
+                    return frozenset()
+                found.add((atom.arguments[0], _factor(amount, count)))
+        return frozenset(found)
+
+    def _back_edge(self, loop: Loop) -> Expression:
+        """The condition under which an iteration is followed by another one."""
+        values, evaluator = self.forms.values, self.evaluator
+        taken = values.constant(0, 1)
+        for latch in loop.latches:
+            path = values.binary(
+                "and", evaluator.relative(latch, loop.header), evaluator.edge(latch, loop.header)
+            )
+            taken = values.binary("or", taken, path)
+        return self.forms.closed(taken)
 
     def _until_equal(self, condition: Expression, count: Expression) -> Expression | None:
         """A loop that goes on while a counter is not equal to its end has no more iterations than steps to
@@ -133,6 +181,11 @@ class Questions:
         distance = values.binary("sub", values.constant(0, rest.width), rest) if step > 0 else rest
         steps = values.binary("udiv", distance, values.constant(abs(step), rest.width))
         return values.extract(steps, 0, 32)
+
+
+def _factor(amount: Expression, count: Expression) -> int:
+    """How much a sum grows with each iteration."""
+    return next((c for atom, c in sum_parts(amount)[1].items() if count in leaves(atom)), 0)
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -214,10 +267,11 @@ class Thread:
         elif value.operation == "shl" and any(
             leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1])
         ):
-            # A stride that is doubled in a loop does not lose its bits.
             self._note_shift(value.arguments[1])
-            back = z3.LShR(arguments[0] << arguments[1], arguments[1])
-            self.facts += [back == arguments[0], z3.ULT(arguments[1], value.width)]
+            if self.questions.keeps_bits(value):
+                back = z3.LShR(arguments[0] << arguments[1], arguments[1])
+                kept = z3.And(back == arguments[0], z3.ULT(arguments[1], value.width))
+                self._take_for_granted(value.arguments[1:], [kept])
         if value.operation in ("lshr", "ashr"):
             self._note_shift(value.arguments[1])
         return self._word(value.operation, arguments)
@@ -308,14 +362,18 @@ class Thread:
             part = self.formula(atom)
             size = factor if factor < half else (1 << value.width) - factor
             if size > 1:
-                if self._loops_freely(atom):
-                    self.facts.append(z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False))
+                if size < LARGEST_STRIDE and self._loops_freely(atom) and self._keeps_bits(atom):
+                    fits = z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False)
+                    self._take_for_granted([atom], [fits])
                 part = part * z3.BitVecVal(size, value.width)
             if factor < half:
                 total = part if total is None else total + part
             else:
                 total = -part if total is None else total - part
         return total
+
+    def _keeps_bits(self, value: Expression) -> bool:
+        return value.operation != "shl" or self.questions.keeps_bits(value)
 
     def _loops_freely(self, value: Expression) -> bool:
         """Whether a value counts a loop that the thread may be in any iteration of."""
@@ -334,10 +392,20 @@ class Thread:
         if all(
             self.questions.forms.values.upper(each) < limit or self._loops_freely(each) for each in values
         ):
-            self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], False))
+            fits = [z3.BVMulNoOverflow(arguments[0], arguments[1], False)]
         else:
-            self.facts.append(z3.BVMulNoOverflow(arguments[0], arguments[1], True))
-            self.facts.append(z3.BVMulNoUnderflow(arguments[0], arguments[1]))
+            fits = [
+                z3.BVMulNoOverflow(arguments[0], arguments[1], True),
+                z3.BVMulNoUnderflow(arguments[0], arguments[1]),
+            ]
+        self._take_for_granted(values, fits)
+
+    def _take_for_granted(self, values: Sequence[Expression], facts: Sequence[Formula]) -> None:
+        """Adds what index arithmetic does not do. In the first iteration, values of the one before are asked for but
+        not used, and would be negative."""
+        counts = {leaf for value in values for leaf in leaves(value) if leaf.leaf.kind == "iteration"}
+        first = [self.formula(each) == 0 for each in sorted(counts, key=lambda each: each.number)]
+        self.facts += [self.z3.Or(*first, fact) for fact in facts]
 
     # ---- leaves
 

@@ -21,7 +21,7 @@ from fencepost.hosts.ptx.questions import Formula, Questions, Thread, common, lo
 from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Answer = Literal["yes", "no", "late"]
-Threads = Literal["any", "other warps", "same warp"]
+Threads = Literal["any", "other warps", "same warp", "itself"]
 """Which pairs of threads a question is about."""
 STEPS_PER_SECOND = 1_200_000
 """What z3 counts as its resources, about a second's worth."""
@@ -132,6 +132,25 @@ class Races:
         for group in by_variable.values():
             self._group(group, threads, outcome)
 
+    def own_copies(self, interval: Interval, outcome: Outcome) -> None:
+        """Adds the copies that may write the bytes of an access by the same thread; the interval has nothing else."""
+        touches = list(self._touches(interval))
+        for touch in touches:
+            copies = [
+                each
+                for each in touches
+                if each.kind == "copy" and each.footprint.variable == touch.footprint.variable
+            ]
+            if touch.kind == "copy":
+                continue
+            for start in range(0, len(copies), BATCH):
+                batch = copies[start : start + BATCH]
+                answer, values = self._solve(touch, batch, "itself")
+                if answer == "yes":
+                    outcome.candidates.append(Candidate(batch[0], touch, values))
+                elif answer == "late":
+                    outcome.open.append((batch[0], touch))
+
     def _group(self, group: list[Touch], threads: Threads, outcome: Outcome) -> None:
         distinct: dict[object, Touch] = {}
         for touch in group:
@@ -152,11 +171,20 @@ class Races:
 
     def _is_asked(self, write: Touch, other: Touch, threads: Threads) -> bool:
         """Whether a pair is a question that was not asked before, and that a quick test does not answer."""
-        key = (write.key(), other.key(), threads)
+        key = self._question_key(write, other, threads)
         if key in self._asked:
             return False
         self._asked.add(key)
         return not self._apart(write, other)
+
+    def _question_key(self, write: Touch, other: Touch, threads: Threads) -> object:
+        """Equal for questions with one answer. What is known of a counter's numbers holds in one interval."""
+        interval = write.interval.start if self.allocators.exist else None
+        return (write.key(), other.key(), threads, interval)
+
+    def _only_in_this_interval(self, write: Touch, other: Touch, threads: Threads) -> None:
+        """The ways from this barrier keep two accesses apart; from another one, they may still meet."""
+        self._asked.discard(self._question_key(write, other, threads))
 
     def _to_compare(self, touches: Sequence[Touch]) -> Iterator[tuple[int, list[int]]]:
         """For each access that writes, those that it may meet."""
@@ -268,9 +296,12 @@ class Races:
             if len(outcome.weak) > self.enough:
                 return
             answer, values = self._solve(write, [other], "any")
-            if answer != "no":
-                answer, values = self._solve(write, [other], "any", with_paths=True)
-            if answer != "no":
+            if answer == "no":
+                continue
+            answer, values = self._solve(write, [other], "any", with_paths=True)
+            if answer == "no":
+                self._only_in_this_interval(write, other, "any")
+            else:
                 outcome.weak.append(Candidate(write, other, values))
 
     @staticmethod
@@ -290,6 +321,8 @@ class Races:
             outcome.candidates.append(candidate)
         elif answer == "late":
             outcome.open.append((write, other))
+        else:
+            self._only_in_this_interval(write, other, threads)
 
     def _solve(
         self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
@@ -316,7 +349,7 @@ class Races:
         meetings = []
         shifts, coarsened = first.shifts, False
         for other in question.others:
-            second = self._thread("2", other, same_warp, coarse)
+            second = self._thread("1" if question.threads == "itself" else "2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
             parts += self.allocators.facts(first, write, second, other)
@@ -327,7 +360,7 @@ class Races:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
-                solver.add(paths.leading_to(touch.reached), *paths.facts)
+                solver.add(paths.leading_to(touch.reached))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, question.with_paths) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
@@ -491,7 +524,7 @@ class Races:
         return bool(solver.check() == z3.unsat)
 
     def pair_of_threads(self, threads: Threads) -> list[Formula]:
-        """Two different threads of one block."""
+        """Two different threads of one block, or one thread alone."""
         z3, launch = self.questions.z3, self.evaluator.launch
         sizes = [self._size(axis) for axis in range(3)]
         threads_ = {name: [self._tid(name, axis) for axis in range(3)] for name in ("1", "2")}
@@ -503,17 +536,20 @@ class Races:
             found += [z3.ULE(size, most) for size in sizes] + [z3.ULE(1, size) for size in sizes]
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
-        found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
         found += self._assumed()
+        if threads == "itself":
+            return found
+        found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
         if threads != "any":
             warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
             found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
         return found
 
     def _assumed(self) -> list[Formula]:
-        """What the launch takes for granted about 32-bit parameters."""
-        z3, found = self.questions.z3, []
-        for each in self.evaluator.launch.assumptions:
+        """What the launch takes for granted about parameters."""
+        z3, launch = self.questions.z3, self.evaluator.launch
+        found = [each.formula(z3, launch.parameters) for each in launch.required]
+        for each in launch.assumptions:
             value = self.questions.bounded(each.parameter, 32)
             found += [z3.ULE(each.at_least, value), z3.ULE(value, LARGEST_LAYOUT)]
             if each.power_of_two:

@@ -17,6 +17,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from fencepost.hosts.ptx.atomics import reduced, updated, voted
 from fencepost.hosts.ptx.divergence import barrier_blocks, conditional_branches, deciding
 from fencepost.hosts.ptx.effects import (
     Access,
@@ -54,7 +55,17 @@ from fencepost.hosts.ptx.module import (
     registers_in,
     width_of,
 )
-from fencepost.hosts.ptx.observed import ATOMIC, READ, WRITE, Conflict, CopyHistory, Event, Log, WaitEvent
+from fencepost.hosts.ptx.observed import (
+    ATOMIC,
+    READ,
+    WRITE,
+    Conflict,
+    CopyHistory,
+    CopyInRace,
+    Event,
+    Log,
+    WaitEvent,
+)
 from fencepost.hosts.ptx.parameter_roles import roles_of
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
@@ -708,32 +719,25 @@ class Simulation:
     def _atomic(self, instruction: Instruction, who: Threads, addresses: Bits, size: int) -> None:
         shared, private = self._spaces(space_of(instruction), addresses)
         target = instruction.operands[0] if instruction.name == "atom" else None
-        value = self.read(instruction.operands[-1], who, 8 * size).bits
+        operands = instruction.operands[-2:] if "cas" in instruction.parts else instruction.operands[-1:]
+        given = [self.read(each, who, 8 * size).bits for each in operands]
         old = np.zeros(who.shape, dtype=np.uint64)
         for at in range(len(who)):
             where, one = addresses[at : at + 1], slice(at, at + 1)
             if shared[at]:
                 old[one] = self.memory.load_shared(where, size)
-                new = self._combined(instruction, old[one], value[one], 8 * size)
+                new = updated(instruction, old[one], [each[one] for each in given], 8 * size)
                 self.memory.store_shared(where, size, new)
             elif private[at]:
                 old[one] = self.local.load(where, size, who[one])
-                new = self._combined(instruction, old[one], value[one], 8 * size)
+                new = updated(instruction, old[one], [each[one] for each in given], 8 * size)
                 self.local.store(where, size, new, who[one])
             else:
                 old[one] = self.memory.load_other(where, size)
-                self.memory.store_other(where, self._combined(instruction, old[one], value[one], 64))
+                new = updated(instruction, old[one], [each[one] for each in given], 8 * size)
+                self.memory.store_other(where, new)
         if target is not None:
             self.write(target, who, old)
-
-    @staticmethod
-    def _combined(instruction: Instruction, old: Bits, value: Bits, width: int) -> Bits:
-        rules = {"add": old + value, "or": old | value, "and": old & value, "xor": old ^ value, "exch": value}
-        rules |= {"max": np.maximum(old, value), "min": np.minimum(old, value), "inc": old + np.uint64(1)}
-        for part in instruction.parts:
-            if part in rules:
-                return rules[part] & mask(width)
-        return value
 
     def _record(self, here: Place, access: Access, who: Threads, addresses: Bits) -> None:
         """Notes an access to shared memory."""
@@ -749,11 +753,25 @@ class Simulation:
         values: tuple[Bits, ...] = ()
         if access.kind == "write" and access.values and not access.rows:
             values = self._chunks(access.values, access.size, who)
+        self._note_own_copies(here, access.size, who, addresses)
         self.time += 1
         epochs = self.epochs[who].copy()
         self.log.events.append(
             Event(here, KINDS[access.kind], access.size, who, addresses, epochs, values, self.time)
         )
+
+    def _note_own_copies(self, here: Place, size: int, who: Threads, addresses: Bits) -> None:
+        """Whether threads touch what copies of their own that they have not waited for may not have written yet."""
+        for event in self.copies:
+            own = np.full(self.count, -1, dtype=np.int64)
+            own[event.threads] = event.addresses.astype(np.int64)
+            begin, where = own[who], addresses.astype(np.int64)
+            met = np.flatnonzero((begin >= 0) & (begin < where + size) & (where < begin + event.size))
+            if met.size:
+                thread, address = int(who[met[0]]), int(max(where[met[0]], begin[met[0]]))
+                copy = CopyInRace(event.place, False, None, 0, False)
+                places, threads = (event.place, here), (thread, thread)
+                self.seen.add([Conflict(places, threads, address, size, "error", False, copy)])
 
     def _note_place(self, here: Place, who: Threads) -> None:
         """Which threads came to an access."""
@@ -841,8 +859,20 @@ class Simulation:
             )
             self.write(targets[0], held, votes[held // 32])
             return
+        if instruction.name in ("vote", "redux"):
+            self._agree(instruction, held, targets[0])
+            return
         for target in targets:
             self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
+
+    def _agree(self, instruction: Instruction, who: Threads, target: Operand) -> None:
+        """Gives the lanes of each warp that are here what they find together."""
+        rule, width = (voted, 1) if instruction.name == "vote" else (reduced, 32)
+        values = self.read(instruction.operands[1], who, width).bits
+        for warp in np.unique(who // 32):
+            lanes = who // 32 == warp
+            found = np.full(int(lanes.sum()), np.uint64(rule(instruction, values[lanes])))
+            self.write(target, who[lanes], found)
 
     def _shuffle(self, instruction: Instruction, who: Threads, targets: Sequence[Operand]) -> None:
         source, fine = self.shuffled_from(instruction, who)

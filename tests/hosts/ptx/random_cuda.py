@@ -1,30 +1,42 @@
 """Random CUDA kernels, and what brute force over their source says of them.
 
-Addresses depend on the thread, loop counters and one parameter, never on data, so that each thread's accesses can be
-listed by walking the source alone. Arrays are volatile: the compiler keeps every access and its order.
+Addresses depend on the thread, its block's number, loop counters and one parameter, never on data, so that each
+thread's accesses can be listed by walking the source alone. Arrays are volatile: the compiler keeps every access and
+its order.
 
     python -m tests.hosts.ptx.random_cuda --kernels 1000 --seed 0
 
-judges that many and prints each on which fencepost and brute force disagree.
+judges that many and prints each on which fencepost and brute force disagree. `--prover` leaves out the runs that look
+for races, which hide what a proof gets wrong; `--unoptimized` compiles without optimization.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.hosts.ptx.calls import inlined
+from fencepost.hosts.ptx.checking import with_deep_stack
+from fencepost.hosts.ptx.flow import Flow
+from fencepost.hosts.ptx.launch import Given, launch_of
+from fencepost.hosts.ptx.local_memory import followed
+from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.prove import Prover
 from fencepost.ir.source import Source
 
 WARP = 32
 PARAMETERS = (0, 1, 2, 3, 5, 8, 33)
 """Values of `n` that a proof for every value is tried with."""
+BLOCKS = (0, 1, 3)
+"""Numbers of blocks, of a kernel that reads its own."""
 IN_STEP = "if the threads of a warp run in step"
 
 
@@ -47,10 +59,20 @@ class Access:
     array: Shared
     index: str
     value: str = "0"
+    view: Shared | None = None
+    """The same bytes as elements of another type."""
+
+    @property
+    def elements(self) -> Shared:
+        """What the index counts."""
+        return self.view or self.array
 
     def lines(self, indent: str) -> Iterator[str]:
         """The statement."""
         cell = f"{self.array.name}[({self.index}) % {self.array.count}]"
+        if self.view is not None:
+            view = self.view
+            cell = f"((volatile {view.type} *){self.array.name})[({self.index}) % {view.count}]"
         if self.kind == "read":
             yield f"{indent}sum += {cell};"
         elif self.kind == "write":
@@ -139,6 +161,37 @@ class Break:
 
 
 @dataclass(frozen=True)
+class Continue:
+    """The innermost loop goes on with its next iteration."""
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}continue;"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """switch (value) { case 0: … break; case 1: … break; default: … }"""
+
+    value: str
+    cases: tuple[tuple[Statement, ...], ...]
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The statement."""
+        yield f"{indent}switch ({self.value}) {{"
+        for number, body in enumerate(self.cases):
+            yield f"{indent}case {number}:" if number + 1 < len(self.cases) else f"{indent}default:"
+            for each in body:
+                yield from each.lines(indent + "    ")
+            yield f"{indent}    break;"
+        yield f"{indent}}}"
+
+    def chosen(self, value: int) -> tuple[Statement, ...]:
+        """What is done for a value."""
+        return self.cases[value if 0 <= value < len(self.cases) else -1]
+
+
+@dataclass(frozen=True)
 class Swap:
     """The pointers `p` and `q` to the two arrays change places."""
 
@@ -147,7 +200,7 @@ class Swap:
         yield f"{indent}{{ auto h = p; p = q; q = h; }}"
 
 
-Statement = Access | Barrier | Loop | If | Assign | Return | Break | Swap
+Statement = Access | Barrier | Loop | If | Assign | Return | Break | Continue | Switch | Swap
 
 
 @dataclass(frozen=True)
@@ -164,13 +217,19 @@ class RandomKernel:
         return len(self.arrays) == 2 and self.arrays[0].type == self.arrays[1].type
 
     @property
+    def reads_its_number(self) -> bool:
+        """Whether it depends on which block it is."""
+        return re.search(r"\bc\b", "".join(line for each in self.body for line in each.lines(""))) is not None
+
+    @property
     def text(self) -> str:
         """The CUDA source."""
         lines = ["__global__ void k(int *out, int n) {"]
         lines += [f"    __shared__ volatile {each.type} {each.name}[{each.count}];" for each in self.arrays]
         lines += [
             "    int x = threadIdx.x, y = threadIdx.y;",
-            f"    int t = y * {self.block[0]} + x, sum = 0, b = 0;",
+            f"    int t = y * {self.block[0]} + x, sum = 0, b = 0, c = blockIdx.x;",
+            "    unsigned m = 1;",
         ]
         if self.has_pointers:
             lines.append(f"    volatile {self.arrays[0].type} *p = s0, *q = s1;")
@@ -185,7 +244,9 @@ class RandomKernel:
 
 @lru_cache(maxsize=4096)
 def _code(expression: str) -> CodeType:
-    return compile(expression.replace("/", "//").replace("&&", " and "), "<index>", "eval")
+    text = expression.replace("/", "//").replace("&&", " and ")
+    text = re.sub(r"\(([^()?]+) \? ([^()?]+) : ([^()?]+)\)", r"((\2) if (\1) else (\3))", text)
+    return compile(text, "<index>", "eval")
 
 
 class Ended(Exception):
@@ -194,6 +255,10 @@ class Ended(Exception):
 
 class Left(Exception):
     """The thread has left a loop."""
+
+
+class Skipped(Exception):
+    """The thread goes on with the next iteration."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +273,7 @@ class Touched:
     epoch: int
     """How many warp barriers the thread had passed."""
     value: int
+    size: int
 
 
 @dataclass
@@ -236,8 +302,12 @@ class Walk:
                 self._loop(each)
             elif isinstance(each, If):
                 self.run(each.then if self._value(each.condition) else each.otherwise)
+            elif isinstance(each, Switch):
+                self.run(each.chosen(self._value(each.value)))
             elif isinstance(each, Assign):
-                self.names[each.name] = self._value(each.value)
+                self.names[each.name] = self._value(each.value) & 0xFFFFFFFF
+            elif isinstance(each, Continue):
+                raise Skipped
             elif isinstance(each, Swap):
                 self.names["swapped"] ^= 1
             else:
@@ -253,6 +323,8 @@ class Walk:
             self.counters = (*outer, number)
             try:
                 self.run(loop.body)
+            except Skipped:
+                pass
             except Left:
                 break
             self.names[loop.name] = self._value(loop.next)
@@ -260,11 +332,11 @@ class Walk:
         self.counters = outer
 
     def _touch(self, access: Access) -> None:
-        array = access.array
+        array = access.elements
         first = self._value(access.index) % array.count * array.size
         value = self._value(access.value) & ((1 << (8 * array.size)) - 1)
-        seen = Touched(self.thread, access.kind, id(access), self.counters, self.epoch, value)
-        name = array.name
+        seen = Touched(self.thread, access.kind, id(access), self.counters, self.epoch, value, array.size)
+        name = access.array.name
         if name in "pq":
             name = f"s{(name == 'q') ^ self.names['swapped']}"
         self.touched.append((len(self.barriers), name, first, array.size, seen))
@@ -281,12 +353,12 @@ class Expected:
     divergent: bool
 
 
-def expected(kernel: RandomKernel, n: int) -> Expected:
+def expected(kernel: RandomKernel, n: int, number: int = 0) -> Expected:
     """Walks every thread and compares all pairs that touch one element in one interval."""
     walks = []
     for thread in range(kernel.block[0] * kernel.block[1]):
         x, y = thread % kernel.block[0], thread // kernel.block[0]
-        names = {"t": thread, "x": x, "y": y, "n": n, "b": 0, "swapped": 0}
+        names = {"t": thread, "x": x, "y": y, "n": n, "c": number, "b": 0, "m": 1, "swapped": 0}
         walk = Walk(thread, names)
         try:
             walk.run(kernel.body)
@@ -300,8 +372,9 @@ def expected(kernel: RandomKernel, n: int) -> Expected:
     )
     cells: dict[object, list[Touched]] = defaultdict(list)
     for walk in walks:
-        for interval, array, first, _, seen in walk.touched:
-            cells[(interval, array, first)].append(seen)
+        for interval, array, first, size, seen in walk.touched:
+            for byte in range(size):
+                cells[(interval, array, first + byte)].append(seen)
     errors = warnings = False
     for found in cells.values():
         for severity in _severities(found):
@@ -320,7 +393,8 @@ def _severities(touched: list[Touched]) -> Iterator[str]:
         for second in touched:
             if first.thread == second.thread or first.kind == second.kind == "atomic":
                 continue
-            if first.kind == second.kind == "write" and first.value == second.value:
+            same = first.value == second.value and first.size == second.size
+            if first.kind == second.kind == "write" and same:
                 continue
             same_warp = first.thread // WARP == second.thread // WARP
             if same_warp and first.epoch != second.epoch:
@@ -385,9 +459,16 @@ class Maker:
                 found.append(Assign("b", self.random.choice(["b ^ 1", "b ^ 1", "(b + 1) % 3", "1 - b % 2"])))
             elif chance < 0.34 and self.pointers and uniform:
                 found.append(Swap())
-            elif chance < 0.36 and self.loops:
+            elif chance < 0.37 and self.loops:
                 left = self.random.choice(["n > 3", f"{self.loops[-1]} > 2", f"{self.loops[-1]} > n"])
-                found.append(If(left, (Break(),)))
+                leave: tuple[Statement, ...] = (Break(), Continue())
+                found.append(If(left, (self.random.choice(leave),)))
+            elif chance < 0.39 and depth < 3:
+                found.append(self.switch(depth, uniform))
+            elif chance < 0.42:
+                found.append(Assign("m", self.random.choice(["m << 1", "m << 1", "m << 2", "m * 3"])))
+            elif chance < 0.43:
+                found.append(If(self.random.choice(["t > n", "n == 3", "t > 40", "c == 3"]), (Return(),)))
             else:
                 found.append(self.access())
             if (uniform or self.random.random() < 0.02) and self.random.random() < self.barriers:
@@ -418,7 +499,8 @@ class Maker:
     def condition(self, depth: int, uniform: bool) -> If:
         """A condition of the thread, or of what all threads share."""
         if self.random.random() < 0.3:
-            choices = ["n > 2", "n % 2 == 0", "b == 0", *(f"{name} > 1" for name in self.loops)]
+            choices = ["n > 2", "n % 2 == 0", "n == 3", "n == 8", "b == 0", "m > 2", "m == 0", "c == 3"]
+            choices += [f"{name} > 1" for name in self.loops]
             text, stays = self.random.choice(choices), uniform
         else:
             half = self.threads // 2
@@ -434,6 +516,15 @@ class Maker:
             other = [each for each in self.statements(1, depth + 1, False) if not isinstance(each, Barrier)]
         return If(text, tuple(then), tuple(other))
 
+    def switch(self, depth: int, uniform: bool) -> Switch:
+        """Three or four ways, chosen by the thread or by what all share."""
+        shared = self.random.random() < 0.5
+        choices = ["n", "b", "n % 4", "c"] if shared else ["t % 4", "t / 16", "x % 3"]
+        ways = [self.statements(1, depth + 1, uniform and shared) for _ in range(self.random.randint(3, 4))]
+        # Calls of equal barriers in several ways may be merged, and the source would not tell.
+        kept = [each if number == 0 else _without_barriers(each) for number, each in enumerate(ways)]
+        return Switch(self.random.choice(choices), tuple(map(tuple, kept)))
+
     def access(self) -> Access:
         """A read, a write of something that differs between threads or not, or an atomic addition."""
         array = self.random.choice(
@@ -441,7 +532,13 @@ class Maker:
         )
         kind = self.random.choices(["read", "write", "atomic"], [5, 5, 1 if array.type == "int" else 0])[0]
         value = self.random.choice(["t", "t", "t + 1", "7", "n", "x", *self.loops])
-        return Access(kind, array, self.index(), value if kind == "write" else "0")
+        view = None
+        if kind != "atomic" and self.random.random() < 0.1:
+            type_, size = self.random.choice(
+                [("short", 2), ("unsigned char", 1), ("int", 4), ("long long", 8)]
+            )
+            view = Shared(array.name, type_, size, array.count * array.size // size)
+        return Access(kind, array, self.index(), value if kind == "write" else "0", view)
 
     def index(self) -> str:
         """An index: mostly one element per thread, moved, swapped or turned around."""
@@ -473,6 +570,14 @@ class Maker:
             "33 * y + x",
             "x * 33 + y",
             f"(t + n) % {self.threads}",
+            "t + c",
+            "t * (n == 3 ? 2 : 1)",
+            "t + (c == 3 ? 32 : 0)",
+            f"{4 * self.threads} - t",
+            "(m == 0 ? 0 : t)",
+            "t + m % 64",
+            "t % (n + 1)",
+            "t * n / (n + 1)",
         ]
         for name in self.loops:
             choices += [
@@ -490,6 +595,10 @@ class Maker:
         return self.random.choice(choices)
 
 
+def _without_barriers(body: list[Statement]) -> list[Statement]:
+    return [each for each in body if not _has_barrier((each,))]
+
+
 def _has_barrier(body: tuple[Statement, ...]) -> bool:
     for each in body:
         if isinstance(each, Barrier):
@@ -497,6 +606,8 @@ def _has_barrier(body: tuple[Statement, ...]) -> bool:
         if isinstance(each, Loop) and _has_barrier(each.body):
             return True
         if isinstance(each, If) and (_has_barrier(each.then) or _has_barrier(each.otherwise)):
+            return True
+        if isinstance(each, Switch) and any(map(_has_barrier, each.cases)):
             return True
     return False
 
@@ -509,16 +620,45 @@ def random_kernel(seed: int) -> RandomKernel:
 # ---- comparison
 
 
-def judged(kernel: RandomKernel, n: int | None) -> tuple[KernelVerdict, list[Expected]]:
+@dataclass(frozen=True)
+class How:
+    """How a kernel is judged."""
+
+    optimized: bool = True
+    runs: bool = True
+    """Without runs that look for races, what a proof gets wrong is not hidden by them."""
+
+
+def judged(kernel: RandomKernel, n: int | None, how: How = How()) -> tuple[KernelVerdict, list[Expected]]:
     """The verdict, and the truth: for `n`, or else for all of `PARAMETERS`."""
-    ptx = compile_cuda(Source("random.cu", kernel.text)).ptx
-    (verdict,) = check(ptx, block=(*kernel.block, 1), params={} if n is None else {"1": n})
-    truths = [expected(kernel, each) for each in (PARAMETERS if n is None else (n,))]
-    if n is None and verdict.verdict == "race" and not any(each.errors or each.warnings for each in truths):
-        # It may take more than these: fencepost runs a kernel with as many elements as threads, and with more.
-        threads = kernel.block[0] * kernel.block[1]
-        truths += [expected(kernel, each) for each in (threads, 1000, 4 * threads)]
+    ptx = compile_cuda(Source("random.cu", kernel.text), Compilation(optimized=how.optimized)).ptx
+    params = {} if n is None else {"1": n}
+    if how.runs:
+        (verdict,) = check(ptx, block=(*kernel.block, 1), params=params)
+    else:
+        verdict = with_deep_stack(lambda: proof_alone(ptx, (*kernel.block, 1), params))
+    truths = [
+        expected(kernel, each, number)
+        for each in (PARAMETERS if n is None else (n,))
+        for number in (BLOCKS if kernel.reads_its_number else (0,))
+    ]
+    if verdict.verdict == "race" and not any(each.errors or each.warnings for each in truths):
+        # It may take other numbers than these: those that the race was seen with.
+        for finding in verdict.findings:
+            given = {name.rpartition("_")[2]: value for name, value in finding.values.items()}
+            truths.append(expected(kernel, given.get("1", n or 0), given.get("ctaid.x", 0)))
     return verdict, truths
+
+
+def proof_alone(ptx: str, block: tuple[int, int, int], params: Mapping[str, int]) -> KernelVerdict:
+    """What the proof says, without runs."""
+    module = parse(ptx)
+    (routine,) = module.kernels
+    launch = launch_of(routine, Given(block, params))
+    routine = followed(module, inlined(module, routine), launch)
+    proof = Prover(module, routine, Flow(routine), launch).prove()
+    weak = f"; {IN_STEP}" if proof.weak else ""
+    return KernelVerdict(routine.name, "proven" if proof.complete else "undecided", (), (), weak, 0, 0)
 
 
 def disagreement(kernel: RandomKernel, n: int | None) -> str | None:
@@ -539,14 +679,14 @@ def wrong(verdict: KernelVerdict, truths: list[Expected]) -> str | None:
     return None
 
 
-def campaign(kernels: int, seed: int, say: Callable[[str], None]) -> int:
+def campaign(kernels: int, seed: int, say: Callable[[str], None], how: How = How()) -> int:
     """Judges many kernels; how many of them were wrong."""
     counts: dict[str, int] = defaultdict(int)
     failures = 0
     for number in range(seed, seed + kernels):
         kernel = random_kernel(number)
         n = random.Random(number).choice([None, None, *PARAMETERS])
-        verdict, truths = judged(kernel, n)
+        verdict, truths = judged(kernel, n, how)
         bad = any(each.errors or each.divergent for each in truths)
         counts[f"{'racy' if bad else 'right'}, {verdict.verdict}"] += 1
         problem = wrong(verdict, truths)
@@ -563,7 +703,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--prover", action="store_true")
+    parser.add_argument("--unoptimized", action="store_true")
     options = parser.parse_args()
+    how = How(not options.unoptimized, not options.prover)
     raise SystemExit(
-        1 if campaign(options.kernels, options.seed, lambda text: print(text, flush=True)) else 0
+        1 if campaign(options.kernels, options.seed, lambda text: print(text, flush=True), how) else 0
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.files import Asked, judgements, read_file
+from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 
@@ -60,3 +62,53 @@ def test_what_is_right_or_not_known_is_not_reported(body: str) -> None:
 def test_lanes_of_one_warp_are_a_warning() -> None:
     found = verdict("a[t] = a[t + 1];", block=32)
     assert (found.verdict, [each.severity for each in found.findings]) == ("proven", ["warning"])
+
+
+# ---- between blocks
+
+
+def of_blocks(body: str, grid: str = "64") -> KernelVerdict:
+    text = (
+        f"//--blockDim=64 --gridDim={grid}\n"
+        f"__global__ void k(int *a, int *b, int n) {{ int t = threadIdx.x, i = blockIdx.x * 64 + t; {body} }}\n"
+    )
+    (found,) = judgements(read_file("k.cu", Source("k.cu", text), Asked()))
+    assert isinstance(found, JudgedPtx)
+    return found.verdict
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[t] = blockIdx.x;",
+        "if (t == 0) a[0] = blockIdx.x;",
+        "int v = a[i + 64]; __syncthreads(); a[i] = v;",
+        "a[blockIdx.x * 32 + t] = t;",
+        "if (blockIdx.x == 0) a[64] = 3; else b[i] = a[i];",
+        "b[i] = a[gridDim.x]; if (i == 0) a[64] = 5;",
+    ],
+)
+def test_a_race_of_two_blocks(body: str) -> None:
+    found = of_blocks(body)
+    assert found.verdict == "race" and "nothing orders blocks" in found.findings[0].message
+    assert of_blocks(body, "1").verdict == "proven"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[i] = i;",
+        "a[blockIdx.x] = n;",
+        "a[t] = 7;",
+        "a[t] = n;",
+        "a[blockIdx.x * 32 + t] = blockIdx.x * 32 + t;",  # both store the same
+        "a[i * n] = i;",  # parameters decide
+        "if (i < n) a[t] = i;",
+        "a[t] = b[i];",  # data decide what is stored
+        "atomicAdd(a + t, 1);",
+        "b[i] = a[t]; __threadfence(); if (atomicAdd(b, 1) == 63) a[t] = 1;",
+        "if (blockIdx.x == 70) a[64] = 3; b[i] = a[i];",
+    ],
+)
+def test_blocks_that_do_not_meet_for_certain(body: str) -> None:
+    assert of_blocks(body).findings == ()

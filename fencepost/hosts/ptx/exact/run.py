@@ -392,7 +392,7 @@ class Run(Accesses):
         unsure = self.made_up.any_of(values, held)
         if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
             self._shuffled(instruction, held, targets)
-        elif instruction.name == "vote" and "ballot" in instruction.parts and not unsure.any():
+        elif instruction.name in ("vote", "redux") and not unsure.any():
             self._collective(instruction, held)
             self.made_up.set(targets[0], held, unsure)
         elif instruction.name in ("vote", "redux"):

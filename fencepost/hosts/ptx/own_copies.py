@@ -1,0 +1,32 @@
+"""Copies of a thread that the thread itself does not wait for: `cp.async` writes some time, also for who issued it.
+
+Every access that comes after a copy, with no wait between that completes it, must touch other bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.hosts.ptx.copies import Copies
+from fencepost.hosts.ptx.effects import effect
+from fencepost.hosts.ptx.flow import ENTRY, Flow
+from fencepost.hosts.ptx.intervals import Interval, Iteration, Place, Reached
+from fencepost.hosts.ptx.races import Outcome, Races
+
+
+def ask_about_own_copies(flow: Flow, races: Races, outcome: Outcome) -> None:
+    """Adds the accesses that may touch what a copy of the same thread has not written yet."""
+    accesses = dict(_accesses(flow))
+    for place, copies in Copies(flow, accesses.keys()).in_flight().items():
+        interval = Interval((ENTRY, 0, ()), (accesses[place], *copies), {})
+        races.own_copies(interval, outcome)
+
+
+def _accesses(flow: Flow) -> Iterator[tuple[Place, Reached]]:
+    """The accesses that are no copies, each in the iterations in which a thread comes to it."""
+    for number in flow.order:
+        around = {loop.header: Iteration("start") for loop in flow.loops_around(number)}
+        for index, instruction in enumerate(flow.blocks[number].instructions):
+            for access in effect(instruction).accesses:
+                if access.kind != "copy":
+                    place = Place(number, index)
+                    yield place, Reached(place, access, tuple(sorted(around.items())))
