@@ -44,7 +44,7 @@ _OPERATORS = {
 def launched_blocks(text: str) -> dict[str, Block]:
     """The block of each kernel whose launches all name the same one."""
     seen = without_comments(text)
-    constants = _constants(text, seen)
+    constants = constants_of(text, seen)
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
@@ -60,7 +60,7 @@ def launched_blocks(text: str) -> dict[str, Block]:
 def cluster_of_launches(text: str) -> Block | None:
     """The blocks of a cluster, where launches are given one (`attribute.val.clusterDim.x = 2`), and all the same."""
     seen = without_comments(text)
-    constants = _constants(text, seen)
+    constants = constants_of(text, seen)
     found: dict[str, set[int | None]] = {}
     for axis, value in _CLUSTER.findall(seen):
         found.setdefault(axis, set()).add(number(value, constants))
@@ -96,7 +96,7 @@ def _arguments(text: str) -> list[str]:
     return [piece.strip() for piece in [*pieces, text[start:]]]
 
 
-def _constants(text: str, seen: str) -> dict[str, int]:
+def constants_of(text: str, seen: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file.
 
     A macro that stands for another one, of which there is no definition, is not defined like that: `#ifdef SIZE`.

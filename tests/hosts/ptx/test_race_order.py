@@ -93,9 +93,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(unrolled: str, fencepost: CommandLine) -> None:
     """It stands between line 6 and line 8; what is missing is one between line 8 and line 6 of the next iteration."""
     out = fencepost("check", "tiles.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
-    assert "reads and thread (" in out.splitlines()[0] and "in a later iteration" in out.splitlines()[0]
+    when = "in the next iteration" if unrolled == "1" else "in a later iteration"
+    assert "reads and thread " in out.splitlines()[0] and when in out.splitlines()[0]
     assert "--> tiles.cu:8:9 and tiles.cu:6:9" in out
     assert "fix: put __syncthreads() between line 8 and line 6 of the next iteration" in out
+
+
+def test_iterations_are_named_where_the_loop_is_as_it_was_written(fencepost: CommandLine) -> None:
+    """Of an unrolled loop, the run counts other iterations than the source has."""
+    call = ("check", "tiles.cu", "--block", "128", "--json")
+    (kernel,) = entries("check", fencepost(*call, "-D", "TIMES=1").out)
+    first = kernel["findings"][0]
+    assert [first[each]["loop"] for each in ("first", "second")] == [
+        {"line": 5, "iteration": 1},
+        {"line": 5, "iteration": 2},
+    ]
+    shown = fencepost(*call[:-1], "-D", "TIMES=1").out
+    assert "in iteration 1 of the loop of line 5" in shown and "in iteration 2 of the loop of line 5" in shown
+    (unrolled,) = entries("check", fencepost(*call, "-D", "TIMES=4").out)
+    assert all("loop" not in each[side] for each in unrolled["findings"] for side in ("first", "second"))
 
 
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
@@ -151,7 +167,7 @@ def test_a_parity_that_never_flips_comes_first(fencepost: CommandLine) -> None:
     call = ["check", "phases.cu", "--block", "256", "--target", "sm_90"]
     out = fencepost(*call, "--define", "PARITY=0").out
     first = out.splitlines()[0]
-    assert first.startswith("error[FP006]: thread (0, 0, 0) waits for the wrong phase of `full`")
+    assert first.startswith("error[FP006]: thread 0 waits for the wrong phase of `full`")
     assert first.endswith("The phase to wait for has parity 1")
     assert "--> phases.cu:19:" in out
     right = fencepost(*call, "--define", "PARITY=(i%2)")
