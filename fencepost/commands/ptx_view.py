@@ -123,9 +123,16 @@ def _kernel_page(file: PtxFile, judged: JudgedPtx, text: int) -> KernelPage:
 
 
 def _windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator[Window]:
-    """What nothing covers, and what barriers alone cover."""
-    shown = dict.fromkeys(window for each in judged.verdict.findings for window in _window(judged, each))
-    yield from shown
+    """What nothing covers, and what barriers alone cover; one for each pair of lines, of however many threads."""
+    shown: dict[Window, Window] = {}
+    for window in _all_windows(judged, reasons):
+        shown.setdefault(replace(window, text=""), window)
+    return iter(shown.values())
+
+
+def _all_windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator[Window]:
+    for finding in judged.verdict.findings:
+        yield from _window(judged, finding)
     if reasons is not None:
         for barrier in reasons.barriers:
             by, lines = f"the barrier on line {barrier.line}", (barrier.line or 0,)

@@ -51,6 +51,7 @@ def test_the_page_of_a_race_has_its_lines_and_the_file_mended(fencepost: Command
         (each["kind"], each["producer"], each["consumer"], each["covered"]) for each in racy["windows"]
     }
     assert windows == {("WAR", 7, 5, ""), ("RAW", 5, 7, "the barrier on line 6")}
+    assert len(racy["windows"]) == 2, "one for each pair of lines, of however many threads"
     assert {each["buffer"] for each in racy["windows"]} == {"tile"}
     assert next(each["loop"] for each in racy["windows"] if each["kind"] == "WAR") == [4, 8]
     (barrier,) = racy["barriers"]
