@@ -644,7 +644,7 @@ def _about_copy(
             fix,
             Wait(site, "the copying thread waits here; others need a barrier after it", False),
         )
-    message = f"{what} may not have written yet: the wait before it lets it stay in flight"
+    message = f"{what} may not have written yet: the wait at {site} lets it stay in flight"
     count = waits_for_copies(case.flow.blocks[copy.wait.block].instructions[copy.wait.index]) or 0
     newest = "the newest group" if count == 1 else f"the {count} newest groups"
     leaves = f"`{site.instruction}` leaves {newest} in flight; this copy is in the {nth_newest(copy.newest)}"

@@ -61,6 +61,8 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
+PRIOR = "__pipeline_wait_prior"
+"""What CUDA calls `cp.async.wait_group`."""
 FENCE = "fence.proxy.async"
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 LONGEST_WRAPPER = 8
@@ -230,6 +232,8 @@ def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[t
 def _fix(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
     text = _worded(judged, finding.fix, (finding.first, finding.second))
+    if finding.wait is not None and PRIOR in judged.quoted.line(_span(judged, finding.wait.site).line):
+        text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
     lines = {_span(judged, site).line for site in (finding.first, finding.second)}
     if len(lines) == 1 and finding.first != finding.second:
         (line,) = lines

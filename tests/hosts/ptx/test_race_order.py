@@ -122,12 +122,12 @@ def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
 
 def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine) -> None:
     out = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2").out
-    assert "may not have written yet: the wait before it lets it stay in flight" in out.splitlines()[0]
+    assert "may not have written yet: the wait at line 11 lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
     assert (
         "`cp.async.wait_group 2` leaves the 2 newest groups in flight; this copy is in the 2nd newest" in out
     )
-    assert "fix: wait for one group more at line 11: `cp.async.wait_group 1` instead of 2" in out
+    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
     assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
     assert "__syncthreads() between" not in out
 
