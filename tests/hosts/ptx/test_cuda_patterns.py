@@ -241,3 +241,25 @@ def test_a_block_is_flat_where_threads_are_counted_through() -> None:
     found = verdict(FLAT.replace("BARRIER", "__syncthreads()"), None)
     assert found.verdict == "proven" and "512" in found.holds_for
     assert verdict(FLAT.replace("BARRIER", ""), None).verdict == "race"
+
+
+FIRST_OF_DOUBLED = """
+__global__ void k(float *data, int n) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    s[t] = data[t];
+    __syncthreads();
+    for (int offset = 1; offset < n; offset *= 2) {
+        if (WHEN) s[t] += s[t - offset];
+    }
+    data[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize("when", ["t >= offset", "offset == 1 && t >= 1"])
+def test_a_stride_that_is_doubled_has_a_first_iteration(when: str) -> None:
+    """That the stride loses no bits is taken for granted of iterations that there are: the one before the first one,
+    which the question about the back edge is about, would be shifted by -1."""
+    found = verdict(FIRST_OF_DOUBLED.replace("WHEN", when), None)
+    assert found.verdict == "race"
