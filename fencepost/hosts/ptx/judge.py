@@ -27,7 +27,7 @@ from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine, Sp
 from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
-from fencepost.hosts.ptx.race_iterations import Iterations, how_much_later, iterations_of
+from fencepost.hosts.ptx.race_iterations import IN_LATER, Iterations, iterations_of
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
 from fencepost.hosts.ptx.thread_names import shown_sizes, thread_number, two_accesses
@@ -598,7 +598,7 @@ def _race(
     if copy is None:
         message = (
             f"{two_accesses(threads, doing, setup.block, order.later)} the same {bytes_of(variable)} "
-            f"{f'{how_much_later(*loops)}, ' if order.later else ''}with no barrier between them"
+            f"{f'{IN_LATER}, ' if order.later else ''}with no barrier between them"
         )
         if first == second:
             fix = "let one thread store, or use an atomic"

@@ -2,13 +2,15 @@
 
 Runs do not count iterations, since most show nothing. A run is the same each time, so that the one that showed a race
 is repeated up to it with counters. Iterations are those of the source only if the compiler has left the loop as it
-is: of a loop that is unrolled, every access is there several times.
+is. Of one that is peeled, or unrolled with a rest, accesses are outside of the loop as well; of one that is unrolled,
+some are in it several times.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +27,16 @@ IN_LATER, IN_NEXT = "in a later iteration", "in the next iteration"
 """What messages say of an access that races with one of an earlier iteration."""
 Iterations = dict[tuple[int, int], InLoop]
 """By the time of an access in a run and its thread: the innermost loop around it, and how often that has begun."""
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What copies of one access or barrier of the source have in common."""
+
+    line: int
+    file: str | None
+    inlined_at: tuple[int, ...]
+    opcode: str
 
 
 def iterations_of(
@@ -45,12 +57,6 @@ def iterations_of(
     return replay.found
 
 
-def how_much_later(first: InLoop | None, second: InLoop | None) -> str:
-    """In words: the second access comes in a later iteration than the first."""
-    known = first is not None and second is not None and first.line == second.line
-    return IN_NEXT if known and first and second and second.iteration == first.iteration + 1 else IN_LATER
-
-
 def _loop_of(flow: Flow, place: Place) -> Loop | None:
     """The innermost loop around an access that the compiler has left as it is, and whose line is known."""
     loops = [
@@ -69,25 +75,35 @@ def _line_of(flow: Flow, loop: Loop) -> int | None:
 
 
 def _is_as_written(flow: Flow, loop: Loop) -> bool:
-    """Whether some access or barrier in a loop is in the kernel once: none is, if the loop is unrolled or peeled."""
-    copies = _copies(flow)
-    inside = (each for block in loop.blocks for each in flow.blocks[block].instructions)
-    return any(copies[_written(each)] == 1 for each in inside if each.site.source_line)
+    """Whether the accesses and barriers of a loop are nowhere else."""
+    everywhere, inside = _copies(flow), _written_in(flow, loop)
+    return all(everywhere[each] == number for each, number in inside.items())
+
+
+def _repeated(flow: Flow, loop: Loop) -> tuple[int, ...]:
+    """The lines whose accesses are all in a loop several times: `s[t] += s[t + k]` loads twice, and stores once."""
+    least: dict[int, int] = {}
+    for each, number in _written_in(flow, loop).items():
+        least[each.line] = min(number, least.get(each.line, number))
+    return tuple(sorted(line for line, number in least.items() if number > 1))
+
+
+def _written_in(flow: Flow, loop: Loop) -> Counter[_Written]:
+    return Counter(each for block in sorted(loop.blocks) for each in _written(flow, block))
 
 
 @lru_cache(maxsize=8)
-def _copies(flow: Flow) -> Counter[object]:
+def _copies(flow: Flow) -> Counter[_Written]:
     """How often each access and each barrier of the source is in the kernel."""
-    return Counter(_written(each) for number in flow.order for each in flow.blocks[number].instructions)
+    return Counter(each for number in flow.order for each in _written(flow, number))
 
 
-def _written(instruction: Instruction) -> object:
-    """What copies of one access or barrier have in common; nothing else is looked at."""
-    found = effect(instruction)
-    if not found.accesses and found.barrier is None:
-        return None
-    site = instruction.site
-    return site.source_file, site.source_line, site.inlined_at, instruction.opcode
+def _written(flow: Flow, block: int) -> Iterator[_Written]:
+    """The accesses and barriers of a block, by what their copies have in common."""
+    for each in flow.blocks[block].instructions:
+        found, site = effect(each), each.site
+        if (found.accesses or found.barrier is not None) and site.source_line:
+            yield _Written(site.source_line, site.source_file, site.inlined_at, each.opcode)
 
 
 class _Replay(Simulation):
@@ -117,10 +133,12 @@ class _Replay(Simulation):
         """Notes the iterations of the accesses that are asked for."""
         begin = self.time
         super().execute(instruction, here, who)
+        if self.time == begin:
+            return
         for key, (place, loop) in self.wanted.items():
             time, thread = key
             if begin < time <= self.time and place == here:
-                line = _line_of(self.flow, loop) or 0
-                self.found[key] = InLoop(line, int(self.counted[loop.header][thread]))
+                line, iteration = _line_of(self.flow, loop) or 0, int(self.counted[loop.header][thread])
+                self.found[key] = InLoop(line, iteration, _repeated(self.flow, loop))
         if len(self.found) == len(self.wanted):
             self.end = 0.0  # The rest was seen before.

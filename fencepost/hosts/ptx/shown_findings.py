@@ -19,6 +19,7 @@ from fencepost.hosts.ptx.cuda_statements import braces_of, length_of_function
 from fencepost.hosts.ptx.element_names import element_in, is_a_part, with_element
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
+from fencepost.hosts.ptx.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.thread_names import shown_sizes, with_warp
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, KernelVerdict, Reason, Site, Thread
 from fencepost.ir.source import Mark, Source, Span
@@ -260,6 +261,9 @@ def _loop_of(text: str, line: int) -> int | None:
 def message_of(judged: JudgedPtx, finding: Finding) -> str:
     """What a finding says, with the names, lines and elements of the file that is quoted."""
     text = with_element(finding.message, finding, element_of(judged, finding))
+    first, second = (_in_loop(judged, each) for each in finding.iterations)
+    if first and second and (first.line, first.iteration + 1) == (second.line, second.iteration):
+        text = text.replace(IN_LATER, IN_NEXT)
     return _worded(judged, text, (finding.first, finding.second))
 
 
@@ -349,11 +353,23 @@ def _doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
 
 
 def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:
-    """Which iteration of which loop, where that is known and the line is one of a loop."""
-    found = finding.iterations[at]
-    if found is None or judged.quoted is judged.ptx or not _LOOP.search(judged.quoted.line(found.line)):
-        return ""
-    return f" in iteration {found.iteration} of the loop of line {found.line}"
+    """Which iteration of which loop, where that is known."""
+    found = _in_loop(judged, finding.iterations[at])
+    return f" in iteration {found.iteration} of the loop of line {found.line}" if found is not None else ""
+
+
+def _in_loop(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
+    """The iteration of a loop, if its line is one of a loop, and what is in it several times is so because of other
+    loops inside: otherwise the loop is unrolled, and its iterations are not those of the source."""
+    source = judged.quoted
+    if found is None or source is judged.ptx or not _LOOP.search(source.line(found.line)):
+        return None
+    inner = (
+        each != found.line
+        and (_LOOP.search(source.line(each)) or _loop_of(source.text, each) not in (None, found.line))
+        for each in found.repeated
+    )
+    return found if all(inner) else None
 
 
 def _block_of(finding: Finding) -> Thread:
@@ -545,7 +561,7 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "message": message_of(judged, finding),
         **{
-            name: site_json(site) | {"thread": list(thread), "block": block} | _loop_json(loop)
+            name: site_json(site) | {"thread": list(thread), "block": block} | _loop_json(judged, loop)
             for name, site, thread, block, loop in zip(
                 ("first", "second"),
                 (finding.first, finding.second),
@@ -564,8 +580,9 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _loop_json(found: InLoop | None) -> dict[str, Any]:
+def _loop_json(judged: JudgedPtx, loop: InLoop | None) -> dict[str, Any]:
     """Where an access is in its loop, if that is known."""
+    found = _in_loop(judged, loop)
     return {"loop": {"line": found.line, "iteration": found.iteration}} if found is not None else {}
 
 

@@ -70,6 +70,8 @@ class InLoop:
 
     line: int
     iteration: int
+    repeated: tuple[int, ...] = ()
+    """Lines whose accesses are in the loop several times: those of loops inside of it, or it is unrolled."""
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,36 @@ def test_iterations_are_named_where_the_loop_is_as_it_was_written(fencepost: Com
     assert all("loop" not in each[side] for each in unrolled["findings"] for side in ("first", "second"))
 
 
+SOME = """\
+__global__ void some(const float *in, float *out) {
+    __shared__ float s[128];
+    float sum = 0;
+    for (int i = 0; i < 32; i++) {
+        if (i % 4 == 0) s[threadIdx.x] = in[i + threadIdx.x];
+        sum += s[127 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_a_store_that_is_there_once_is_no_sign_that_a_loop_is_as_it_was_written(
+    fencepost: CommandLine,
+) -> None:
+    """Unrolled four times, the loop stores once and loads four times."""
+    Path("some.cu").write_text(SOME, encoding="utf-8")
+    out = fencepost("check", "some.cu", "--block", "128", "--as-compiled").out
+    assert "error[FP001]" in out and "in iteration" not in out
+
+
+def test_a_line_that_loads_twice_is_in_the_loop_once(fencepost: CommandLine) -> None:
+    Path("tree.cu").write_text(
+        TREE.replace("*out)", "*out, int n)").replace("k = 128", "k = n"), encoding="utf-8"
+    )
+    out = fencepost("check", "tree.cu", "--block", "256", "--param", "n=128", "--as-compiled").out
+    assert "in iteration 1 of the loop of line 6" in out and "in iteration 3 of the loop of line 6" in out
+
+
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
     out = fencepost("check", "tree.cu", "--block", "256").out
     assert "put __syncthreads() between the iterations of the loop of line 6, outside of conditions" in out
