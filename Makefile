@@ -44,9 +44,9 @@ releases: older-releases
 older-releases: $(VENV)/.ready-dev
 	$(BIN)/python scripts/triton_environment.py --all
 
-# The docs as a site, in out/site.
+# The docs as a site, in out/site. Not --quiet: then warnings are not counted, and do not fail the build.
 docs: $(VENV)/.ready-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 # The browser that opens the pages of `fencepost view` in the tests; quick if it is there.
 chromium:

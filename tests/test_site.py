@@ -20,13 +20,15 @@ GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """With the reference and the gallery; one test, because building takes a while."""
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)],
+        # Not --quiet: then warnings are not counted, and do not fail the build.
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
     )
-    assert (built.returncode, built.stdout.strip(), built.stderr.strip()) == (0, "", "")
+    said = [line for line in built.stderr.splitlines() if line and not line.startswith("INFO")]
+    assert (built.returncode, built.stdout.strip(), said) == (0, "", [])
     reference = (tmp_path / "api.html").read_text(encoding="utf-8")
     assert "Put in the barriers and waits that a kernel lacks" in reference
     every_link_of_the_gallery_leads_to_a_file(tmp_path)

@@ -53,8 +53,8 @@ def _connected(address: str) -> Any:
     except ImportError:
         raise FencepostError(
             "--dask needs the package distributed, which is not installed",
-            code="FP404",
-            notes=[("help", "pip install fencepost[dask]")],
+            code="FP114",
+            notes=[("help", 'pip install "fencepost[dask]"; in a clone: pip install -e ".[dask]"')],
         ) from None
     try:
         return client(address, timeout=PATIENCE, set_as_default=False)
@@ -71,7 +71,7 @@ def _require_same_version(client: Any) -> None:
     try:
         versions = set(client.run(version_there).values())
     except ModuleNotFoundError as error:
-        raise FencepostError(f"a worker of the cluster has no {error.name}", code="FP404") from None
+        raise FencepostError(f"a worker of the cluster has no {error.name}", code="FP114") from None
     if not versions:
         raise FencepostError("the dask cluster has no workers", code="FP112")
     if versions != {__version__}:

@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
         raise FencepostError(
             f"the language server needs {error.name}, which is not installed",
             code="FP114",
-            notes=[("help", "`pip install fencepost[lsp]`")],
+            notes=[("help", 'pip install "fencepost[lsp]"; in a clone: pip install -e ".[lsp]"')],
         ) from None
     make_server().start_io()
     return 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.ptx_edits import pair_words
 from fencepost.commands.ptx_files import read_ptx_file
+from fencepost.hosts.ptx.element_names import element_in, with_element
 from fencepost.hosts.ptx.files import PtxFile, located_errors
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, Site
@@ -160,8 +161,12 @@ def reasons_of(found: ExplainedKernel, barrier: ExplainedBarrier) -> Iterator[st
 
 
 def _finding_words(found: ExplainedKernel, finding: Finding) -> str:
-    lines = f"lines {_line(found, finding.first)} and {_line(found, finding.second)}"
-    return f"{worded(found, finding.message)} ({lines})"
+    lines = [_line(found, each) for each in (finding.first, finding.second)]
+    text = finding.message
+    if found.file.cuda is not None:
+        first = min(each or 0 for each in lines)
+        text = with_element(text, finding, element_in(finding, found.file.source.text, first))
+    return f"{worded(found, text)} (lines {lines[0]} and {lines[1]})"
 
 
 def _line(found: ExplainedKernel, site: Site) -> int | None:

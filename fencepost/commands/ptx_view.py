@@ -23,11 +23,13 @@ from fencepost.hosts.ptx.cuda_statements import braces_of
 from fencepost.hosts.ptx.files import PtxFile, as_launched, judgements, located_errors
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
+from fencepost.hosts.ptx.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.shown_findings import (
     conclusion,
     distinct,
     finding_diagnostics,
     line_of,
+    message_of,
     reason_lines,
     verb_of,
 )
@@ -43,7 +45,6 @@ from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, T
 MOST_SECONDS = 20.0
 """Reasons of barriers are left out if they would take longer: the kernel is judged once without each."""
 NO_RUN = "threads step by step: kernels in CUDA and PTX are judged by proof, or by runs of a whole block"
-_VARIABLE = re.compile(r"bytes of (?:`([^`]+)`|((?:dynamic )?shared memory))")
 
 
 def ptx_page(file: PtxFile, title: str = "") -> Page:
@@ -122,9 +123,16 @@ def _kernel_page(file: PtxFile, judged: JudgedPtx, text: int) -> KernelPage:
 
 
 def _windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator[Window]:
-    """What nothing covers, and what barriers alone cover."""
-    shown = dict.fromkeys(window for each in judged.verdict.findings for window in _window(judged, each))
-    yield from shown
+    """What nothing covers, and what barriers alone cover; one for each pair of lines, of however many threads."""
+    shown: dict[Window, Window] = {}
+    for window in _all_windows(judged, reasons):
+        shown.setdefault(replace(window, text=""), window)
+    return iter(shown.values())
+
+
+def _all_windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator[Window]:
+    for finding in judged.verdict.findings:
+        yield from _window(judged, finding)
     if reasons is not None:
         for barrier in reasons.barriers:
             by, lines = f"the barrier on line {barrier.line}", (barrier.line or 0,)
@@ -188,18 +196,18 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
 
 def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:
     """The hazard of a race: the two accesses, in the order that they have to keep."""
-    text = plain_text(finding.message)
-    named = _VARIABLE.search(text)
-    if finding.code not in ("FP001", "FP008") or named is None or finding.bytes is None:
+    if finding.code not in ("FP001", "FP008") or finding.variable is None or finding.bytes is None:
         return
+    text = message_of(judged, finding)
     verbs = verb_of(finding.first), verb_of(finding.second)
     reading = ("reads", "waits for the mbarrier at", "arrives on the mbarrier at", "uses")
     kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in reading else "WAW"
     first, second = _line(judged, finding.first), _line(judged, finding.second)
-    again = second < first or "in a later iteration" in text
+    again = second < first or IN_LATER in text or IN_NEXT in text
     loop = _loop_around(judged.quoted.text, first, second) if again or first == second else None
     in_flight = verbs[0] == "copies into"
-    yield Window(named[1] or named[2], kind, first, second, loop, int(again), in_flight, "", (), text)
+    buffer = plain_text(finding.variable.name)
+    yield Window(buffer, kind, first, second, loop, int(again), in_flight, "", (), text)
 
 
 def _loop_around(text: str, first: int, second: int) -> tuple[int, int] | None:

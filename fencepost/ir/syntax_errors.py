@@ -137,8 +137,8 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
             return "every `{` before this is closed already"
         if text in CUDA:
             return (
-                "this looks like CUDA C++ or HIP, which is not read: write down what it does to shared memory "
-                "(docs/tour-cuda.md, docs/tour-hip.md)"
+                "this looks like CUDA C++ or HIP: CUDA is read from a file that ends in .cu; of a HIP kernel, write "
+                "down what it does to shared memory (docs/tour-hip.md)"
             )
         return "a file holds kernels, `kernel @name waves=4 {` ... `}`, and functions, `func @name {` ... `}`"
     if text == "expect":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """What every entry of an output says it follows."""
 SCHEMAS = ("audit", "check", "demo", "explain", "fix", "insert", "prune", "schedule", "view")
 """The commands that print JSON of their own; `check --format sarif` follows OASIS's schema of SARIF 2.1.0."""

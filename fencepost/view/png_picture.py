@@ -16,7 +16,9 @@ def require_resvg() -> None:
         raise FencepostError(
             "a .png needs resvg_py, which is not installed",
             code="FP114",
-            notes=[("help", 'pip install "fencepost[png]", or write .svg')],
+            notes=[
+                ("help", 'write .svg, or pip install "fencepost[png]"; in a clone: pip install -e ".[png]"'),
+            ],
         )
 
 

@@ -190,7 +190,8 @@ class _Picture:
             yield "</g>"
         if self.left_out:
             words = f"{plural(self.left_out, 'more hazard window')} not shown"
-            yield f'<text x="{self.text_width}" y="{self.bottom + 12}" font-size="11" fill="#57606a">{words}</text>'
+            x, y = self.width - LEFT, self.bottom + 12
+            yield f'<text x="{x}" y="{y}" font-size="11" text-anchor="end" fill="#57606a">{words}</text>'
 
     # ------------------------------------------------------------ what was found, where there is no run
 

@@ -38,7 +38,7 @@ def test_warps_are_waves() -> None:
 def test_cuda_is_named() -> None:
     with pytest.raises(FencepostError) as caught:
         parse_all("__global__ void k(float *a) {\n}\n")
-    assert any("CUDA C++ or HIP, which is not read" in text for _, text in caught.value.notes)
+    assert any("CUDA is read from a file that ends in .cu" in text for _, text in caught.value.notes)
 
 
 def test_an_empty_file_a_folder_and_a_file_without_a_command(fencepost: CommandLine, tmp_path: Path) -> None:

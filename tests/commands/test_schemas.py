@@ -66,7 +66,7 @@ def test_there_is_a_schema_for_every_command_with_json(fencepost: CommandLine) -
 
 
 def test_what_a_schema_does_not_know_is_noticed() -> None:
-    output = '[{"schema_version": "1.0", "file": "a.fp", "ok": false, "error": {}}]'
+    output = '[{"schema_version": "1.1", "file": "a.fp", "ok": false, "error": {}}]'
     with pytest.raises(AssertionError):
         entries("check", output)
 

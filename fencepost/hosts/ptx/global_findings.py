@@ -10,6 +10,7 @@ from fencepost.hosts.ptx.global_memory import kind_of
 from fencepost.hosts.ptx.global_races import GlobalRace, certain_races
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction
+from fencepost.hosts.ptx.thread_names import two_accesses
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Thread
 
 MOST_FINDINGS = 20
@@ -34,8 +35,9 @@ def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
     first, second = (_at(flow, each) for each in race.places)
     one, two = (_thread(block, each) for each in race.threads)
     in_one_warp = race.severity == "warning"
+    doing = [f"{kind_of(each)}s" for each in (first, second)]
     message = (
-        f"thread {one} {kind_of(first)}s and thread {two} {kind_of(second)}s the same bytes of global memory, "
+        f"{two_accesses((one, two), doing, block)} the same bytes of global memory, "
         f"counted from {race.base}, with no barrier between them"
     ) + (" (both threads are in one warp)" if in_one_warp else "")
     fix = "let one thread store, or use an atomic"

@@ -28,10 +28,21 @@ from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.preconditions import satisfying
 from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
+from fencepost.hosts.ptx.race_iterations import IN_LATER, Iterations, iterations_of
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.simulate import Missed, Seen, Setup, Unfaithful, placed_variables, simulate
-from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits, shown_block
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site, Thread, Wait
+from fencepost.hosts.ptx.thread_names import shown_sizes, thread_number, two_accesses
+from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits
+from fencepost.hosts.ptx.verdicts import (
+    Finding,
+    KernelVerdict,
+    Reason,
+    SharedVariable,
+    Site,
+    Thread,
+    Wait,
+    bytes_of,
+)
 from fencepost.ir.source import FencepostError
 from fencepost.report.words import nth_newest
 
@@ -245,7 +256,7 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
             found[WARP] = warp
     if racy and _is_guessed(case, found.keys()):
         (block,) = found
-        text = f"there is a race with blocks of {shown_block(block)} threads: give the block (--block)"
+        text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
         return _undecided(routine, launch, [Reason(text)], counts)
     return together(routine, found, holds, counts)
 
@@ -274,14 +285,14 @@ def together(
         found = {block: each for block, each in found.items() if not _is_weak(each)}
     verdicts = {each.verdict for each in found.values()}
     if len(verdicts) == 1 and (alike := next(iter(found.values()))).verdict != "undecided":
-        sizes = ", ".join(shown_block(block) for block in sorted(found, key=prod))
+        sizes = ", ".join(shown_sizes(block) for block in sorted(found, key=prod))
         rest = [each.holds_for.partition("; ")[2] for each in found.values()]
         more = max(rest, key=len)
         said = f"blocks of {sizes} threads" + (f"; {more}" if more else "")
         return replace(alike, holds_for=said)
     reasons = [reason for each in found.values() for reason in each.reasons]
     with_race, without = (
-        ", ".join(shown_block(block) for block, each in found.items() if each.verdict == verdict)
+        ", ".join(shown_sizes(block) for block, each in found.items() if each.verdict == verdict)
         for verdict in ("race", "proven")
     )
     if with_race:
@@ -477,7 +488,9 @@ class Runs:
             self.unusual = self.unusual or replace(setup, parameters={**seen.chosen, **setup.parameters})
             return
         if findings and (not self.findings or (errors and not self.show_a_race)):
-            self.findings = findings
+            case = self.case
+            asked = case.module, case.routine, case.flow, replace(setup, seconds=QUICK_SECONDS)
+            self.findings = _findings(case, setup, seen, iterations_of(*asked, seen.conflicts))
         self.show_a_race |= errors
 
     def _hangs_on_numbers(self, setup: Setup, seen: Seen) -> bool:
@@ -536,7 +549,7 @@ class Runs:
         if first is None or block is None or None in self.overran:
             return ()
         place, number = first
-        thread = _thread(block, number)
+        thread = thread_number(_thread(block, number), block)
         site = self.case.site(place)
         line = site.inlined_at[-1] if site.inlined_at else site.source_line
         where = f"line {line}" if line else f"PTX line {site.ptx_line}"
@@ -592,7 +605,7 @@ def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
+def _findings(case: Case, setup: Setup, seen: Seen, iterations: Iterations | None = None) -> list[Finding]:
     found: dict[object, Finding] = {}
     values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
     values |= {**seen.chosen, **setup.parameters}
@@ -608,7 +621,7 @@ def _findings(case: Case, setup: Setup, seen: Seen) -> list[Finding]:
     for conflict in seen.conflicts:
         key = (frozenset(conflict.places), conflict.severity)
         if key not in found:
-            found[key] = _race(case, setup, conflict, values)
+            found[key] = _race(case, setup, conflict, values, iterations or {})
     ordered = sorted(found.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
     return [replace(each, chosen=chosen) for each in ordered[:20]]
 
@@ -618,7 +631,9 @@ def _thread(block: Block, number: int) -> Thread:
     return number % x, number // x % y, number // (x * y)
 
 
-def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int]) -> Finding:
+def _race(
+    case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int], iterations: Iterations
+) -> Finding:
     at = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
     in_one_warp = conflict.severity == "warning" and not conflict.atomic
     first, second = conflict.places[at[0]], conflict.places[at[1]]
@@ -629,12 +644,14 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
     sites = case.site(first), case.site(second)
     order = replace(order, later=order.later or _is_unrolled(*sites))
     threads = _thread(setup.block, conflict.threads[at[0]]), _thread(setup.block, conflict.threads[at[1]])
+    who = [f"thread {thread_number(each, setup.block)}" for each in threads]
+    loops = [iterations.get((conflict.times[number], conflict.threads[number])) for number in at]
     variable, offset = _variable(case, conflict.address)
     doing = _doing(case, first), _doing(case, second)
     if copy is None:
         message = (
-            f"thread {threads[0]} {doing[0]} and thread {threads[1]} {doing[1]} the same bytes of {variable} "
-            f"{'in a later iteration, ' if order.later else ''}with no barrier between them"
+            f"{two_accesses(threads, doing, setup.block, order.later)} the same {bytes_of(variable)} "
+            f"{f'{IN_LATER}, ' if order.later else ''}with no barrier between them"
         )
         if first == second:
             fix = "let one thread store, or use an atomic"
@@ -651,13 +668,13 @@ def _race(case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int
         )
         fix, wait = f"wait for the copy of {sites[0]} (cp.async.wait_group 0) before {sites[1]}", None
     else:
-        what = f"thread {threads[1]} {doing[1]} bytes of {variable} that the copy of thread {threads[0]}"
+        what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which the copy of {who[0]}"
         message, fix, wait = _about_copy(case, copy, what, (first, second), order)
     if conflict.severity == "warning":
         message += f" ({'one of the two is atomic' if conflict.atomic else 'both threads are in one warp'})"
-    return Finding(
-        "FP001", conflict.severity, message, *sites, threads, (offset, conflict.size), values, fix, wait=wait
-    )
+    bytes_ = offset, conflict.size
+    found = Finding("FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait)
+    return replace(found, variable=variable, iterations=(loops[0], loops[1]))
 
 
 def _about_copy(
@@ -685,7 +702,7 @@ def _about_copy(
             fix,
             Wait(site, "the copying thread waits here; others need a barrier after it", False),
         )
-    message = f"{what} may not have written yet: the wait before it lets it stay in flight"
+    message = f"{what} may not have written yet: the wait at {site} lets it stay in flight"
     count = waits_for_copies(case.flow.blocks[copy.wait.block].instructions[copy.wait.index]) or 0
     newest = "the newest group" if count == 1 else f"the {count} newest groups"
     leaves = f"`{site.instruction}` leaves {newest} in flight; this copy is in the {nth_newest(copy.newest)}"
@@ -724,28 +741,25 @@ def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool) ->
 def _doing(case: Case, place: Place) -> str:
     kinds = [each.kind for each in effect(case.flow.blocks[place.block].instructions[place.index]).accesses]
     words = {"read": "reads", "write": "writes", "atomic": "updates", "copy": "copies into"}
-    return words[kinds[0]] if kinds else "touches"
+    return words[kinds[0]] if kinds else "uses"
 
 
-def _variable(case: Case, address: int) -> tuple[str, int]:
+def _variable(case: Case, address: int) -> tuple[SharedVariable | None, int]:
     for each in placed_variables(case.module, case.routine)[1]:
         if each.start <= address < each.start + each.size:
-            return (each.name if each.name.startswith("dynamic") else f"`{each.name}`"), address - each.start
-    return "shared memory", address
+            return SharedVariable(each.name, each.size), address - each.start
+    return None, address
 
 
 def _divergence(case: Case, setup: Setup, missed: Missed, values: Mapping[str, int]) -> Finding:
     sites = [case.site(place) for place in missed.places]
     threads = [_thread(setup.block, each) for each in missed.threads]
+    who = [f"thread {thread_number(each, setup.block)}" for each in threads]
     message = (
-        f"threads of one block wait at different barriers: thread {threads[0]} at {sites[0]}, "
-        f"thread {threads[1]} at {sites[1]}"
+        f"threads of one block wait at different barriers: {who[0]} at {sites[0]}, {who[1]} at {sites[1]}"
     )
     if missed.parted:
-        message = (
-            f"thread {threads[1]} waits at a barrier that thread {threads[0]} does not reach with it: "
-            f"they part at {sites[0]}"
-        )
+        message = f"{who[1]} waits at a barrier that {who[0]} does not reach with it: they part at {sites[0]}"
     fix = "move the barrier out of the condition, so that all threads of the block reach it"
     return Finding("FP002", "error", message, sites[0], sites[1], (threads[0], threads[1]), None, values, fix)
 

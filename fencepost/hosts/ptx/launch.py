@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.module import Routine
 from fencepost.hosts.ptx.preconditions import Condition
+from fencepost.hosts.ptx.thread_names import shown_sizes
 
 MOST_THREADS = 1024
 MOST_BLOCKS = 16
@@ -72,9 +73,9 @@ class Launch:
     def describe(self, parameters: int) -> str:
         """For which launches a verdict holds, in words."""
         if self.block is not None:
-            said = "blocks of {}x{}x{} threads".format(*self.block)
+            said = f"blocks of {shown_sizes(self.block)} threads"
         elif self.largest[1:] == (1, 1):
-            said = f"every block of up to {self.largest[0]}x1x1 threads"
+            said = f"every one-dimensional block of up to {self.largest[0]} threads"
         else:
             said = f"every block of up to {max(self.largest)} threads"
         given = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())

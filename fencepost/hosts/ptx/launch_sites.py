@@ -48,7 +48,7 @@ _OPERATORS = {
 def launched_blocks(text: str) -> dict[str, tuple[Block, ...]]:
     """The blocks of each kernel whose launches all name theirs."""
     seen = without_comments(text)
-    constants = _constants(text, seen)
+    constants = constants_of(text, seen)
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for kernel, at, arguments in _launches(seen):
@@ -65,7 +65,7 @@ def launched_blocks(text: str) -> dict[str, tuple[Block, ...]]:
 def cluster_of_launches(text: str) -> Block | None:
     """The blocks of a cluster, where launches are given one (`attribute.val.clusterDim.x = 2`), and all the same."""
     seen = without_comments(text)
-    constants = _constants(text, seen)
+    constants = constants_of(text, seen)
     found: dict[str, set[int | None]] = {}
     for axis, value in _CLUSTER.findall(seen):
         found.setdefault(axis, set()).add(number(value, constants))
@@ -118,7 +118,7 @@ def _arguments(text: str) -> list[str]:
     return [piece.strip() for piece in [*pieces, text[start:]]]
 
 
-def _constants(text: str, seen: str) -> dict[str, int]:
+def constants_of(text: str, seen: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file.
 
     A macro that stands for another one, of which there is no definition, is not defined like that: `#ifdef SIZE`.

@@ -21,7 +21,7 @@ from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_in
 from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
-INSTALL = 'pip install "fencepost[cuda]"'
+INSTALL = 'pip install "fencepost[cuda]"; in a clone: pip install -e ".[cuda]"'
 MOST_ERRORS = 8
 """Errors of the compiler that a message repeats."""
 DEFAULT_ARCHITECTURE = "sm_80"

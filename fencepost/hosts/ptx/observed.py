@@ -86,6 +86,8 @@ class Conflict:
     atomic: bool
     copy: CopyInRace | None = None
     """The copy that was issued before the other access, if that is what races."""
+    times: tuple[int, int] = (0, 0)
+    """When the two happened, counted in events of the run."""
 
 
 @dataclass
@@ -198,6 +200,7 @@ class _Table:
             "error" if severe else "warning",
             atomic,
             _copy_before(events, threads),
+            (events[0].time, events[1].time),
         )
 
 

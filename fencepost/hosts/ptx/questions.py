@@ -245,6 +245,11 @@ class Thread:
             return self._sum(value)
         if self.coarse and self._is_hard(value) and common(self.questions, value, self.iterations):
             return self._coarse(value)
+        if value.operation == "choose" and value.width > 1:
+            condition = self.formula(value.arguments[0])
+            one = self._only_if(condition, value.arguments[1])
+            other = self._only_if(z3.Not(condition), value.arguments[2])
+            return z3.If(condition, one, other)
         arguments = [self.formula(each) for each in value.arguments]
         if value.width == 1 and value.arguments and value.arguments[0].width == 1:
             return self._boolean(value, arguments)
@@ -260,8 +265,6 @@ class Thread:
             bits = self._bits(arguments[0], value.arguments[0].width)
             more = value.width - value.arguments[0].width
             return z3.ZeroExt(more, bits) if value.operation == "zext" else z3.SignExt(more, bits)
-        if value.operation == "choose":
-            return z3.If(arguments[0], arguments[1], arguments[2])
         if value.operation == "mul":
             self._no_wrap(value.arguments, arguments)
         elif value.operation == "shl" and any(
@@ -450,11 +453,25 @@ class Thread:
         if header not in self._counted:
             self._counted.add(header)
             self._done[value] = number
-            facts = [self.questions.taken_again(loop)]
-            if self.block is not None and self.block not in loop:
-                facts.append(self.questions.left_then(loop))
-            self.facts += [self.formula(fact) for fact in facts if fact is not None]
+            again = self.questions.taken_again(loop)
+            if again is not None:
+                self.facts.append(self._only_if(number != 0, again))
+            left = (
+                self.questions.left_then(loop) if self.block is not None and self.block not in loop else None
+            )
+            if left is not None:
+                self.facts.append(self.formula(left))
         return number
+
+    def _only_if(self, condition: Formula, value: Expression) -> Formula:
+        """The formula of a value that matters under a condition alone: so does what its arithmetic takes for granted.
+        Of the iteration before the first one, a shift by -1 says nothing, and must not rule the first one out."""
+        for leaf in leaves(value):
+            self.formula(leaf)  # What is known of these holds in any case.
+        outside = len(self.facts)
+        found = self.formula(value)
+        self.facts[outside:] = [self.z3.Implies(condition, each) for each in self.facts[outside:]]
+        return found
 
     def count(self, name: str) -> Formula:
         """A variable for a number of iterations."""

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.hosts.ptx.cuda_statements import braces_of, length_of_function
+from fencepost.hosts.ptx.element_names import element_in, is_a_part, with_element
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
+from fencepost.hosts.ptx.race_iterations import IN_LATER, IN_NEXT
+from fencepost.hosts.ptx.thread_names import shown_sizes, with_warp
+from fencepost.hosts.ptx.verdicts import Finding, InLoop, KernelVerdict, Reason, Site, Thread
 from fencepost.ir.source import Mark, Source, Span
 from fencepost.report.allow_comments import silenced_json, silenced_lines
 from fencepost.report.diagnostics import Diagnostic
@@ -59,6 +62,10 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
+PRIOR = "__pipeline_wait_prior"
+"""What CUDA calls `cp.async.wait_group`."""
+FENCE = "fence.proxy.async"
+_LOOP = re.compile(r"\b(?:for|while|do)\b")
 LONGEST_WRAPPER = 8
 """Lines of a function that is nothing but a name for some assembly."""
 KINDS = {
@@ -115,7 +122,34 @@ def _together(judged: JudgedPtx) -> list[list[Finding]]:
     shown: dict[tuple[Any, ...], list[Finding]] = {}
     for number, each in enumerate(worst.values()):
         shown.setdefault(_mended_alike(judged, each) or (number,), []).append(each)
-    return list(shown.values())
+    return _folded(list(shown.values()))
+
+
+def _folded(groups: list[list[Finding]]) -> list[list[Finding]]:
+    """What the change that mends a race mends as well stands with the race."""
+    races = [each for each in groups if each[0].code == "FP001"]
+    kept = []
+    for each in groups:
+        race = next((one for one in races if all(_mends(one[0], other) for other in each)), None)
+        if race is None:
+            kept.append(each)
+        else:
+            race += each
+    return kept
+
+
+def _mends(race: Finding, other: Finding) -> bool:
+    """Whether what orders a race also mends a missing fence between the same two accesses, or lets a block start that
+    its second access is to: a barrier of the cluster in front of it."""
+    same = race.second.ptx_line == other.second.ptx_line
+    if other.code == "FP008":
+        return same and race.first.ptx_line == other.first.ptx_line and FENCE in race.fix
+    return same and other.code == "FP009" and "started" in other.message and is_between_blocks(race)
+
+
+def is_between_blocks(finding: Finding) -> bool:
+    """Whether its two threads are in different blocks of a cluster."""
+    return finding.blocks is not None and finding.blocks[0] != finding.blocks[1]
 
 
 def _mended_alike(judged: JudgedPtx, finding: Finding) -> tuple[Any, ...] | None:
@@ -127,38 +161,52 @@ def _mended_alike(judged: JudgedPtx, finding: Finding) -> tuple[Any, ...] | None
 
 def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] = ()) -> Diagnostic:
     sites = (finding.first, finding.second)
-    source = judged.quoted
     marks = [Mark(_span(judged, site), _doing(judged, finding, at)) for at, site in enumerate(sites)]
     if finding.wait is not None:
         marks.append(Mark(_span(judged, finding.wait.site), finding.wait.said))
-    notes: list[tuple[str, str]] = []
-    if finding.causes:
-        notes += _what_may_follow(judged, others)
-    if finding.values:
-        notes.append(("seen with", _seen_with(judged, finding.values)))
-    if finding.chosen:
-        notes.append(("chosen", _chosen(judged, finding.chosen)))
-    if source is not judged.ptx:
-        both = dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites)
-        notes.append(("ptx", " and ".join(both)))
-        if any(line_of(judged, site) is None for site in sites):
-            notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
-    elif any(site.source_line for site in sites):
-        notes.append(("written", f"the first in {finding.first}; the second in {finding.second}"))
-    if finding.build:
-        notes.append(("build", finding.build))
-    if finding.fix:
-        notes.append(("fix", _fix(judged, finding) + ("" if finding.causes else _also(judged, others))))
-    origins = tuple(_origin(judged, site) for site in sites)
     found = Diagnostic(
         finding.code,
-        _worded(judged, finding.message, sites),
+        message_of(judged, finding),
         tuple(marks),
-        tuple(notes),
-        source,
-        origins=origins,
+        (*_notes_of_the_run(judged, finding, others), *_notes_of_the_fix(judged, finding, others)),
+        judged.quoted,
+        origins=tuple(_origin(judged, site) for site in sites),
     )
     return replace(found, severity=finding.severity, primary=1)
+
+
+def _notes_of_the_run(
+    judged: JudgedPtx, finding: Finding, others: Sequence[Finding]
+) -> Iterator[tuple[str, str]]:
+    """What follows, the launch, and the instructions."""
+    sites = (finding.first, finding.second)
+    in_ptx = judged.quoted is judged.ptx
+    if finding.causes:
+        yield from _what_may_follow(judged, others)
+    if finding.values:
+        yield "seen with", _seen_with(judged, finding.values)
+    if finding.chosen:
+        yield "chosen", _chosen(judged, finding.chosen)
+    if not in_ptx:
+        yield "ptx", " and ".join(dict.fromkeys(f"`{plain_text(site.instruction)}`" for site in sites))
+    elsewhere = [site for site in sites if (site.source_line if in_ptx else line_of(judged, site) is None)]
+    if elsewhere:
+        yield "written", f"the first in {finding.first}; the second in {finding.second}"
+    if finding.build:
+        yield "build", finding.build
+
+
+def _notes_of_the_fix(
+    judged: JudgedPtx, finding: Finding, others: Sequence[Finding]
+) -> Iterator[tuple[str, str]]:
+    """What mends it, and what that mends besides."""
+    besides = () if finding.causes else others
+    folded = next((each for each in besides if each.code != finding.code), None)
+    if folded is not None:
+        yield "also", f"{message_of(judged, folded)} ({folded.code}): the same change mends it"
+    if finding.fix:
+        alike = [each for each in besides if each.code == finding.code]
+        yield "fix", _fix(judged, finding) + _also(judged, alike)
 
 
 def _also(judged: JudgedPtx, others: Sequence[Finding]) -> str:
@@ -175,8 +223,7 @@ def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[t
     race = next((each for each in others if each.code == "FP001"), None)
     if race is not None:
         lines = enumerated(dict.fromkeys(str(_span(judged, site).line) for site in (race.first, race.second)))
-        said = _worded(judged, race.message, (race.first, race.second))
-        yield "so", f"{said} ({'lines' if ' ' in lines else 'line'} {lines})"
+        yield "so", f"{message_of(judged, race)} ({'lines' if ' ' in lines else 'line'} {lines})"
     more = len(others) - (race is not None)
     if more:
         text = f"{plural(more, 'more finding')} may follow from it: mend it and check again"
@@ -186,6 +233,8 @@ def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[t
 def _fix(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
     text = _worded(judged, finding.fix, (finding.first, finding.second))
+    if finding.wait is not None and PRIOR in judged.quoted.line(_span(judged, finding.wait.site).line):
+        text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
     lines = {_span(judged, site).line for site in (finding.first, finding.second)}
     if len(lines) == 1 and finding.first != finding.second:
         (line,) = lines
@@ -205,8 +254,29 @@ def _loop_of(text: str, line: int) -> int | None:
         for each in braces_of(text)
         if each.is_loop and text.count("\n", 0, each.start) < line <= text.count("\n", 0, each.end) + 1
     ]
-    words = list(re.finditer(r"\b(?:for|while|do)\b", text[: max(around)])) if around else []
+    words = list(_LOOP.finditer(text[: max(around)])) if around else []
     return text.count("\n", 0, words[-1].start()) + 1 if words else None
+
+
+def message_of(judged: JudgedPtx, finding: Finding) -> str:
+    """What a finding says, with the names, lines and elements of the file that is quoted."""
+    text = with_element(finding.message, finding, element_of(judged, finding))
+    first, second = (_in_loop(judged, each) for each in finding.iterations)
+    if first and second and (first.line, first.iteration + 1) == (second.line, second.iteration):
+        text = text.replace(IN_LATER, IN_NEXT)
+    return _worded(judged, text, (finding.first, finding.second))
+
+
+def element_of(judged: JudgedPtx, finding: Finding) -> str:
+    """The element of an array that both accesses touch; empty if only its bytes are known."""
+    if judged.quoted is judged.ptx:
+        return ""
+    return element_in(finding, judged.quoted.text, _first_line(judged, finding))
+
+
+def _first_line(judged: JudgedPtx, finding: Finding) -> int:
+    """The upper one of the lines of a finding: its variables are declared above."""
+    return min(_span(judged, site).line for site in (finding.first, finding.second))
 
 
 def _worded(judged: JudgedPtx, text: str, named: tuple[Site, ...] = ()) -> str:
@@ -247,10 +317,11 @@ def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
     """The launch that a finding was seen with: the block, then parameters and the rest."""
     shown = []
     for names, said in ((BLOCK, "blocks of {} threads"), (CLUSTER, "clusters of {} blocks")):
-        sizes = [str(values[name]) for name in names if name in values]
-        shown += [said.format("x".join(sizes))] if sizes else []
+        sizes = [values[name] for name in names if name in values]
+        shown += [said.format(shown_sizes(sizes))] if sizes else []
     others = (name for name in values if name not in (*BLOCK, *CLUSTER))
-    return ", ".join([*shown, *(f"{_called(judged, name)} = {values[name]}" for name in others)])
+    named = (f"{_called(judged, name).replace('ctaid', 'blockIdx')} = {values[name]}" for name in others)
+    return ", ".join([*shown, *named])
 
 
 def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
@@ -274,10 +345,48 @@ def _doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     verb = verb_of(site)
     if finding.code in ("FP002", "FP006") and verb == "copies into":
         verb = "copies, and arrives on the mbarrier at"
-    what = f" bytes {finding.bytes[0]}..{sum(finding.bytes)}" if finding.bytes and verb != "waits" else ""
+    what = _touched(judged, finding) if verb != "waits" else ""
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
-    return f"thread ({', '.join(map(str, thread))}){block} {verb}{what}{_called_from(judged, site)}"
+    who = with_warp(thread, _block_of(finding))
+    return f"{who}{block} {verb}{what}{_in_iteration(judged, finding, at)}{_called_from(judged, site)}"
+
+
+def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:
+    """Which iteration of which loop, where that is known."""
+    found = _in_loop(judged, finding.iterations[at])
+    return f" in iteration {found.iteration} of the loop of line {found.line}" if found is not None else ""
+
+
+def _in_loop(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
+    """The iteration of a loop, if its line is one of a loop, and what is in it several times is so because of other
+    loops inside: otherwise the loop is unrolled, and its iterations are not those of the source."""
+    source = judged.quoted
+    if found is None or source is judged.ptx or not _LOOP.search(source.line(found.line)):
+        return None
+    inner = (
+        each != found.line
+        and (_LOOP.search(source.line(each)) or _loop_of(source.text, each) not in (None, found.line))
+        for each in found.repeated
+    )
+    return found if all(inner) else None
+
+
+def _block_of(finding: Finding) -> Thread:
+    """The block that a finding was seen with; one that is not known may have threads in every direction."""
+    x, y, z = (finding.values.get(name, 2) for name in BLOCK)
+    return x, y, z
+
+
+def _touched(judged: JudgedPtx, finding: Finding) -> str:
+    """What both accesses touch: an element, its bytes if they are not all of it, or bytes alone."""
+    if finding.bytes is None:
+        return ""
+    bytes_, element = f"bytes {finding.bytes[0]}..{sum(finding.bytes)}", element_of(judged, finding)
+    if not element:
+        return f" {bytes_}"
+    part = is_a_part(finding, judged.quoted.text, _first_line(judged, finding))
+    return f" {element} ({bytes_})" if part else f" {element}"
 
 
 def verb_of(site: Site) -> str:
@@ -450,15 +559,31 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
         "severity": finding.severity,
-        "message": _worded(judged, finding.message, (finding.first, finding.second)),
-        "first": site_json(finding.first) | {"thread": list(finding.threads[0]), "block": blocks[0]},
-        "second": site_json(finding.second) | {"thread": list(finding.threads[1]), "block": blocks[1]},
+        "message": message_of(judged, finding),
+        **{
+            name: site_json(site) | {"thread": list(thread), "block": block} | _loop_json(judged, loop)
+            for name, site, thread, block, loop in zip(
+                ("first", "second"),
+                (finding.first, finding.second),
+                finding.threads,
+                blocks,
+                finding.iterations,
+                strict=True,
+            )
+        },
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
+        "element": element_of(judged, finding).replace("`", "") or None,
         "values": {_called(judged, name): value for name, value in finding.values.items()},
         "fix": _fix(judged, finding) or None,
         "build": "unoptimized" if finding.build else "compiled",
         "wait": site_json(finding.wait.site) if finding.wait is not None and finding.wait.wrong else None,
     }
+
+
+def _loop_json(judged: JudgedPtx, loop: InLoop | None) -> dict[str, Any]:
+    """Where an access is in its loop, if that is known."""
+    found = _in_loop(judged, loop)
+    return {"loop": {"line": found.line, "iteration": found.iteration}} if found is not None else {}
 
 
 def site_json(site: Site) -> dict[str, Any]:

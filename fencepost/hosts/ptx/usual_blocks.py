@@ -34,11 +34,6 @@ LAYERS = ((8, 8, 4), (8, 8, 8), (16, 4, 4), (4, 4, 4), (32, 4, 2))
 TRIAL_SECONDS = 0.5
 
 
-def shown_block(block: Block) -> str:
-    """A block as people write it."""
-    return "x".join(map(str, block))
-
-
 def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) -> list[Block]:
     """Up to three blocks that fit the kernel, large ones first; the one that a template was made for alone."""
     for block in _of_template(routine, launch):

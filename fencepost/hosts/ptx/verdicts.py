@@ -33,6 +33,27 @@ class Site:
 
 
 @dataclass(frozen=True)
+class SharedVariable:
+    """A variable in shared memory; all that is dynamic is one."""
+
+    name: str
+    """What PTX calls it."""
+    size: int
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the launch says how large it is."""
+        return " " in self.name
+
+
+def bytes_of(variable: SharedVariable | None) -> str:
+    """What two accesses touch, for messages: `bytes of "s"`."""
+    if variable is None:
+        return "bytes of shared memory"
+    return f"bytes of {variable.name if variable.is_dynamic else f'`{variable.name}`'}"
+
+
+@dataclass(frozen=True)
 class Wait:
     """A wait for copies that a finding is about."""
 
@@ -41,6 +62,16 @@ class Wait:
     """What it does."""
     wrong: bool = True
     """Whether it waits for too little; else something else is missing."""
+
+
+@dataclass(frozen=True)
+class InLoop:
+    """Where an access is in its loop: the line of the loop, and the number of the iteration, from 1."""
+
+    line: int
+    iteration: int
+    repeated: tuple[int, ...] = ()
+    """Lines whose accesses are in the loop several times: those of loops inside of it, or it is unrolled."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +101,10 @@ class Finding:
     """Whether whatever else was found may follow from it."""
     blocks: tuple[int, int] | None = None
     """The ranks of the blocks that the two threads are in, if a cluster was run."""
+    variable: SharedVariable | None = None
+    """The variable that the bytes are of."""
+    iterations: tuple[InLoop | None, InLoop | None] = (None, None)
+    """Where the two places are in their loops, if the run that showed it knows."""
 
 
 @dataclass(frozen=True)

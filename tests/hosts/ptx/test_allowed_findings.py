@@ -49,7 +49,7 @@ def test_it_is_no_proof(fencepost: CommandLine) -> None:
 def test_another_race_is_reported(fencepost: CommandLine) -> None:
     Path("flag.cu").write_text(FLAG.replace("    __syncthreads();\n", ""), encoding="utf-8")
     ran = fencepost(*CALL)
-    assert ran.code == 1 and ran.out.count("error[FP001]") == 1 and "`s`" in ran.out
+    assert ran.code == 1 and ran.out.count("error[FP001]") == 1 and "`s[0]`" in ran.out
     assert ": 1 race, 1 silenced (" in ran.out
 
 

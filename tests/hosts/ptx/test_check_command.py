@@ -66,7 +66,7 @@ def test_a_right_kernel_is_proven(reverse: str, fencepost: CommandLine) -> None:
     assert ran.code == 0 and ran.err == ""
     first, second = ran.out.splitlines()
     assert first.startswith(
-        "reverse.cu: reverse: no race in shared memory, no divergent barrier (blocks of 128x1x1 threads"
+        "reverse.cu: reverse: no race in shared memory, no divergent barrier (blocks of 128 threads"
     )
     assert first.endswith("1 barrier, 2 shared accesses)")
     assert second.startswith("reverse.cu: twice: no race in shared memory, no divergent barrier")
@@ -75,12 +75,12 @@ def test_a_right_kernel_is_proven(reverse: str, fencepost: CommandLine) -> None:
 def test_a_race_is_shown_with_both_lines_and_both_threads(reverse: str, fencepost: CommandLine) -> None:
     ran = fencepost("check", reverse, "--block", "128", "--define", "NO_BARRIER", "--kernel", "reverse")
     assert ran.code == 1
-    assert ran.out.startswith("error[FP001]: thread (")
-    assert "of `s` with no barrier between them\n" in ran.out
+    assert ran.out.startswith("error[FP001]: thread ")
+    assert "`s[0]` with no barrier between them\n" in ran.out
     assert "reverse.cu:6:5 and reverse.cu:10:5" in ran.out
     assert "  6 |     s[t] = data[t];\n" in ran.out and " 10 |     data[t] = s[127 - t];\n" in ran.out
     assert "= fix: put __syncthreads() between line 6 and line 10\n" in ran.out
-    assert "reverse.cu: reverse: 1 race (blocks of 128x1x1 threads" in ran.out
+    assert "reverse.cu: reverse: 1 race (blocks of 128 threads" in ran.out
 
 
 def test_two_lanes_of_one_warp_are_a_warning(fencepost: CommandLine) -> None:
@@ -250,7 +250,7 @@ def test_a_block_that_is_larger_than_an_array_is_noted(tmp_path: Path, fencepost
     body = "__shared__ float s[32]; s[threadIdx.x] = 1; __syncthreads(); o[0] = s[1];"
     file = written(tmp_path, "float *o", body)
     out = fencepost("check", file, "--block", "64").out
-    assert "thread (32, 0, 0) is outside of its shared array at line 1: such accesses are not judged" in out
+    assert "thread 32 is outside of its shared array at line 1: such accesses are not judged" in out
     assert "outside" not in fencepost("check", file, "--block", "32").out
 
 
@@ -267,4 +267,51 @@ def test_a_number_that_addresses_are_computed_from_is_one(tmp_path: Path, fencep
     body = "__shared__ char s[64]; s[threadIdx.x] = n; o[n + threadIdx.x] = s[n];"
     file = written(tmp_path, "char *o, unsigned long long n", body)
     ran = fencepost("check", file, "--block", "64", "--param", "n=3")
-    assert ran.code == 1 and "thread (3, 0, 0) writes and thread (32, 0, 0) reads" in ran.out
+    assert ran.code == 1 and "thread 3 writes and thread 32 reads" in ran.out
+
+
+NEIGHBOUR = """\
+#include <cooperative_groups.h>
+__global__ void __cluster_dims__(2, 1, 1) neighbour(int *out) {
+    __shared__ int tile[64];
+    auto cluster = cooperative_groups::this_cluster();
+    int t = threadIdx.x;
+    tile[t] = t;
+    out[t] = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[t];
+    cluster.sync();
+}
+"""
+STAGE = """\
+__global__ void stage(int *out) {
+    __shared__ alignas(16) int tile[128];
+    int t = threadIdx.x;
+    tile[t] = t;
+    if (t == 0) {
+        unsigned from = (unsigned)__cvta_generic_to_shared(tile);
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out), "r"(from) : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+}
+"""
+
+
+def test_one_barrier_of_the_cluster_is_one_message(tmp_path: Path, fencepost: CommandLine) -> None:
+    """That the other block may not have started is mended by what orders the race with it."""
+    (tmp_path / "neighbour.cu").write_text(NEIGHBOUR, encoding="utf-8")
+    out = fencepost("check", str(tmp_path / "neighbour.cu"), "--block", "64", "--target", "sm_90").out
+    assert out.count("error[") == 1 and "error[FP001]" in out and ": 1 race (" in out
+    assert (
+        "= also: thread 0 of block 1 uses shared memory of block 0, which may not have started yet (FP009)"
+        in out
+    )
+
+
+def test_a_store_before_a_bulk_copy_is_not_mended_by_a_wait_for_the_copy(
+    tmp_path: Path, fencepost: CommandLine
+) -> None:
+    (tmp_path / "stage.cu").write_text(STAGE, encoding="utf-8")
+    out = fencepost("check", str(tmp_path / "stage.cu"), "--block", "128", "--target", "sm_90").out
+    assert (
+        "fence.proxy.async behind the store, then a barrier or an mbarrier wait before the bulk copy" in out
+    )

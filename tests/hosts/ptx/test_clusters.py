@@ -49,7 +49,7 @@ def proven(body: str, threads: int = 32, cluster: int = 2) -> KernelVerdict:
 
 
 def test_what_a_block_stores_is_read_by_another_behind_the_barrier_of_the_cluster() -> None:
-    assert proven(EXCHANGE).holds_for.startswith("blocks of 32x1x1 threads, clusters of 2x1x1 blocks")
+    assert proven(EXCHANGE).holds_for.startswith("blocks of 32 threads, clusters of 2 blocks")
 
 
 def test_without_it_they_race() -> None:
@@ -138,7 +138,7 @@ def test_every_block_has_its_own_place_in_the_cluster() -> None:
 """
     body = SYNC + numbers + "    st.shared::cluster.u32 [%r26], %r21;\n" + SYNC
     (found,) = check(kernel(body, 32), cluster=(2, 2, 1))
-    assert found.verdict == "proven" and "clusters of 2x2x1 blocks" in found.holds_for
+    assert found.verdict == "proven" and "clusters of 2x2 blocks" in found.holds_for
     (found,) = check(kernel(body.replace("%r21, %r22, %r20", "%r21, 0, %r20"), 32), cluster=(2, 2, 1))
     assert found.verdict != "proven"
 

@@ -169,7 +169,7 @@ __global__ void k(float *out, const float *in, int nx, int ny) {
 def test_a_block_is_flat_where_shared_memory_does_not_depend_on_the_thread() -> None:
     # threadIdx.z is read, but threads that differ in it alone would store to the same words: the block has one layer.
     found = verdict(COLUMNS.replace("BARRIER", "__syncthreads()"), None)
-    assert found.verdict == "proven" and "16x16x1" in found.holds_for
+    assert found.verdict == "proven" and "16x16" in found.holds_for
     assert verdict(COLUMNS.replace("BARRIER", ""), None).verdict == "race"
 
 
@@ -208,7 +208,7 @@ __global__ void k(float *c, const float *a, const float *b, int n, int width) {
 def test_a_block_of_another_shape_in_which_threads_store_to_the_same_words_is_not_meant() -> None:
     # 16 by 4 threads fill 16 by 16 words; with 8 by 8 threads, two would store to each word.
     found = verdict(TILE.replace("BARRIER", "__syncthreads()"), None)
-    assert found.verdict == "proven" and "16x4x1" in found.holds_for and "8x8x1" not in found.holds_for
+    assert found.verdict == "proven" and "16x4" in found.holds_for and "8x8" not in found.holds_for
     assert verdict(TILE.replace("BARRIER", ""), None).verdict == "race"
 
 
@@ -239,5 +239,27 @@ __global__ void k(float *out, const float *in, int n) {
 def test_a_block_is_flat_where_threads_are_counted_through() -> None:
     # Made for 512 threads, in whatever shape: nothing else depends on rows and layers.
     found = verdict(FLAT.replace("BARRIER", "__syncthreads()"), None)
-    assert found.verdict == "proven" and "512x1x1" in found.holds_for
+    assert found.verdict == "proven" and "512" in found.holds_for
     assert verdict(FLAT.replace("BARRIER", ""), None).verdict == "race"
+
+
+FIRST_OF_DOUBLED = """
+__global__ void k(float *data, int n) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    s[t] = data[t];
+    __syncthreads();
+    for (int offset = 1; offset < n; offset *= 2) {
+        if (WHEN) s[t] += s[t - offset];
+    }
+    data[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize("when", ["t >= offset", "offset == 1 && t >= 1"])
+def test_a_stride_that_is_doubled_has_a_first_iteration(when: str) -> None:
+    """That the stride loses no bits is taken for granted of iterations that there are: the one before the first one,
+    which the question about the back edge is about, would be shifted by -1."""
+    found = verdict(FIRST_OF_DOUBLED.replace("WHEN", when), None)
+    assert found.verdict == "race"

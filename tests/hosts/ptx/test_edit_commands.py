@@ -305,10 +305,10 @@ def test_the_cluster_is_given_like_the_block(folder: Path, fencepost: CommandLin
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
     assert ran.code == 0 and "--cluster" in ran.out
     ran = fencepost("check", "neighbour.cu", *PAIR)
-    assert ran.code == 1 and "clusters of 2x1x1 blocks" in ran.out
+    assert ran.code == 1 and "clusters of 2 blocks" in ran.out
     launch = "\nvoid run() { cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; }\n"
     Path("neighbour.cu").write_text(NEIGHBOUR + launch, encoding="utf-8")
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
-    assert ran.code == 1 and "clusters of 2x1x1 blocks" in ran.out
+    assert ran.code == 1 and "clusters of 2 blocks" in ran.out
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--cluster", "3x9")
     assert ran.code == 2 and "at most 16" in ran.err

@@ -63,7 +63,7 @@ def test_without_one_of_its_synchronization_instructions_it_is_not(
 
 def test_a_verdict_names_the_parameters_that_it_was_run_with() -> None:
     assert verdict(*KERNELS["ring"]).holds_for == (
-        "blocks of 64x1x1 threads; run with k_param_1 = 24; loops of up to 24 iterations; "
+        "blocks of 64 threads; run with k_param_1 = 24; loops of up to 24 iterations; "
         "every value of the other parameters"
     )
     (found,) = check(kernels.kernel(kernels.RING), params={"k_param_1": 7})
@@ -71,7 +71,7 @@ def test_a_verdict_names_the_parameters_that_it_was_run_with() -> None:
 
 
 def test_where_nothing_depends_on_parameters_every_value_is_meant() -> None:
-    assert verdict(*KERNELS["copies"]).holds_for == "blocks of 64x1x1 threads; every value of the parameters"
+    assert verdict(*KERNELS["copies"]).holds_for == "blocks of 64 threads; every value of the parameters"
 
 
 @pytest.mark.parametrize(

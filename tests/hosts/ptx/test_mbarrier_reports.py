@@ -88,8 +88,8 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     assert out.count("error[") == 1
     assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
-    assert "thread (128, 0, 0) waits for `full[0]`\n" in out
-    assert "= so: thread (0, 0, 0) writes and thread (255, 0, 0) reads the same bytes of `buf`" in out
+    assert "thread 128 (warp 4) waits for `full[0]`\n" in out
+    assert "= so: thread 0 writes and thread 255 reads `buf[0][0]`" in out
     assert "= fix: flip the parity each time `full[0]` has completed a phase" in out
     assert "more findings may follow from it" in out
 
@@ -105,10 +105,7 @@ def test_all_findings_are_there_for_those_who_ask(fencepost: CommandLine) -> Non
 def test_a_producer_that_waits_for_nobody_is_seen_with_the_consumer(fencepost: CommandLine) -> None:
     """Both wait, each for the other: the report has to show both."""
     out = fencepost(*call(PRODUCER="((i/2)&1)")).out
-    assert (
-        "thread (0, 0, 0) waits for `empty[0]`, whose first phase lacks 128 of 128 arrivals, and thread"
-        in out
-    )
+    assert "thread 0 waits for `empty[0]`, whose first phase lacks 128 of 128 arrivals, and thread" in out
     assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
     assert ": 1 deadlock (" in out
 

@@ -93,9 +93,55 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(unrolled: str, fencepost: CommandLine) -> None:
     """It stands between line 6 and line 8; what is missing is one between line 8 and line 6 of the next iteration."""
     out = fencepost("check", "tiles.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
-    assert "reads and thread (" in out.splitlines()[0] and "in a later iteration" in out.splitlines()[0]
+    when = "in the next iteration" if unrolled == "1" else "in a later iteration"
+    assert "reads and thread " in out.splitlines()[0] and when in out.splitlines()[0]
     assert "--> tiles.cu:8:9 and tiles.cu:6:9" in out
     assert "fix: put __syncthreads() between line 8 and line 6 of the next iteration" in out
+
+
+def test_iterations_are_named_where_the_loop_is_as_it_was_written(fencepost: CommandLine) -> None:
+    """Of an unrolled loop, the run counts other iterations than the source has."""
+    call = ("check", "tiles.cu", "--block", "128", "--json")
+    (kernel,) = entries("check", fencepost(*call, "-D", "TIMES=1").out)
+    first = kernel["findings"][0]
+    assert [first[each]["loop"] for each in ("first", "second")] == [
+        {"line": 5, "iteration": 1},
+        {"line": 5, "iteration": 2},
+    ]
+    shown = fencepost(*call[:-1], "-D", "TIMES=1").out
+    assert "in iteration 1 of the loop of line 5" in shown and "in iteration 2 of the loop of line 5" in shown
+    (unrolled,) = entries("check", fencepost(*call, "-D", "TIMES=4").out)
+    assert all("loop" not in each[side] for each in unrolled["findings"] for side in ("first", "second"))
+
+
+SOME = """\
+__global__ void some(const float *in, float *out) {
+    __shared__ float s[128];
+    float sum = 0;
+    for (int i = 0; i < 32; i++) {
+        if (i % 4 == 0) s[threadIdx.x] = in[i + threadIdx.x];
+        sum += s[127 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_a_store_that_is_there_once_is_no_sign_that_a_loop_is_as_it_was_written(
+    fencepost: CommandLine,
+) -> None:
+    """Unrolled four times, the loop stores once and loads four times."""
+    Path("some.cu").write_text(SOME, encoding="utf-8")
+    out = fencepost("check", "some.cu", "--block", "128", "--as-compiled").out
+    assert "error[FP001]" in out and "in iteration" not in out
+
+
+def test_a_line_that_loads_twice_is_in_the_loop_once(fencepost: CommandLine) -> None:
+    Path("tree.cu").write_text(
+        TREE.replace("*out)", "*out, int n)").replace("k = 128", "k = n"), encoding="utf-8"
+    )
+    out = fencepost("check", "tree.cu", "--block", "256", "--param", "n=128", "--as-compiled").out
+    assert "in iteration 1 of the loop of line 6" in out and "in iteration 3 of the loop of line 6" in out
 
 
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
@@ -106,12 +152,12 @@ def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
 
 def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine) -> None:
     out = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2").out
-    assert "may not have written yet: the wait before it lets it stay in flight" in out.splitlines()[0]
+    assert "may not have written yet: the wait at line 11 lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
     assert (
         "`cp.async.wait_group 2` leaves the 2 newest groups in flight; this copy is in the 2nd newest" in out
     )
-    assert "fix: wait for one group more at line 11: `cp.async.wait_group 1` instead of 2" in out
+    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
     assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
     assert "__syncthreads() between" not in out
 
@@ -151,7 +197,7 @@ def test_a_parity_that_never_flips_comes_first(fencepost: CommandLine) -> None:
     call = ["check", "phases.cu", "--block", "256", "--target", "sm_90"]
     out = fencepost(*call, "--define", "PARITY=0").out
     first = out.splitlines()[0]
-    assert first.startswith("error[FP006]: thread (0, 0, 0) waits for the wrong phase of `full`")
+    assert first.startswith("error[FP006]: thread 0 waits for the wrong phase of `full`")
     assert first.endswith("The phase to wait for has parity 1")
     assert "--> phases.cu:19:" in out
     right = fencepost(*call, "--define", "PARITY=(i%2)")

@@ -40,7 +40,7 @@ OWN_WORD_IF_A_POWER_OF_TWO = """
 def test_a_kernel_that_is_not_right_with_every_block_is_judged_with_usual_ones() -> None:
     found = verdict(OWN_WORD_IF_A_POWER_OF_TWO, None)
     assert found.verdict == "proven"
-    assert found.holds_for == "blocks of 64x1x1, 128x1x1, 256x1x1 threads; every value of the parameters"
+    assert found.holds_for == "blocks of 64, 128, 256 threads; every value of the parameters"
 
 
 def test_blocks_that_leave_the_array_are_not_tried() -> None:
@@ -56,7 +56,7 @@ def test_blocks_that_disagree_are_not_decided() -> None:
     found = verdict(body, None)
     assert found.verdict == "undecided"
     assert said(found) == (
-        "there is a race with blocks of 1024x1x1 threads, and none with 64x1x1: give the block (--block)"
+        "there is a race with blocks of 1024 threads, and none with 64: give the block (--block)"
     )
 
 
@@ -73,7 +73,7 @@ def test_the_block_that_a_template_was_made_for_is_tried_before_others() -> None
     """
     by_name = {each.kernel: each for each in check(compile_cuda(Source("k.cu", text)).ptx)}
     made_for = by_name["_Z1kIiLi128EEvPT_"]
-    assert (made_for.verdict, made_for.holds_for.partition(";")[0]) == ("proven", "blocks of 128x1x1 threads")
+    assert (made_for.verdict, made_for.holds_for.partition(";")[0]) == ("proven", "blocks of 128 threads")
     assert by_name["_Z1kIiLi100EEvPT_"].verdict == "race"  # with usual blocks
 
 
@@ -97,7 +97,7 @@ def test_blocks_of_few_warps_do_not_hide_a_race() -> None:
     }
     """
     (found,) = check(compile_cuda(Source("tree.cu", text)).ptx)
-    assert (found.verdict, found.holds_for) == ("race", "blocks of 256x1x1 threads")
+    assert (found.verdict, found.holds_for) == ("race", "blocks of 256 threads")
 
 
 def test_a_kernel_that_is_right_for_one_warp_is_not_called_racy() -> None:
@@ -114,7 +114,7 @@ $loop:
     """
     found = verdict(body, None)
     assert found.verdict == "undecided"
-    assert "and none with 32x1x1: give the block" in said(found)
+    assert "and none with 32: give the block" in said(found)
 
 
 def test_rows_are_as_long_as_the_array_says() -> None:
@@ -127,7 +127,7 @@ def test_rows_are_as_long_as_the_array_says() -> None:
     """
     found = verdict(body, None)
     assert found.verdict == "proven"
-    assert "16x16x1" in found.holds_for
+    assert "16x16" in found.holds_for
     assert "32x" not in found.holds_for
 
 
@@ -163,7 +163,7 @@ SCAN = """
 def test_a_mask_is_taken_as_one_of_a_power_of_two_and_the_verdict_says_so() -> None:
     found = verdict(SCAN)
     assert found.verdict == "proven"
-    assert found.holds_for == "blocks of 128x1x1 threads; if k_param_1 is a power of two"
+    assert found.holds_for == "blocks of 128 threads; if k_param_1 is a power of two"
 
 
 def test_a_stride_is_taken_as_long_as_a_row_and_the_verdict_says_so() -> None:
@@ -176,7 +176,7 @@ def test_a_stride_is_taken_as_long_as_a_row_and_the_verdict_says_so() -> None:
     """
     found = verdict(body, (16, 8, 1))
     assert (found.verdict, found.findings) == ("proven", ())
-    assert found.holds_for == "blocks of 16x8x1 threads; if k_param_1 >= 16"
+    assert found.holds_for == "blocks of 16x8 threads; if k_param_1 >= 16"
 
 
 def test_nothing_is_taken_for_granted_about_a_value_that_is_given() -> None:
@@ -508,7 +508,7 @@ def test_a_race_with_a_block_that_was_only_guessed_is_not_called_one() -> None:
     compiled = compile_cuda(Source("k.cu", text)).ptx
     (found,) = check(compiled, file="k.ptx")
     assert found.verdict == "undecided"
-    assert said(found) == "there is a race with blocks of 1024x1x1 threads: give the block (--block)"
+    assert said(found) == "there is a race with blocks of 1024 threads: give the block (--block)"
     (found,) = check(compiled, block=(1024, 1, 1), file="k.ptx")
     assert found.verdict == "race"
 

@@ -20,7 +20,7 @@ def verdict(body: str, block: int | None = 256) -> KernelVerdict:
 def test_a_barrier_between_store_and_load_is_enough() -> None:
     found = verdict(NEIGHBOUR.format(barrier="bar.sync 0;"))
     assert (found.verdict, found.findings, found.barriers, found.shared_accesses) == ("proven", (), 1, 2)
-    assert found.holds_for == "blocks of 256x1x1 threads; every value of the parameters"
+    assert found.holds_for == "blocks of 256 threads; every value of the parameters"
 
 
 def test_without_a_barrier_two_threads_of_two_warps_race() -> None:
@@ -54,7 +54,7 @@ def test_a_warp_barrier_does_not_order_two_warps() -> None:
 def test_a_reduction_is_proven_for_every_block() -> None:
     found = verdict(REDUCTION.format(barrier="bar.sync 0;"), None)
     assert found.verdict == "proven"
-    assert found.holds_for.startswith("every block of up to 1024x1x1 threads")
+    assert found.holds_for.startswith("every one-dimensional block of up to 1024 threads")
 
 
 def test_a_reduction_without_its_barrier_races() -> None:

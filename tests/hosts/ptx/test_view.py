@@ -44,13 +44,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_page_of_a_race_has_its_lines_and_the_file_mended(fencepost: CommandLine) -> None:
     (page,) = entries("view", fencepost("view", "tiles.cu", *BLOCK, "--json").out)
     racy, mended = page["kernels"]
-    assert (racy["title"], racy["ok"], racy["launch"]) == ("tiles", False, "blocks of 128x1x1 threads")
+    assert (racy["title"], racy["ok"], racy["launch"]) == ("tiles", False, "blocks of 128 threads")
     (finding,) = racy["findings"]
     assert sorted(mark["line"] for mark in finding["marks"]) == [5, 7]
     windows = {
         (each["kind"], each["producer"], each["consumer"], each["covered"]) for each in racy["windows"]
     }
     assert windows == {("WAR", 7, 5, ""), ("RAW", 5, 7, "the barrier on line 6")}
+    assert len(racy["windows"]) == 2, "one for each pair of lines, of however many threads"
     assert {each["buffer"] for each in racy["windows"]} == {"tile"}
     assert next(each["loop"] for each in racy["windows"] if each["kind"] == "WAR") == [4, 8]
     (barrier,) = racy["barriers"]
@@ -79,7 +80,7 @@ def test_ptx_is_shown_by_its_own_lines(fencepost: CommandLine) -> None:
 def test_a_picture_shows_one_kernel(fencepost: CommandLine) -> None:
     assert fencepost("view", "tiles.cu", *BLOCK, "-o", "tiles.svg").out == "tiles.svg\n"
     text = "".join(ElementTree.parse("tiles.svg").getroot().itertext())
-    assert "blocks of 128x1x1 threads" in text and "__syncthreads();" in text
+    assert "blocks of 128 threads" in text and "__syncthreads();" in text
     ran = fencepost("view", "two.cu", *BLOCK, "-o", "two.svg")
     assert ran.code == 2 and "left, right" in ran.err
     assert fencepost("view", "two.cu", *BLOCK, "--kernel", "left", "-o", "two.svg").code == 0
@@ -99,8 +100,8 @@ def test_the_page_opens_and_shows_it_mended(folder: Path, fencepost: CommandLine
     assert fencepost("view", "tiles.cu", *BLOCK).out == "tiles.html\n"
     with browser(folder) as window:
         window.open(folder / "tiles.html")
-        assert "blocks of 128x1x1 threads" in window.text("#kernel-facts")
-        assert "in a later iteration" in window.text("#findings")
+        assert "blocks of 128 threads" in window.text("#kernel-facts")
+        assert "in the next iteration" in window.text("#findings")
         assert window.text("#switches") == "● line 6 needed __syncthreads();"
         assert not window.find("#run-panel").is_displayed()
         window.find("#other").click()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
@@ -20,10 +20,10 @@ from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.verdicts import Finding, Reason, Site, Thread
+from fencepost.hosts.ptx.thread_names import WARP, thread_number
+from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
-WARP = 32
 MBARRIER = 8
 """Bytes of an mbarrier."""
 RACES = ("FP001", "FP008", "FP009", "FP010")
@@ -41,6 +41,8 @@ ENDED_BY = {
     "red.async": "a wait for the mbarrier that the red.async names",
 }
 """What goes on by itself once a thread has issued it, and how it is waited for."""
+BY_THE_ASYNC_PROXY = ("wgmma.mma_async", "cp.async.bulk", "cp.reduce.async.bulk", "tcgen05.mma", "tcgen05.cp")
+"""Of these, those that see what a thread has stored behind a proxy fence alone."""
 CALLED = {
     "wgmma.mma_async": "wgmma",
     "cp.async.bulk": "bulk copy",
@@ -154,7 +156,7 @@ class Findings:
     def _named(self, number: int) -> str:
         """A thread in words, with its block, if there are several."""
         ranks = self._ranks((number, number))
-        said = str(self._thread(number))
+        said = thread_number(self._thread(number), self.run.setup.block)
         return said if ranks is None else f"{said} of block {ranks[0]}"
 
     def _problem(self, problem: Problem, values: Mapping[str, int]) -> Finding:
@@ -199,6 +201,10 @@ class Findings:
         found = self.run.memory.variable_at(address)
         return address % self.run.memory.span - found.start if found is not None else address
 
+    def _variable(self, address: int) -> SharedVariable | None:
+        found = self.run.memory.variable_at(address)
+        return SharedVariable(found.name, found.size) if found is not None else None
+
     def _clash(self, clash: Clash, values: Mapping[str, int]) -> Finding:
         places = [self.run.place_of(each) for each in clash.places]
         order = sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
@@ -214,7 +220,7 @@ class Findings:
             text, fix = self._missing_fence(clash)
         else:
             text = "with nothing that orders them" + why
-            how = next(filter(None, (self._ended_by(places[at]) for at in order)), "")
+            how = self._ordered_by(places, clash)
             if not how and ranks is not None and ranks[0] != ranks[1]:
                 how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
             fix = f"order {sites[0]} and {sites[1]}: {how or 'a barrier or an mbarrier wait'}"
@@ -229,6 +235,7 @@ class Findings:
             values,
             fix,
             blocks=ranks,
+            variable=self._variable(clash.address) if clash.address < TENSOR else None,
         )
 
     def _asynchronous(self, place: Place) -> str:
@@ -241,9 +248,18 @@ class Findings:
         begin = self._asynchronous(place)
         return f"the {CALLED.get(begin, begin)} of thread {thread}" if begin else f"thread {thread}"
 
-    def _ended_by(self, place: Place) -> str:
-        """How to wait for something that a thread has issued; nothing for other instructions."""
-        return ENDED_BY.get(self._asynchronous(place), "")
+    def _ordered_by(self, places: Sequence[Place], clash: Clash) -> str:
+        """How to order two accesses, given as they came in the run, one of which a thread has issued; nothing for
+        others. What is in flight is waited for; what comes before it, no wait for it puts in order."""
+        earlier, later = (self._asynchronous(each) for each in places)
+        if earlier or not later:
+            return ENDED_BY.get(earlier, "")
+        called = CALLED.get(later, later)
+        if clash.kinds[0] == "read":
+            other = f"if the read is to come second, {ENDED_BY[later]}"
+            return f"a barrier or an mbarrier wait before the {called}; {other}"
+        fence = "fence.proxy.async behind the store, then " if later in BY_THE_ASYNC_PROXY else ""
+        return f"{fence}a barrier or an mbarrier wait before the {called}"
 
     def _place_of(self, clash: Clash) -> str:
         """What two accesses touch both, in words."""
@@ -253,13 +269,8 @@ class Findings:
             lane, column = divmod(inside // CELL, COLUMNS)
             where = f"the same columns of tensor memory (lane {lane}, column {column})"
             return f"{where} of block {rank}" if several else where
-        variable = self.run.memory.variable_at(clash.address)
-        name = "shared memory" if variable is None else f"`{variable.name}`"
-        if variable is not None and variable.name.startswith("dynamic"):
-            name = variable.name
-        if several:
-            name += f" of block {clash.address // self.run.memory.span}"
-        return f"the same bytes of {name}"
+        where = f"the same {bytes_of(self._variable(clash.address))}"
+        return f"{where} of block {clash.address // self.run.memory.span}" if several else where
 
     @staticmethod
     def _missing_fence(clash: Clash) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from fencepost.hosts.ptx.launch import BOX, Launch
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulate import Setup
+from fencepost.hosts.ptx.thread_names import shown_sizes
 from fencepost.hosts.ptx.verdicts import Finding, Reason
 from fencepost.report.words import plural
 
@@ -399,10 +400,10 @@ class Judge:
 
     def _size(self) -> str:
         """The block that was run, and the cluster."""
-        block = "blocks of {}x{}x{} threads".format(*(self.launch.block or (0, 0, 0)))
+        block = f"blocks of {shown_sizes(self.launch.block or (0, 0, 0))} threads"
         if self.launch.cluster is None or not self.needed.of_cluster:
             return block
-        return block + ", clusters of {}x{}x{} blocks".format(*self.launch.cluster)
+        return f"{block}, clusters of {shown_sizes(self.launch.cluster)} blocks"
 
 
 def _names(needed: Needed) -> set[str]:
