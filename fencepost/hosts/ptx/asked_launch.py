@@ -23,15 +23,11 @@ class Launch:
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
-    launched: tuple[tuple[int, int, int], ...] = ()
-    """Several blocks that a file launches the kernel with, if no single one is given."""
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(
-            self.block, self.params or {}, self.cluster, self.required, self.grid, launched=self.launched
-        )
+        return Given(self.block, self.params or {}, self.cluster, self.required, self.grid)
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

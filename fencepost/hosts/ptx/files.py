@@ -12,8 +12,8 @@ from fencepost.hosts.kernel_files import is_ptx
 from fencepost.hosts.ptx.allowed_findings import without_allowed
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
-from fencepost.hosts.ptx.kernel_names import function_name, is_instance, plain_name
-from fencepost.hosts.ptx.launch_sites import EVERY, Block
+from fencepost.hosts.ptx.kernel_names import function_name, plain_name
+from fencepost.hosts.ptx.launch_sites import EVERY
 from fencepost.hosts.ptx.module import PtxError
 from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.preconditions import ANNOTATED, Preconditions, preconditions
@@ -93,12 +93,12 @@ class PtxFile:
 
     def preconditions(self, kernel: str) -> Preconditions:
         """What a CUDA file requires of the launches of a kernel, as annotations say it."""
-        from fencepost.hosts.ptx.launch_sites import constants_of
+        from fencepost.hosts.ptx.launch_sites import constants_and_grid
         from fencepost.hosts.ptx.parameters import parameters_in
 
         if self.cuda is None or ANNOTATED.search(self.cuda_text) is None:
             return Preconditions()
-        constants = constants_of(self.cuda_text)
+        constants = constants_and_grid(self.cuda_text)
         block = self.asked.block or launched_block(self, kernel)
         if block is not None:
             constants |= {f"blockDim.{axis}": size for axis, size in zip("xyz", block, strict=True)}
@@ -152,12 +152,12 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            blocks = launched.get(function_name(kernel), launched.get(EVERY, ()))
+            block = launched.get(function_name(kernel), launched.get(EVERY))
             launch = file.launch(kernel)
             cluster = launch.cluster or launched_cluster(file, kernel)
-            launch = replace(_with_blocks(launch, blocks, kernel), cluster=cluster)
+            launch = replace(launch, block=launch.block or block, cluster=cluster)
             for verdict in builds.judge(kernel, launch.given):
-                if launch.block is not None and file.asked.block is None:
+                if block is not None:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
@@ -170,14 +170,6 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             error.source = error.source or file.source
             yield error
     yield from (file.judged(_not_compiled(each)) for each in file.unknown_instances)
-
-
-def _with_blocks(launch: Launch, blocks: tuple[Block, ...], kernel: str) -> Launch:
-    """A launch with the blocks that a file names for a kernel."""
-    if launch.block is not None or len(blocks) < 2:
-        return replace(launch, block=launch.block or next(iter(blocks), None))
-    # Which instance of a template is launched with which of them, the text does not tell.
-    return launch if is_instance(kernel) else replace(launch, launched=blocks)
 
 
 def _not_compiled(template: str) -> KernelVerdict:
@@ -206,8 +198,7 @@ def as_launched(file: PtxFile, kernel: str) -> PtxFile:
 def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The block that a file launches a kernel with, if it says so."""
     launched = _launched(file)
-    blocks = launched.get(function_name(kernel), launched.get(EVERY, ()))
-    return blocks[0] if len(blocks) == 1 else None
+    return launched.get(function_name(kernel), launched.get(EVERY))
 
 
 def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
@@ -220,7 +211,7 @@ def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     return cluster_of_launches(file.cuda_text)
 
 
-def _launched(file: PtxFile) -> dict[str, tuple[Block, ...]]:
+def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
     from fencepost.hosts.ptx.launch_sites import launched_blocks
 

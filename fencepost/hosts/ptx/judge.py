@@ -62,7 +62,6 @@ LARGER, SMALLER, MOST_BOUNDS = 16, (2, 4, 8), 6
 numbers are looked at."""
 IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
-OF_LAUNCHES = "these are the blocks of its launches"
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
 
@@ -231,15 +230,12 @@ def _is_possible(case: Case, launch: Launch) -> bool:
 
 
 def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
-    """The verdict where nothing says one block: for every block if there is a proof, or else for those that the
-    kernel is launched with, or usual ones."""
+    """The verdict where nothing says the block: for every block if there is a proof, or else for usual ones."""
     routine, launch = case.routine, case.launch
     proof = Prover(case.module, routine, case.flow, launch, min(seconds, SECONDS_FOR_EVERY_BLOCK)).prove()
     holds = launch.describe(len(routine.parameters))
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
-    if launch.launched:
-        return of_launches(case, counts, seconds)
     found: dict[Block, KernelVerdict] = {}
     for block in blocks_to_try(case.module, routine, case.flow, launch):
         one = replace(case, launch=replace(launch, block=block, largest=block))
@@ -259,19 +255,6 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
         text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
         return _undecided(routine, launch, [Reason(text)], counts)
     return together(routine, found, holds, counts)
-
-
-def of_launches(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
-    """The verdict for several blocks that a kernel is launched with: a race if there is one with any of them."""
-    found: dict[Block, KernelVerdict] = {}
-    for block in case.launch.launched:
-        one = replace(case, launch=replace(case.launch, block=block, largest=block))
-        found[block] = judge_block(one, counts, seconds / len(case.launch.launched))
-        if found[block].verdict == "race":
-            return replace(found[block], holds_for=f"{found[block].holds_for}; the block is that of a launch")
-    sizes = ", ".join(map(shown_block, found))
-    verdict = together(case.routine, found, f"blocks of {sizes} threads", counts)
-    return replace(verdict, holds_for=f"{verdict.holds_for}; {OF_LAUNCHES}")
 
 
 def together(

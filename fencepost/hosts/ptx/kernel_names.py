@@ -38,11 +38,6 @@ def plain_name(mangled: str) -> str:
         return demangled(mangled) or mangled
 
 
-def is_instance(mangled: str) -> bool:
-    """Whether a kernel is an instance of a template."""
-    return plain_name(mangled).endswith(">")
-
-
 def instance_name(mangled: str) -> str | None:
     """The instance of a template that a kernel is, as a compiler can be asked for it; None if it is none."""
     name = plain_name(mangled)

@@ -41,8 +41,6 @@ class Given:
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
-    launched: tuple[tuple[int, int, int], ...] = ()
-    """Several blocks that a file launches the kernel with, if no single one is given."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,6 @@ class Launch:
     assumptions: tuple[Assumption, ...] = ()
     cluster: tuple[int, int, int] | None = None
     """Blocks of a cluster, if anything says so."""
-    launched: tuple[tuple[int, int, int], ...] = ()
-    """Several blocks that the kernel is launched with, if there is not one."""
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
@@ -123,4 +119,4 @@ def launch_of(
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    return Launch(None, (x, y, z), known, cluster=cluster, launched=given.launched, required=required)
+    return Launch(None, (x, y, z), known, cluster=cluster, required=required)

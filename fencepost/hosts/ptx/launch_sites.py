@@ -1,8 +1,7 @@
 """The blocks that a CUDA file launches its kernels with, as far as its constants tell.
 
 `reduce<<<blocks, 256>>>`, `dim3 block(16, 16)`, `#define THREADS 128`: what these say is used where the user says
-nothing. A kernel that is launched with several different blocks has all of them; one whose block is computed at run
-time has none.
+nothing. A kernel that is launched with two different blocks, or with one that is computed at run time, has none.
 Files for GPUVerify name the block of all their kernels in a comment, `//--blockDim=[16,16]`.
 """
 
@@ -17,8 +16,6 @@ from fencepost.hosts.ptx.host_code import without_comments
 
 Block = tuple[int, int, int]
 MOST_THREADS, MOST_BLOCKS = 1024, 16
-MOST_NAMED = 3
-"""Different blocks of one kernel that are judged, each by itself."""
 _LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(
@@ -45,20 +42,19 @@ _OPERATORS = {
 }
 
 
-def launched_blocks(text: str) -> dict[str, tuple[Block, ...]]:
-    """The blocks of each kernel whose launches all name theirs."""
+def launched_blocks(text: str) -> dict[str, Block]:
+    """The block of each kernel whose launches all name the same one."""
     seen = without_comments(text)
     constants = constants_of(text, seen)
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
-    for kernel, at, arguments in _launches(seen):
+    for name, at, arguments in _launches(seen):
         block = _block(arguments[1], seen[:at], known) if len(arguments) > 1 else None
-        found.setdefault(kernel, set()).add(block)
-    result: dict[str, tuple[Block, ...]] = {name: (block,) for name, block in _of_comments(text).items()}
+        found.setdefault(name, set()).add(block)
+    result = _of_comments(text)
     for name, blocks in found.items():
-        named = tuple(sorted(each for each in blocks if each is not None))
-        if len(named) == len(blocks) <= MOST_NAMED:
-            result[name] = named
+        if len(blocks) == 1 and (only := blocks.pop()) is not None:
+            result[name] = only
     return result
 
 
@@ -76,9 +72,9 @@ def cluster_of_launches(text: str) -> Block | None:
     return (x, y, z) if 0 < x * y * z <= MOST_BLOCKS else None
 
 
-def constants_of(text: str) -> dict[str, int]:
+def constants_and_grid(text: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
-    found = _constants(text, without_comments(text))
+    found = constants_of(text, without_comments(text))
     sizes = grid_of_comments(text)
     return found | (
         {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from fencepost.cli import main
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.nvrtc import compile_cuda
@@ -511,31 +508,3 @@ def test_a_race_with_a_block_that_was_only_guessed_is_not_called_one() -> None:
     assert said(found) == "there is a race with blocks of 1024 threads: give the block (--block)"
     (found,) = check(compiled, block=(1024, 1, 1), file="k.ptx")
     assert found.verdict == "race"
-
-
-SEVERAL_LAUNCHES = """
-__global__ void turned(const int *in, int *out, int row) {
-    __shared__ int s[1024];
-    int t = threadIdx.x;
-    s[t * row] = in[t];
-    BARRIER
-    out[t] = s[(blockDim.x - 1 - t) * row];
-}
-int main() {
-    turned<<<1, 128>>>(nullptr, nullptr, 2);
-    turned<<<1, 256>>>(nullptr, nullptr, 2);
-}
-"""
-
-
-def test_a_kernel_is_judged_for_each_block_that_it_is_launched_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "turned.cu"
-    path.write_text(SEVERAL_LAUNCHES)
-    assert main(["check", str(path), "--define", "BARRIER=__syncthreads();", "--param", "row=2"]) == 0
-    assert "no race in shared memory" in capsys.readouterr().out
-    assert main(["check", str(path), "--define", "BARRIER=", "--param", "row=2"]) == 1
-    said = capsys.readouterr().out
-    assert "turned: 1 race (blocks of 128x1x1 threads" in said
-    assert "the block is that of a launch" in said
