@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 
+from fencepost.hosts.ptx.any_numbers import race_with_any_numbers, sampled_numbers
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -344,6 +345,8 @@ class Runs:
                 self._with_any_layout(Setup(block, {**others, **launch.parameters}, prod(block)))
         if not (proof.candidates or proof.doubts or proof.open):
             return
+        if self.layout and self.faithful and not self.show_a_race:
+            self._with_any_numbers()
         for seed in range(2, 6):
             setup = Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS)
             self._again(setup)
@@ -365,6 +368,31 @@ class Runs:
             if seen is None or not seen.finished or seen.outside or not (seen.errors or seen.missed):
                 return
         self._run(replace(setup, layout=count // 2), True)
+
+    def _with_any_numbers(self) -> None:
+        """Whether a race is there whatever the numbers are, those included that shared memory is laid out by."""
+        launch, roles = self.case.launch, roles_of(self.case.flow)
+        assert launch.block is not None
+        names = {
+            each.name
+            for each in self.case.routine.parameters
+            if each.type[1:] in ("32", "64") and each.type[0] in "bsu" and each.name not in roles.pointers
+        }
+        numbers = sampled_numbers(launch.block, names - launch.parameters.keys())
+        end = time.thread_time() + MIXED_SECONDS
+        shown = race_with_any_numbers(
+            (
+                Setup(launch.block, {**each, **launch.parameters}, prod(launch.block), seconds=QUICK_SECONDS)
+                for each in numbers
+            ),
+            lambda setup: self._simulated(setup) if time.thread_time() < end else None,
+        )
+        if shown is None:
+            return
+        seen = shown.seen
+        seen.conflicts = [each for each in seen.conflicts if frozenset(each.places) in shown.pairs]
+        self.findings = _findings(self.case, shown.setup, seen)
+        self.show_a_race = True
 
     def _again(self, setup: Setup) -> None:
         if self.faithful and not self.show_a_race:
