@@ -6,6 +6,8 @@ what only host code can use is empty.
 
 from __future__ import annotations
 
+from fencepost.hosts.ptx.random_numbers import random_numbers_header
+
 EMPTY = "#pragma once\n"
 _ASSERTIONS = """#pragma once
 #ifndef assert
@@ -109,6 +111,7 @@ def standard_headers() -> dict[str, str]:
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
         ANNOTATIONS: _ANNOTATIONS,
+        "curand_kernel.h": random_numbers_header(),
         STANDARD_FUNCTIONS: _from_cuda("cmath"),
         **dict.fromkeys(("stdio.h", "cstdio", "stdlib.h", "cstdlib"), _NUMBERS_OF_C),
         "assert.h": _ASSERTIONS,

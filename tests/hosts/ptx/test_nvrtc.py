@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.ptx import nvrtc
+from fencepost.hosts.ptx import check, nvrtc
 from fencepost.hosts.ptx.kernel_names import kernels_in
 from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import FencepostError, Source
@@ -215,3 +215,24 @@ def test_annotations_for_gpuverify_are_not_read_and_this_is_told() -> None:
     found = compile_cuda(Source("kernel.cu", text))
     assert len(kernels_in(found.ptx)) == 1
     assert found.notes == ("annotations for GPUVerify are not read",)
+
+
+def test_random_numbers_of_curand_are_any_numbers() -> None:
+    text = """
+    #include <curand_kernel.h>
+    __global__ void k(float *out, curandStatePhilox4_32_10_t *states, unsigned long long seed) {
+        __shared__ float s[256];
+        int t = threadIdx.x;
+        curandState own;
+        curand_init(seed, t, 0, &own);
+        curandStatePhilox4_32_10_t other = states[t];
+        float4 four = curand_uniform4(&other);
+        s[t] = four.w + curand_normal2(&own).y + (float)curand_uniform_double(&own) + curand_log_normal(&own, 0, 1);
+        BARRIER
+        out[t] = s[curand(&own) % 256];
+        states[t] = other;
+    }
+    """
+    for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
+        (found,) = check(ptx(text.replace("BARRIER", barrier)), block=256)
+        assert found.verdict == expected
