@@ -127,6 +127,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
     builds = file.builds()
     launched = _launched(file) if file.asked.block is None else {}
+    numbers = _numbers(file)
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
@@ -134,7 +135,8 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             launch = file.launch(kernel)
             cluster = launch.cluster or launched_cluster(file, kernel)
             launch = replace(launch, block=launch.block or block, cluster=cluster)
-            for verdict in builds.judge(kernel, launch.given):
+            given = replace(launch.given, numbers=numbers.get(function_name(kernel), {}))
+            for verdict in builds.judge(kernel, given):
                 if block is not None:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
@@ -184,6 +186,13 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
         except (OSError, UnicodeDecodeError):
             continue
     return launched_blocks("\n".join(texts))
+
+
+def _numbers(file: PtxFile) -> dict[str, dict[int, int]]:
+    """The numbers that a CUDA file launches its kernels with; none if the user has named any."""
+    from fencepost.hosts.ptx.launch_sites import launched_numbers
+
+    return launched_numbers(file.cuda_text) if file.cuda is not None and not file.asked.params else {}
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:

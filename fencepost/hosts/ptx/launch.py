@@ -36,6 +36,8 @@ class Given:
     block: tuple[int, int, int] | None = None
     params: Mapping[str, int] = field(default_factory=dict)
     cluster: tuple[int, int, int] | None = None
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    """What launches in the file give for parameters, by their place: believed where nothing is proven without."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ def launch_of(
     for name, value in given.params.items():
         if (key := parameter_key(routine, name)) is not None:
             known[key] = value
+    for at, value in given.numbers.items():
+        if at < len(routine.parameters) and routine.parameters[at].type in ("u32", "s32", "b32"):
+            known.setdefault(routine.parameters[at].name, value)
     if block is not None:
         return Launch(block, block, known, cluster=cluster)
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)

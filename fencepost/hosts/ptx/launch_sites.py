@@ -28,6 +28,7 @@ _NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint
 _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
 _OPERATORS = {
@@ -55,6 +56,33 @@ def launched_blocks(text: str) -> dict[str, Block]:
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
+
+
+def launched_numbers(text: str) -> dict[str, dict[int, int]]:
+    """The arguments of each kernel that are the same number in all of its launches, by their place."""
+    seen = without_comments(text)
+    constants = _constants(text, seen)
+    known = {**constants, **_variables(seen, constants)}
+    found: dict[str, dict[int, int]] = {}
+    for name, at, _ in _launches(seen):
+        begin = seen.find("(", seen.find(">>>", at))
+        if begin < 0:
+            continue
+        values = {place: number(each, known) for place, each in enumerate(_arguments(_inside(seen, begin)))}
+        here = {place: value for place, value in values.items() if value is not None and value >= 0}
+        kept = found.setdefault(name, here)
+        found[name] = {place: value for place, value in kept.items() if here.get(place) == value}
+    return found
+
+
+def _inside(text: str, begin: int) -> str:
+    """What stands between a parenthesis and the one that closes it."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin + 1 : at]
+    return ""
 
 
 def cluster_of_launches(text: str) -> Block | None:
@@ -179,7 +207,8 @@ def _made_of(name: str, before: str) -> str | None:
 
 
 def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
-    """Local variables that are given one number where they are declared, and no other anywhere."""
+    """Local variables of the host that are given one number where they are declared, and no other anywhere."""
+    seen = _of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
         for piece in _arguments(statement[1]):
@@ -193,6 +222,29 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
             if not numbers and one is not None and not _is_changed(name, seen):
                 found[name] = one
     return found
+
+
+def _of_the_host(seen: str) -> str:
+    """A text without the functions that run on the device: their parameters have names of their own."""
+    kept, at = [], 0
+    for match in _OF_DEVICE.finditer(seen):
+        if match.start() >= at and (end := _end_of_function(seen, match.end())) is not None:
+            kept.append(seen[at : match.start()])
+            at = end
+    return " ".join([*kept, seen[at:]])
+
+
+def _end_of_function(seen: str, at: int) -> int | None:
+    """Where the body of a function ends whose declaration goes on here; None if there is no body."""
+    depth = 0
+    for place in range(at, len(seen)):
+        char = seen[place]
+        if char == ";" and depth == 0:
+            return None
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "}" and depth <= 0:
+            return place + 1
+    return None
 
 
 def _is_changed(name: str, text: str) -> bool:

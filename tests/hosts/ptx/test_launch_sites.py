@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.launch_sites import EVERY, launched_blocks
+from fencepost.hosts.ptx.launch_sites import EVERY, launched_blocks, launched_numbers
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,21 @@ def test_comments_for_gpuverify_name_the_block_of_all(
 )
 def test_what_is_computed_or_differs_names_none(text: str) -> None:
     assert launched_blocks(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("void f() { k<<<g, 256>>>(p, 1024, n); }", {"k": {1: 1024}}),
+        ("#define N 64\nvoid f() { k<<<g, 256>>>(p, N, f(1, 2), 2 * N); }", {"k": {1: 64, 3: 128}}),
+        ("void f() { const int a = 4, b = 2 * a; k<<<g, dim3(16, 16), s>>>(a, b); }", {"k": {0: 4, 1: 8}}),
+        # Two launches agree on one number.
+        ("void f() { k<<<g, 64>>>(1, 7); k<<<g, 64>>>(2, 7); }", {"k": {1: 7}}),
+        # The kernel's own parameter has the name of a variable of the host.
+        ("__global__ void k(int n) { n += 1; }\nvoid f() { int n = 100; k<<<g, 64>>>(n); }", {"k": {0: 100}}),
+        ("void h(int n) { k<<<g, 64>>>(n); }\nvoid f() { int n = 100; h(n); }", {"k": {}}),
+        ("void f() { int n = 100; if (argc > 1) n = atoi(argv[1]); k<<<g, 64>>>(n); }", {"k": {}}),
+    ],
+)
+def test_numbers_that_all_launches_give(text: str, expected: dict[str, dict[int, int]]) -> None:
+    assert launched_numbers(text) == expected

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
@@ -10,6 +13,7 @@ from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.parse import parse
 from fencepost.ir.source import Source
+from tests.conftest import CommandLine
 from tests.hosts.ptx.kernels import kernel
 
 
@@ -508,3 +512,33 @@ def test_a_race_with_a_block_that_was_only_guessed_is_not_called_one() -> None:
     assert said(found) == "there is a race with blocks of 1024x1x1 threads: give the block (--block)"
     (found,) = check(compiled, block=(1024, 1, 1), file="k.ptx")
     assert found.verdict == "race"
+
+
+# ---- numbers that the launches of a file give
+
+STRIDED = """
+__global__ void strided(float *out, const float *in, int stride) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    s[(t * stride) & 1023] = in[t];
+    out[t] = s[(t * stride) & 1023];
+}
+int main() { strided<<<8, 256>>>(nullptr, nullptr, STRIDE); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("stride", "expected", "said"),
+    [
+        # Nobody knows the stride: with 8, two threads share a word.
+        ("atoi(argv[1])", "undecided", "every value of the parameters"),
+        ("4", "proven", "stride = 4; the numbers are those of its launch; the block is that of its launch"),
+        ("8", "race", "stride = 8; the numbers are those of its launch; the block is that of its launch"),
+    ],
+)
+def test_numbers_of_the_launch_decide_what_is_not_decided_without(
+    tmp_path: Path, fencepost: CommandLine, stride: str, expected: str, said: str
+) -> None:
+    (tmp_path / "k.cu").write_text(STRIDED.replace("STRIDE", stride), encoding="utf-8")
+    (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json", "--as-compiled").out)
+    assert (found["verdict"], said in found["holds_for"]) == (expected, True)
