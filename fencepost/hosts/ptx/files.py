@@ -21,6 +21,7 @@ from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
+    from fencepost.hosts.ptx.launch_sites import Launches
     from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
@@ -127,7 +128,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
     builds = file.builds()
     launched = _launched(file) if file.asked.block is None else {}
-    numbers = _numbers(file)
+    common = _common_launches(file)
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
@@ -135,11 +136,16 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             launch = file.launch(kernel)
             cluster = launch.cluster or launched_cluster(file, kernel)
             launch = replace(launch, block=launch.block or block, cluster=cluster)
-            given = replace(launch.given, numbers=numbers.get(function_name(kernel), {}))
+            given = launch.given
+            if (known := common.get(function_name(kernel))) is not None:
+                given = replace(given, numbers=known.numbers, threads=known.threads, blocks=known.blocks)
             for verdict in builds.judge(kernel, given):
                 if block is not None:
                     where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
                     said = f"{verdict.holds_for}; the block is that of {where}"
+                    verdict = replace(verdict, holds_for=said)
+                elif given.blocks and not verdict.holds_for.startswith("every block"):
+                    said = f"{verdict.holds_for}; the blocks are those of its launches"
                     verdict = replace(verdict, holds_for=said)
                 yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
         except PtxError as error:
@@ -188,11 +194,13 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     return launched_blocks("\n".join(texts))
 
 
-def _numbers(file: PtxFile) -> dict[str, dict[int, int]]:
-    """The numbers that a CUDA file launches its kernels with; none if the user has named any."""
-    from fencepost.hosts.ptx.launch_sites import launched_numbers
+def _common_launches(file: PtxFile) -> dict[str, Launches]:
+    """What the launches of a CUDA file say beside the block; nothing if the user has said something."""
+    from fencepost.hosts.ptx.launch_sites import common_launches
 
-    return launched_numbers(file.cuda_text) if file.cuda is not None and not file.asked.params else {}
+    if file.cuda is None or file.asked.params or file.asked.block is not None:
+        return {}
+    return common_launches(file.cuda_text)
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:

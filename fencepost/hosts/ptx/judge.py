@@ -164,9 +164,24 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if not runs.reasons() and (not proof.candidates or exact.is_for_every_launch or _all_numbers_given(case)):
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
         exactly = _exactly(case, counts, SHARE_OF_EXACT_RUNS * seconds)
-        if exactly.verdict != "undecided":
+        if exactly.verdict == "race" and not exact.is_for_every_launch and _made_up_layout(case):
+            reasons.insert(0, _with_its_numbers(exactly.findings[0]))
+        elif exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
+
+
+def _made_up_layout(case: Case) -> bool:
+    """Whether a run has to make up numbers that shared memory is laid out by: they may not fit the block."""
+    return not roles_of(case.flow).layout <= case.launch.parameters.keys()
+
+
+def _with_its_numbers(finding: Finding) -> Reason:
+    """That a race may be the fault of numbers that a run made up."""
+    said = ", ".join(
+        f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
+    )
+    return Reason(f"there is a race if {said}: give the parameters if that cannot be", finding.first)
 
 
 def _all_numbers_given(case: Case) -> bool:
@@ -210,17 +225,22 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
     found: dict[Block, KernelVerdict] = {}
-    for block in blocks_to_try(case.module, routine, case.flow, launch):
-        one = replace(case, launch=replace(launch, block=block, largest=block))
+    for block in launch.launched or blocks_to_try(case.module, routine, case.flow, launch):
+        one = replace(case, launch=launch.with_block(block))
         found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
+        if launch.launched and found[block].verdict == "race":
+            return found[block]
         if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
             break
     racy = found and all(each.verdict == "race" for each in found.values())
-    if racy and launch.largest[1] == 1 and fits(case.module, routine, case.flow, launch, WARP):
+    if (
+        racy
+        and not launch.launched
+        and launch.largest[1] == 1
+        and fits(case.module, routine, case.flow, launch, WARP)
+    ):
         # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
-        warp = judge_block(
-            replace(case, launch=replace(launch, block=WARP, largest=WARP)), counts, seconds / 4
-        )
+        warp = judge_block(replace(case, launch=launch.with_block(WARP)), counts, seconds / 4)
         if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
             found[WARP] = warp
     if racy and _is_guessed(case, found.keys()):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fencepost.hosts.ptx.host_code import without_comments
 
@@ -58,21 +59,67 @@ def launched_blocks(text: str) -> dict[str, Block]:
     return result
 
 
-def launched_numbers(text: str) -> dict[str, dict[int, int]]:
-    """The arguments of each kernel that are the same number in all of its launches, by their place."""
+@dataclass(frozen=True)
+class Launches:
+    """What all launches of one kernel have in common."""
+
+    numbers: dict[int, int]
+    """Arguments that are the same number, by their place."""
+    threads: dict[int, int]
+    """Arguments that are so many times the threads of a row of the block, by their place."""
+    blocks: tuple[Block, ...] = ()
+    """The blocks, if all launches name some, and not one; none of templates, whose arguments may go with them."""
+
+
+def common_launches(text: str) -> dict[str, Launches]:
+    """What the launches in a file say about each kernel."""
     seen = without_comments(text)
     constants = _constants(text, seen)
     known = {**constants, **_variables(seen, constants)}
-    found: dict[str, dict[int, int]] = {}
-    for name, at, _ in _launches(seen):
+    found: dict[str, Launches] = {}
+    blocks: dict[str, set[Block | None]] = {}
+    for name, at, configuration in _launches(seen):
         begin = seen.find("(", seen.find(">>>", at))
-        if begin < 0:
+        if begin < 0 or len(configuration) < 2:
             continue
-        values = {place: number(each, known) for place, each in enumerate(_arguments(_inside(seen, begin)))}
-        here = {place: value for place, value in values.items() if value is not None and value >= 0}
+        arguments = _arguments(_inside(seen, begin))
+        values = {place: number(each, known) for place, each in enumerate(arguments)}
+        numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
+        here = Launches(numbers, _of_threads(_row(configuration[1], seen[:at]), arguments))
         kept = found.setdefault(name, here)
-        found[name] = {place: value for place, value in kept.items() if here.get(place) == value}
-    return found
+        found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
+        of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
+        block = None if of_template else _block(configuration[1], seen[:at], known)
+        blocks.setdefault(name, set()).add(block)
+    several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
+    return {
+        name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
+        for name, each in found.items()
+    }
+
+
+def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {place: value for place, value in one.items() if other.get(place) == value}
+
+
+def _row(text: str, before: str) -> str:
+    """What stands for the threads of a row in the second argument of a launch."""
+    made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
+    inside = made[1] if made is not None else (_made_of(text, before) or text)
+    return _arguments(inside)[0].replace(" ", "")
+
+
+def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
+    """Arguments that a row of the block is written with: as they are, or a part of them."""
+    found = {}
+    for place, argument in enumerate(arguments):
+        plain = argument.replace(" ", "")
+        if not re.fullmatch(r"[A-Za-z_]\w*", plain):
+            continue
+        part = re.fullmatch(rf"\(?{plain}(?:/(\d+)|>>(\d))?\)?", row)
+        if part is not None:
+            found[place] = int(part[1]) if part[1] else 1 << int(part[2] or 0)
+    return {place: factor for place, factor in found.items() if factor > 0}
 
 
 def _inside(text: str, begin: int) -> str:

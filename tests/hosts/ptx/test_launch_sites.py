@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.launch_sites import EVERY, launched_blocks, launched_numbers
+from fencepost.hosts.ptx.launch_sites import EVERY, common_launches, launched_blocks
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,33 @@ def test_what_is_computed_or_differs_names_none(text: str) -> None:
     ],
 )
 def test_numbers_that_all_launches_give(text: str, expected: dict[str, dict[int, int]]) -> None:
-    assert launched_numbers(text) == expected
+    assert {name: each.numbers for name, each in common_launches(text).items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("void f(int n) { k<<<g, n, n * 4>>>(p, n); }", {1: 1}),
+        ("void f(int n) { k<<<1, n / 2>>>(p, n, 3); }", {1: 2}),
+        ("void f(int n) { dim3 block(n >> 1); k<<<1, block>>>(n); }", {0: 2}),
+        ("void f(int n) { k<<<n, m>>>(p, n); }", {}),
+        ("void f(int n) { k<<<1, n>>>(p, n); k<<<1, 2 * n>>>(p, n); }", {}),
+    ],
+)
+def test_numbers_that_go_with_the_block(text: str, expected: dict[int, int]) -> None:
+    assert common_launches(text)["k"].threads == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("void f() { k<<<g, 128>>>(p); k<<<g, dim3(16, 16)>>>(p); }", ((16, 16, 1), (128, 1, 1))),
+        ("void f() { k<<<g, 128>>>(p); k<<<g, t>>>(p); }", ()),
+        # One block is the block.
+        ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(p); }", ()),
+        # The arguments of a template may go with its blocks.
+        ("void f() { k<16><<<g, dim3(16, 16)>>>(p); k<32><<<g, dim3(32, 32)>>>(p); }", ()),
+    ],
+)
+def test_several_blocks(text: str, expected: tuple[tuple[int, int, int], ...]) -> None:
+    assert common_launches(text)["k"].blocks == expected
