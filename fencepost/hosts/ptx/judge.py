@@ -225,9 +225,10 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
     found: dict[Block, KernelVerdict] = {}
-    for block in launch.launched or blocks_to_try(case.module, routine, case.flow, launch):
+    blocks = launch.launched or blocks_to_try(case.module, routine, case.flow, launch)
+    for block in blocks:
         one = replace(case, launch=launch.with_block(block))
-        found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
+        found[block] = judge_block(one, counts, seconds / max(MOST_BLOCKS, len(blocks)))
         if launch.launched and found[block].verdict == "race":
             return found[block]
         if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
