@@ -12,6 +12,7 @@ import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from fencepost.hosts.ptx.host_code import without_comments
 
@@ -50,7 +51,7 @@ def launched_blocks(text: str) -> dict[str, Block]:
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], seen[:at], known) if len(arguments) > 1 else None
+        block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
     result = _of_comments(text)
     for name, blocks in found.items():
@@ -85,11 +86,11 @@ def common_launches(text: str) -> dict[str, Launches]:
         arguments = _arguments(_inside(seen, begin))
         values = {place: number(each, known) for place, each in enumerate(arguments)}
         numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
-        here = Launches(numbers, _of_threads(_row(configuration[1], seen[:at]), arguments))
+        here = Launches(numbers, _of_threads(_row(configuration[1], _before(seen, at)), arguments))
         kept = found.setdefault(name, here)
         found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
         of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
-        block = None if of_template else _block(configuration[1], seen[:at], known)
+        block = None if of_template else _block(configuration[1], _before(seen, at), known)
         blocks.setdefault(name, set()).add(block)
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
@@ -271,14 +272,21 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
+@lru_cache(maxsize=4)
 def _of_the_host(seen: str) -> str:
-    """A text without the functions that run on the device: their parameters have names of their own."""
+    """A text with blanks in the place of functions that run on the device: these have variables of their own."""
     kept, at = [], 0
     for match in _OF_DEVICE.finditer(seen):
         if match.start() >= at and (end := _end_of_function(seen, match.end())) is not None:
-            kept.append(seen[at : match.start()])
+            kept += [seen[at : match.start()], " " * (end - match.start())]
             at = end
-    return " ".join([*kept, seen[at:]])
+    return "".join([*kept, seen[at:]])
+
+
+def _before(seen: str, at: int) -> str:
+    """What comes before a launch: of the host, unless a kernel launches it."""
+    host = _of_the_host(seen)
+    return (seen if host[at].isspace() else host)[:at]
 
 
 def _end_of_function(seen: str, at: int) -> int | None:

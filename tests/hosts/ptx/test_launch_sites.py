@@ -27,6 +27,11 @@ from fencepost.hosts.ptx.launch_sites import EVERY, common_launches, launched_bl
         ("void f() { int t = 32; k<<<g, dim3(t, t)>>>(p); }", {"k": (32, 32, 1)}),
         ("void f() { reduce<float, 256><<<g, 256, 256 * sizeof(float)>>>(p); }", {"reduce": (256, 1, 1)}),
         ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
+        # Variables of kernels are others.
+        (
+            "__global__ void k(int t) { int b = 1; b = t; }\nvoid f() { dim3 b(8, 8); k<<<g, b>>>(p); }",
+            {"k": (8, 8, 1)},
+        ),
         # Nobody defines SIZE.
         (
             "#ifdef SIZE\n#define T SIZE\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",
