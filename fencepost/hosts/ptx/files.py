@@ -132,7 +132,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(function_name(kernel), launched.get(EVERY))
+            block = _block_of(launched, kernel)
             launch = file.launch(kernel)
             cluster = launch.cluster or launched_cluster(file, kernel)
             launch = replace(launch, block=launch.block or block, cluster=cluster)
@@ -141,7 +141,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                 given = replace(given, numbers=known.numbers, threads=known.threads, blocks=known.blocks)
             for verdict in builds.judge(kernel, given):
                 if block is not None:
-                    where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
+                    where = "a comment (--blockDim)" if _of_comment(launched, kernel) else "its launch"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
                 elif given.blocks and not verdict.holds_for.startswith("every block"):
@@ -165,8 +165,17 @@ def as_launched(file: PtxFile, kernel: str) -> PtxFile:
 
 def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The block that a file launches a kernel with, if it says so."""
-    launched = _launched(file)
-    return launched.get(function_name(kernel), launched.get(EVERY))
+    return _block_of(_launched(file), kernel)
+
+
+def _block_of(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> tuple[int, int, int] | None:
+    """The block of a kernel: of the instance of a template, of all launches, or of a comment."""
+    instance, name = plain_name(kernel).replace(" ", ""), function_name(kernel)
+    return launched.get(instance, launched.get(name, launched.get(EVERY)))
+
+
+def _of_comment(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> bool:
+    return not {plain_name(kernel).replace(" ", ""), function_name(kernel)} & launched.keys()
 
 
 def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:

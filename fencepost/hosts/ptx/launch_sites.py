@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from fencepost.hosts.ptx.host_code import without_comments
+from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
 MOST_THREADS, MOST_BLOCKS = 1024, 16
@@ -45,7 +46,8 @@ _OPERATORS = {
 
 
 def launched_blocks(text: str) -> dict[str, Block]:
-    """The block of each kernel whose launches all name the same one."""
+    """The block of each kernel whose launches all name the same one; of a template, also by instance, `sum<64>`."""
+    text = with_launches_of_macros(text)
     seen = without_comments(text)
     constants = _constants(text, seen)
     known = {**constants, **_variables(seen, constants)}
@@ -53,6 +55,9 @@ def launched_blocks(text: str) -> dict[str, Block]:
     for name, at, arguments in _launches(seen):
         block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
+        instance = _instance(seen, at, known)
+        if instance is not None:
+            found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
     for name, blocks in found.items():
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
@@ -74,6 +79,7 @@ class Launches:
 
 def common_launches(text: str) -> dict[str, Launches]:
     """What the launches in a file say about each kernel."""
+    text = with_launches_of_macros(text)
     seen = without_comments(text)
     constants = _constants(text, seen)
     known = {**constants, **_variables(seen, constants)}
@@ -281,6 +287,15 @@ def _of_the_host(seen: str) -> str:
             kept += [seen[at : match.start()], " " * (end - match.start())]
             at = end
     return "".join([*kept, seen[at:]])
+
+
+def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
+    """The instance of a template that is launched here, without blanks; None if it is none."""
+    match = re.match(r"(\w+)\s*<(?!<)([^;{}()]*?)>\s*<<<", seen[at:])
+    if match is None:
+        return None
+    values = [(each, number(each, known)) for each in _arguments(match[2])]
+    return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
 
 
 def _before(seen: str, at: int) -> str:

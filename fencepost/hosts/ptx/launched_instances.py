@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.host_code import (
     template_parameters,
     without_comments,
 )
+from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 _LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
 _BARE_LAUNCH = re.compile(r"\b([A-Za-z_][\w:]*)\s*<<<")
@@ -47,7 +48,7 @@ class _Template:
 
 def launched_instances(text: str) -> tuple[str, ...]:
     """The kernels of templates that a file launches, as `reduce<256>`."""
-    seen = without_comments(text)
+    seen = without_comments(with_launches_of_macros(text))
     every = list(_templates(seen))
     kernels = {each.name: each for each in every if each.is_kernel}
     hosts = [each for each in every if not each.is_kernel]
@@ -58,6 +59,10 @@ def launched_instances(text: str) -> tuple[str, ...]:
         kernel = kernels.get(match[1].rpartition("::")[2])
         if kernel is not None and kernel.types.issuperset(kernel.parameters):
             found.append(f"{match[1]}<{', '.join([USUAL_TYPE] * len(kernel.parameters))}>")
+    for name in kernels:
+        for match in re.finditer(rf"[=(,&]\s*({re.escape(name)}\s*<(?!<)[^;{{}}()<>]*>)\s*[;,)]", seen):
+            # A kernel that is named is launched through a pointer.
+            found += _instances(" ".join(match[1].split()), match.start(), seen, hosts, DEEPEST)
     return tuple(dict.fromkeys(_qualified(each, kernels, seen) for each in found))
 
 

@@ -25,7 +25,25 @@ from fencepost.hosts.ptx.launch_sites import EVERY, common_launches, launched_bl
             {"k": (128, 1, 1)},
         ),
         ("void f() { int t = 32; k<<<g, dim3(t, t)>>>(p); }", {"k": (32, 32, 1)}),
-        ("void f() { reduce<float, 256><<<g, 256, 256 * sizeof(float)>>>(p); }", {"reduce": (256, 1, 1)}),
+        (
+            "void f() { reduce<float, 256><<<g, 256, 256 * sizeof(float)>>>(p); }",
+            {"reduce": (256, 1, 1), "reduce<float,256>": (256, 1, 1)},
+        ),
+        # Instances have blocks of their own.
+        (
+            "#define T 64\nvoid f() { k<T><<<g, T>>>(p); k<128><<<g, 128>>>(p); }",
+            {"k<64>": (64, 1, 1), "k<128>": (128, 1, 1)},
+        ),
+        # What a macro launches, it launches where it is used.
+        (
+            "#define L(n, ...) case n: k<n><<<g, 2 * n>>>(__VA_ARGS__); \\\n break\n"
+            "void f() { switch (n) { L(32, p, q); L(64, p, q); } }",
+            {"k<32>": (64, 1, 1), "k<64>": (128, 1, 1)},
+        ),
+        (
+            "#define L(k, g, b, ...) k<<<g, b>>>(__VA_ARGS__)\nvoid f() { L(k, 4, dim3(8, 8), p); }",
+            {"k": (8, 8, 1)},
+        ),
         ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
         # Variables of kernels are others.
         (

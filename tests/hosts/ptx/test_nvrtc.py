@@ -236,3 +236,21 @@ def test_random_numbers_of_curand_are_any_numbers() -> None:
     for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
         (found,) = check(ptx(text.replace("BARRIER", barrier)), block=256)
         assert found.verdict == expected
+
+
+def test_what_kernels_use_of_libraries_for_the_host() -> None:
+    text = """
+    #include <thrust/complex.h>
+    #include <cufft.h>
+    #include <cublas_v2.h>
+    struct Plan { cufftHandle plan; cublasHandle_t handle; int n; };
+    __global__ void k(cufftComplex *a, thrust::complex<float> *b, Plan plan) {
+        b[0] = b[1] * thrust::complex<float>(a[0].x, a[0].y) + thrust::abs(b[2]) + float(plan.n);
+    }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_lambdas_in_device_code_may_say_so() -> None:
+    text = "__global__ void k(float *a) { auto f = [=] __host__ __device__(float x) { return x * *a; }; *a = f(2); }"
+    assert len(kernels_in(ptx(text))) == 1
