@@ -2,7 +2,9 @@
 
 Between two barriers, additions of positive constants to one word give every thread, and every iteration, a number of
 its own. That holds if nothing else writes the counter's variable in the interval, and if the number was drawn in the
-interval in which it is used: on every way back from the use, the atomic comes before any barrier.
+interval in which it is used: on every way back from the use, the atomic comes before any barrier. A thread that went
+by an atomic which stands in no loop has no such number, and whatever is said about it means nothing; so there, it is
+enough that no barrier lies between the atomic and the use.
 """
 
 from __future__ import annotations
@@ -110,13 +112,16 @@ class Allocators:
         return True
 
     def _is_fresh(self, atomic: Place, use: Place) -> bool:
-        """Whether every way back from the use meets the atomic before it meets a barrier or the entry."""
+        """Whether every way back from the use meets the atomic before it meets a barrier or the entry, or goes by it
+        for good."""
         key = (atomic, use)
         if key not in self._fresh:
             self._fresh[key] = self._search(atomic, use)
         return self._fresh[key]
 
     def _search(self, atomic: Place, use: Place) -> bool:
+        once = not self.flow.loops_around(atomic.block)
+        after = self.flow.reachable(self.flow.successors[atomic.block]) if once else set()
         todo = [(use.block, use.index)]
         seen = set()
         while todo:
@@ -128,10 +133,13 @@ class Allocators:
                     met = True
                     break
                 if effect(instructions[index]).barrier == "block":
-                    return False
+                    if not once or number in after or number == atomic.block:
+                        return False
+                    met = True
+                    break
             if met:
                 continue
-            if number == ENTRY:
+            if number == ENTRY and not once:
                 return False
             for before in self.flow.predecessors[number]:
                 if before not in seen:

@@ -1,4 +1,4 @@
-"""What atomics store, votes find and `redux` computes, on numbers: one for each thread."""
+"""What atomics store and `redux` computes, on numbers: one for each thread."""
 
 from __future__ import annotations
 
@@ -41,13 +41,6 @@ def _less(instruction: Instruction, left: Bits, right: Bits, width: int) -> Bits
         low = mask(width)
         return np.asarray(signed(Lane(left & low, width)) < signed(Lane(right & low, width)))
     return np.asarray(left < right)
-
-
-def voted(instruction: Instruction, held: Bits) -> int:
-    """What `vote` gives the lanes of a warp that hold these predicates: all, any or uni."""
-    if "uni" in instruction.parts:
-        return int(bool((held != 0).all() or (held == 0).all()))
-    return int(bool((held != 0).all() if "all" in instruction.parts else (held != 0).any()))
 
 
 def reduced(instruction: Instruction, values: Bits) -> int:

@@ -22,6 +22,7 @@ from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
+    from fencepost.hosts.ptx.launch_sites import Launches
     from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
@@ -149,17 +150,24 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
     """The kernels of a file, each with its verdict, or why it could not be judged."""
     builds = file.builds()
     launched = _launched(file) if file.asked.block is None else {}
+    common = _common_launches(file)
     for kernel in file.kernels:
         begin_phase(f"checking {plain_name(kernel)}")
         try:
-            block = launched.get(function_name(kernel), launched.get(EVERY))
+            block = _block_of(launched, kernel)
             launch = file.launch(kernel)
             cluster = launch.cluster or launched_cluster(file, kernel)
             launch = replace(launch, block=launch.block or block, cluster=cluster)
-            for verdict in builds.judge(kernel, launch.given):
+            given = launch.given
+            if (known := common.get(function_name(kernel))) is not None:
+                given = replace(given, numbers=known.numbers, threads=known.threads, blocks=known.blocks)
+            for verdict in builds.judge(kernel, given):
                 if block is not None:
-                    where = "its launch" if function_name(kernel) in launched else "a comment (--blockDim)"
+                    where = "a comment (--blockDim)" if _of_comment(launched, kernel) else "its launch"
                     said = f"{verdict.holds_for}; the block is that of {where}"
+                    verdict = replace(verdict, holds_for=said)
+                elif given.blocks and not verdict.holds_for.startswith("every block"):
+                    said = f"{verdict.holds_for}; the blocks are those of its launches"
                     verdict = replace(verdict, holds_for=said)
                 verdict = _with_preconditions(verdict, file.preconditions(kernel), launch)
                 yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
@@ -197,8 +205,17 @@ def as_launched(file: PtxFile, kernel: str) -> PtxFile:
 
 def launched_block(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The block that a file launches a kernel with, if it says so."""
-    launched = _launched(file)
-    return launched.get(function_name(kernel), launched.get(EVERY))
+    return _block_of(_launched(file), kernel)
+
+
+def _block_of(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> tuple[int, int, int] | None:
+    """The block of a kernel: of the instance of a template, of all launches, or of a comment."""
+    instance, name = plain_name(kernel).replace(" ", ""), function_name(kernel)
+    return launched.get(instance, launched.get(name, launched.get(EVERY)))
+
+
+def _of_comment(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> bool:
+    return not {plain_name(kernel).replace(" ", ""), function_name(kernel)} & launched.keys()
 
 
 def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
@@ -224,6 +241,15 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
         except (OSError, UnicodeDecodeError):
             continue
     return launched_blocks("\n".join(texts))
+
+
+def _common_launches(file: PtxFile) -> dict[str, Launches]:
+    """What the launches of a CUDA file say beside the block; nothing if the user has said something."""
+    from fencepost.hosts.ptx.launch_sites import common_launches
+
+    if file.cuda is None or file.asked.params or file.asked.block is not None:
+        return {}
+    return common_launches(file.cuda_text)
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:

@@ -18,6 +18,8 @@ _SPACES = re.compile(r"[^\n]")
 _DIRECTIVE = re.compile(r"^[ \t]*\#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE)
 _OF_A_BODY = re.compile(r"[ \t]*\#[ \t]*(?:include|pragma)\b")
 """Directives that mean nothing outside of the function that they stand in."""
+_OF_A_LAMBDA = re.compile(r"(\])((?:\s|__host__)*__device__(?:\s|__host__)*)(?=[({])")
+"""What a lambda in device code need not say, and NVRTC does not let it say."""
 _SPECIALIZATION = re.compile(r"\s*template\s*<\s*>|[\s\S]*\b(?:struct|class|union)\s+\w+\s*<")
 _DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__|\bconstexpr\b")
 _TEMPLATE = re.compile(r"\s*template\s*<")
@@ -37,6 +39,7 @@ class DeviceCode:
 
 def device_code(text: str) -> DeviceCode:
     """The file with the functions blanked out that only the host can call."""
+    text = _OF_A_LAMBDA.sub(lambda found: found[1] + " " * len(found[2]), text)
     seen, kept = without_comments(text), _with_directives(text)
     left_out: list[str] = []
     pieces: list[str] = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 
+from fencepost.hosts.ptx.any_numbers import race_with_any_numbers, sampled_numbers
 from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -182,9 +183,24 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     if not runs.reasons() and (not proof.candidates or exact.is_for_every_launch or _all_numbers_given(case)):
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
         exactly = _exactly(case, counts, SHARE_OF_EXACT_RUNS * seconds)
-        if exactly.verdict != "undecided":
+        if exactly.verdict == "race" and not exact.is_for_every_launch and _made_up_layout(case):
+            reasons.insert(0, _with_its_numbers(exactly.findings[0]))
+        elif exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
+
+
+def _made_up_layout(case: Case) -> bool:
+    """Whether a run has to make up numbers that shared memory is laid out by: they may not fit the block."""
+    return not roles_of(case.flow).layout <= case.launch.parameters.keys()
+
+
+def _with_its_numbers(finding: Finding) -> Reason:
+    """That a race may be the fault of numbers that a run made up."""
+    said = ", ".join(
+        f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
+    )
+    return Reason(f"there is a race if {said}: give the parameters if that cannot be", finding.first)
 
 
 def _all_numbers_given(case: Case) -> bool:
@@ -237,17 +253,23 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
     found: dict[Block, KernelVerdict] = {}
-    for block in blocks_to_try(case.module, routine, case.flow, launch):
-        one = replace(case, launch=replace(launch, block=block, largest=block))
-        found[block] = judge_block(one, counts, seconds / MOST_BLOCKS)
+    blocks = launch.launched or blocks_to_try(case.module, routine, case.flow, launch)
+    for block in blocks:
+        one = replace(case, launch=launch.with_block(block))
+        found[block] = judge_block(one, counts, seconds / max(MOST_BLOCKS, len(blocks)))
+        if launch.launched and found[block].verdict == "race":
+            return found[block]
         if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
             break
     racy = found and all(each.verdict == "race" for each in found.values())
-    if racy and launch.largest[1] == 1 and fits(case.module, routine, case.flow, launch, WARP):
+    if (
+        racy
+        and not launch.launched
+        and launch.largest[1] == 1
+        and fits(case.module, routine, case.flow, launch, WARP)
+    ):
         # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
-        warp = judge_block(
-            replace(case, launch=replace(launch, block=WARP, largest=WARP)), counts, seconds / 4
-        )
+        warp = judge_block(replace(case, launch=launch.with_block(WARP)), counts, seconds / 4)
         if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
             found[WARP] = warp
     if racy and _is_guessed(case, found.keys()):
@@ -377,6 +399,8 @@ class Runs:
                 self._with_any_layout(Setup(block, {**others, **launch.parameters}, prod(block)))
         if not (proof.candidates or proof.doubts or proof.open):
             return
+        if self.layout and self.faithful and not self.show_a_race:
+            self._with_any_numbers()
         for seed in range(2, 6):
             setup = Setup(block, launch.parameters, prod(block), seed, seconds=QUICK_SECONDS)
             self._again(setup)
@@ -398,6 +422,31 @@ class Runs:
             if seen is None or not seen.finished or seen.outside or not (seen.errors or seen.missed):
                 return
         self._run(replace(setup, layout=count // 2), True)
+
+    def _with_any_numbers(self) -> None:
+        """Whether a race is there whatever the numbers are, those included that shared memory is laid out by."""
+        launch, roles = self.case.launch, roles_of(self.case.flow)
+        assert launch.block is not None
+        names = {
+            each.name
+            for each in self.case.routine.parameters
+            if each.type[1:] in ("32", "64") and each.type[0] in "bsu" and each.name not in roles.pointers
+        }
+        numbers = sampled_numbers(launch.block, names - launch.parameters.keys())
+        end = time.thread_time() + MIXED_SECONDS
+        shown = race_with_any_numbers(
+            (
+                Setup(launch.block, {**each, **launch.parameters}, prod(launch.block), seconds=QUICK_SECONDS)
+                for each in numbers
+            ),
+            lambda setup: self._simulated(setup) if time.thread_time() < end else None,
+        )
+        if shown is None:
+            return
+        seen = shown.seen
+        seen.conflicts = [each for each in seen.conflicts if frozenset(each.places) in shown.pairs]
+        self.findings = _findings(self.case, shown.setup, seen)
+        self.show_a_race = True
 
     def _again(self, setup: Setup) -> None:
         if self.faithful and not self.show_a_race:

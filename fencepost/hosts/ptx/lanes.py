@@ -209,11 +209,16 @@ def as_bits(numbers: Any, kind: str) -> Bits:
     return found
 
 
+TWIDDLES = ("popc", "clz", "brev", "prmt", "bfind")
+
+
 def computable(name: str) -> bool:
     """Whether `compute` knows an instruction, by its opcode."""
     parts = name.split(".")
-    if parts[0] in ("popc", "clz", "brev", "prmt"):
+    if parts[0] in TWIDDLES:
         return True
+    if parts[0] == "copysign":
+        return parts[-1] in FLOATS
     if parts[0] == "setp":
         return parts[1] in COMPARE and parts[-1] in FLOATS
     if parts[0] == "cvt":
@@ -227,8 +232,13 @@ def compute(name: str, arguments: Sequence[Lane]) -> Bits | None:
     parts = name.split(".")
     kind = parts[-1]
     with np.errstate(all="ignore"):
-        if parts[0] in ("popc", "clz", "brev", "prmt"):
+        if parts[0] == "bfind":
+            return _highest(parts, arguments[0])
+        if parts[0] in TWIDDLES:
             return _bit_twiddling(parts[0], arguments)
+        if parts[0] == "copysign" and kind in FLOATS:
+            sign = np.uint64(1) << np.uint64(arguments[0].width - 1)
+            return (arguments[0].bits & sign) | (arguments[1].bits & ~sign)
         if _is_upper_half(parts):
             return _upper_half(arguments[0].bits, arguments[1].bits, kind == "s64")
         if not computable(name):
@@ -277,6 +287,16 @@ def _upper_half(left: Bits, right: Bits, negative: bool) -> Bits:
         found -= np.where(left >> sign != 0, right, np.uint64(0))
         found -= np.where(right >> sign != 0, left, np.uint64(0))
     return found
+
+
+def _highest(parts: Sequence[str], value: Lane) -> Bits:
+    """`bfind`: the place of the highest bit that differs from the sign, or how far it is from the top."""
+    bits = value.bits
+    if parts[-1][0] == "s":
+        bits = np.where(signed(value) < 0, ~bits & mask(value.width), bits)
+    leading = _bit_twiddling("clz", [Lane(bits, value.width)])
+    found = leading if "shiftamt" in parts else np.uint64(value.width - 1) - leading
+    return np.where(bits == 0, mask(32), found)
 
 
 def _bit_twiddling(name: str, arguments: Sequence[Lane]) -> Bits:

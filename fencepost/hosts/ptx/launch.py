@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fencepost.hosts.ptx.module import Routine
 from fencepost.hosts.ptx.preconditions import Condition
@@ -41,6 +41,12 @@ class Given:
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    """What launches in the file give for parameters, by their place: believed where nothing is proven without."""
+    blocks: tuple[tuple[int, int, int], ...] = ()
+    """The blocks of launches in the file, where they name several."""
+    threads: Mapping[int, int] = field(default_factory=dict)
+    """Parameters, by their place, that are so many times the threads of a row of the block in all launches."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,15 @@ class Launch:
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
     """How many blocks there are; looked at for races between blocks alone, proofs are for every grid."""
+    launched: tuple[tuple[int, int, int], ...] = ()
+    """Blocks that launches in the file name, if there are several."""
+    tied: Mapping[str, int] = field(default_factory=dict)
+    """Parameters that are so many times the threads of a row of the block."""
+
+    def with_block(self, block: tuple[int, int, int]) -> Launch:
+        """The same with a block, and with the parameters that go with it."""
+        sizes = {name: factor * block[0] for name, factor in self.tied.items()}
+        return replace(self, block=block, largest=block, parameters={**sizes, **self.parameters})
 
     def limits(self) -> dict[str, int]:
         """The largest value of each special register that a launch bounds."""
@@ -74,13 +89,20 @@ class Launch:
             said = f"every one-dimensional block of up to {self.largest[0]} threads"
         else:
             said = f"every block of up to {max(self.largest)} threads"
-        given = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        given = ", ".join(f"{name} = {self._value(name)}" for name in self.parameters)
         if self.assumptions or self.required:
             held = " and ".join(map(str, (*self.assumptions, *self.required)))
             given = "; ".join([*([given] if given else []), f"if {held}"])
         if given:
             return f"{said}; {given}"
         return f"{said}; every value of the parameters" if parameters else said
+
+    def _value(self, name: str) -> str:
+        """A parameter's value in words."""
+        factor = self.tied.get(name)
+        if factor is None:
+            return str(self.parameters[name])
+        return "blockDim.x" if factor == 1 else f"{factor} * blockDim.x"
 
 
 def parameter_key(routine: Routine, name: str) -> str | None:
@@ -112,6 +134,9 @@ def launch_of(
             known[key] = value
     names = {each.name for each in routine.parameters}
     required = tuple(each for each in given.required if each.keys <= names)
+    for at, value in given.numbers.items():
+        if at < len(routine.parameters) and routine.parameters[at].type in ("u32", "s32", "b32"):
+            known.setdefault(routine.parameters[at].name, value)
     if block is not None:
         return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
@@ -119,4 +144,12 @@ def launch_of(
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    return Launch(None, (x, y, z), known, cluster=cluster, required=required)
+    tied = {
+        routine.parameters[at].name: factor
+        for at, factor in given.threads.items()
+        if at < len(routine.parameters) and routine.parameters[at].type in ("u32", "s32", "b32")
+    }
+    tied = {name: factor for name, factor in tied.items() if name not in known}
+    return Launch(
+        None, (x, y, z), known, cluster=cluster, launched=given.blocks, tied=tied, required=required
+    )

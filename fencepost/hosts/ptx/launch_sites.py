@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from fencepost.hosts.ptx.host_code import without_comments
+from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
 MOST_THREADS, MOST_BLOCKS = 1024, 16
@@ -29,6 +32,7 @@ _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
 _OPERATORS = {
@@ -43,19 +47,97 @@ _OPERATORS = {
 
 
 def launched_blocks(text: str) -> dict[str, Block]:
-    """The block of each kernel whose launches all name the same one."""
+    """The block of each kernel whose launches all name the same one; of a template, also by instance, `sum<64>`."""
+    text = with_launches_of_macros(text)
     seen = without_comments(text)
     constants = constants_of(text, seen)
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], seen[:at], known) if len(arguments) > 1 else None
+        block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
+        instance = _instance(seen, at, known)
+        if instance is not None:
+            found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
     for name, blocks in found.items():
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
+
+
+@dataclass(frozen=True)
+class Launches:
+    """What all launches of one kernel have in common."""
+
+    numbers: dict[int, int]
+    """Arguments that are the same number, by their place."""
+    threads: dict[int, int]
+    """Arguments that are so many times the threads of a row of the block, by their place."""
+    blocks: tuple[Block, ...] = ()
+    """The blocks, if all launches name some, and not one; none of templates, whose arguments may go with them."""
+
+
+def common_launches(text: str) -> dict[str, Launches]:
+    """What the launches in a file say about each kernel."""
+    text = with_launches_of_macros(text)
+    seen = without_comments(text)
+    constants = constants_of(text, seen)
+    known = {**constants, **_variables(seen, constants)}
+    found: dict[str, Launches] = {}
+    blocks: dict[str, set[Block | None]] = {}
+    for name, at, configuration in _launches(seen):
+        begin = seen.find("(", seen.find(">>>", at))
+        if begin < 0 or len(configuration) < 2:
+            continue
+        arguments = _arguments(_inside(seen, begin))
+        values = {place: number(each, known) for place, each in enumerate(arguments)}
+        numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
+        here = Launches(numbers, _of_threads(_row(configuration[1], _before(seen, at)), arguments))
+        kept = found.setdefault(name, here)
+        found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
+        of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
+        block = None if of_template else _block(configuration[1], _before(seen, at), known)
+        blocks.setdefault(name, set()).add(block)
+    several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
+    return {
+        name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
+        for name, each in found.items()
+    }
+
+
+def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {place: value for place, value in one.items() if other.get(place) == value}
+
+
+def _row(text: str, before: str) -> str:
+    """What stands for the threads of a row in the second argument of a launch."""
+    made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
+    inside = made[1] if made is not None else (_made_of(text, before) or text)
+    return _arguments(inside)[0].replace(" ", "")
+
+
+def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
+    """Arguments that a row of the block is written with: as they are, or a part of them."""
+    found = {}
+    for place, argument in enumerate(arguments):
+        plain = argument.replace(" ", "")
+        if not re.fullmatch(r"[A-Za-z_]\w*", plain):
+            continue
+        part = re.fullmatch(rf"\(?{plain}(?:/(\d+)|>>(\d))?\)?", row)
+        if part is not None:
+            found[place] = int(part[1]) if part[1] else 1 << int(part[2] or 0)
+    return {place: factor for place, factor in found.items() if factor > 0}
+
+
+def _inside(text: str, begin: int) -> str:
+    """What stands between a parenthesis and the one that closes it."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin + 1 : at]
+    return ""
 
 
 def cluster_of_launches(text: str) -> Block | None:
@@ -197,7 +279,8 @@ def _made_of(name: str, before: str) -> str | None:
 
 
 def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
-    """Local variables that are given one number where they are declared, and no other anywhere."""
+    """Local variables of the host that are given one number where they are declared, and no other anywhere."""
+    seen = _of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
         for piece in _arguments(statement[1]):
@@ -211,6 +294,45 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
             if not numbers and one is not None and not _is_changed(name, seen):
                 found[name] = one
     return found
+
+
+@lru_cache(maxsize=4)
+def _of_the_host(seen: str) -> str:
+    """A text with blanks in the place of functions that run on the device: these have variables of their own."""
+    kept, at = [], 0
+    for match in _OF_DEVICE.finditer(seen):
+        if match.start() >= at and (end := _end_of_function(seen, match.end())) is not None:
+            kept += [seen[at : match.start()], " " * (end - match.start())]
+            at = end
+    return "".join([*kept, seen[at:]])
+
+
+def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
+    """The instance of a template that is launched here, without blanks; None if it is none."""
+    match = re.match(r"(\w+)\s*<(?!<)([^;{}()]*?)>\s*<<<", seen[at:])
+    if match is None:
+        return None
+    values = [(each, number(each, known)) for each in _arguments(match[2])]
+    return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
+
+
+def _before(seen: str, at: int) -> str:
+    """What comes before a launch: of the host, unless a kernel launches it."""
+    host = _of_the_host(seen)
+    return (seen if host[at].isspace() else host)[:at]
+
+
+def _end_of_function(seen: str, at: int) -> int | None:
+    """Where the body of a function ends whose declaration goes on here; None if there is no body."""
+    depth = 0
+    for place in range(at, len(seen)):
+        char = seen[place]
+        if char == ";" and depth == 0:
+            return None
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "}" and depth <= 0:
+            return place + 1
+    return None
 
 
 def _is_changed(name: str, text: str) -> bool:

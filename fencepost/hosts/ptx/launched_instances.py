@@ -1,7 +1,7 @@
 """Which instances of kernel templates a CUDA file launches: a compiler makes what is used of a template.
 
 A launch inside of a template of the host (`sort<T><<<…>>>` in `run<T>`) stands for those that its callers name. Where
-nobody names a type, because it is deduced from arguments of the host, it stands for that of `float`.
+nobody names a type, it is deduced from arguments that say it, `run(data, Square{})`; otherwise it is `float`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from fencepost.hosts.ptx.host_code import (
     template_parameters,
     without_comments,
 )
+from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 _LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
 _BARE_LAUNCH = re.compile(r"\b([A-Za-z_][\w:]*)\s*<<<")
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
 _OF_A_TYPE = re.compile(r"(?:typename|class)\b")
 _LAST_NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
+_OF_PARAMETER = re.compile(r"(?:const\s+)?(\w+)\s*(?:const\s*)?&{0,2}\s*\w*")
+"""A parameter of a type that stands alone, `Op op` or `const Op &op`."""
+_MADE_HERE = re.compile(r"([A-Za-z_][\w:]*(?:<[^<>]*>)?)\s*[{(].*[)}]", re.DOTALL)
 USUAL_TYPE = "float"
 DEEPEST = 3
 """Templates of the host that call one another, that are followed."""
@@ -39,11 +43,13 @@ class _Template:
     start: int
     end: int
     is_kernel: bool
+    signature: tuple[str, ...] = ()
+    """What the function is declared to be called with."""
 
 
 def launched_instances(text: str) -> tuple[str, ...]:
     """The kernels of templates that a file launches, as `reduce<256>`."""
-    seen = without_comments(text)
+    seen = without_comments(with_launches_of_macros(text))
     every = list(_templates(seen))
     kernels = {each.name: each for each in every if each.is_kernel}
     hosts = [each for each in every if not each.is_kernel]
@@ -54,6 +60,10 @@ def launched_instances(text: str) -> tuple[str, ...]:
         kernel = kernels.get(match[1].rpartition("::")[2])
         if kernel is not None and kernel.types.issuperset(kernel.parameters):
             found.append(f"{match[1]}<{', '.join([USUAL_TYPE] * len(kernel.parameters))}>")
+    for name in kernels:
+        for match in re.finditer(rf"[=(,&]\s*({re.escape(name)}\s*<(?!<)[^;{{}}()<>]*>)\s*[;,)]", seen):
+            # A kernel that is named is launched through a pointer.
+            found += _instances(" ".join(match[1].split()), match.start(), seen, hosts, DEEPEST)
     return tuple(dict.fromkeys(_qualified(each, kernels, seen) for each in found))
 
 
@@ -101,9 +111,36 @@ def _instances(instance: str, at: int, seen: str, templates: list[_Template], de
         if named is not None:
             yield from _instances(named, call.start(), seen, templates, depth - 1)
     if not called:
-        named = _replaced(instance, _completed({}, used, around))
-        if named is not None:
-            yield named
+        for given in _deduced(around, seen) or [{}]:
+            named = _replaced(instance, _completed(given, used, around))
+            if named is not None:
+                yield named
+
+
+def _deduced(template: _Template, seen: str) -> list[dict[str, str]]:
+    """The types of a template's parameters, for each call whose arguments are objects made on the spot."""
+    found = []
+    for call in re.finditer(rf"\b{re.escape(template.name)}\s*\(", seen):
+        arguments = split_arguments(_called_with(seen, call.end()))
+        types = {}
+        for declared, argument in zip(template.signature, arguments, strict=False):
+            plain = _OF_PARAMETER.fullmatch(declared)
+            made = _MADE_HERE.fullmatch(argument)
+            if plain is not None and plain[1] in template.types and made is not None:
+                types[plain[1]] = made[1]
+        if types and types not in found:
+            found.append(types)
+    return found
+
+
+def _called_with(seen: str, at: int) -> str:
+    """The arguments of a call, from its parenthesis on."""
+    depth = 1
+    for place in range(at, len(seen)):
+        depth += {"(": 1, ")": -1}.get(seen[place], 0)
+        if not depth:
+            return seen[at:place]
+    return ""
 
 
 def _completed(given: dict[str, str], used: list[str], around: _Template) -> dict[str, str] | None:
@@ -129,7 +166,10 @@ def _templates(seen: str) -> Iterator[_Template]:
         named = [(_LAST_NAME.search(each), _OF_A_TYPE.match(each) is not None) for each in parameters]
         names = tuple(match[1] for match, _ in named if match is not None)
         types = frozenset(match[1] for match, is_type in named if match is not None and is_type)
-        yield _Template(name.rpartition("::")[2], names, types, start, end, "__global__" in head)
+        inside = re.search(rf"\b{re.escape(name.rpartition('::')[2])}\s*\(", head)
+        signature = tuple(split_arguments(_called_with(head, inside.end()))) if inside is not None else ()
+        is_kernel = "__global__" in head
+        yield _Template(name.rpartition("::")[2], names, types, start, end, is_kernel, signature)
 
 
 def split_arguments(text: str) -> list[str]:

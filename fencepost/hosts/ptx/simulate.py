@@ -17,7 +17,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.atomics import reduced, updated, voted
+from fencepost.hosts.ptx.atomics import reduced, updated
+from fencepost.hosts.ptx.carries import passes_carry, with_carry
 from fencepost.hosts.ptx.divergence import barrier_blocks, conditional_branches, deciding
 from fencepost.hosts.ptx.effects import (
     Access,
@@ -70,6 +71,9 @@ from fencepost.hosts.ptx.parameter_roles import roles_of
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
+TEXTURES = ("tex", "tld4")
+TEXTURE_MEMORY = np.uint64(1) << np.uint64(POINTERS + 12)
+"""Where what textures hold is made up: behind all pointers."""
 MOST_WAITS = 64
 """Waits for copies that are remembered, to say what they left in flight."""
 ENOUGH = 20
@@ -194,6 +198,8 @@ def is_simulated(instruction: Instruction) -> bool:
     name = instruction.name
     if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
         return False
+    if passes_carry(instruction) or name in TEXTURES:
+        return True
     if name not in ("mov", "setp", "lop3") and computes(instruction) and len(destinations(instruction)) > 1:
         return False
     if name == "isspacep":
@@ -213,9 +219,7 @@ def is_simulated(instruction: Instruction) -> bool:
         return True
     if name in ("bar", "barrier"):
         return True
-    return (
-        name == "shfl" or (name == "vote" and "ballot" in instruction.parts) or not destinations(instruction)
-    )
+    return name in ("shfl", "vote") or not destinations(instruction)
 
 
 def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = None) -> Event:
@@ -273,6 +277,7 @@ class Simulation:
         self.blocks = np.zeros(self.count, dtype=np.int64)
         self.indices = np.zeros(self.count, dtype=np.int64)
         self.epochs = np.zeros(self.count, dtype=np.int64)
+        self.carry = np.zeros(self.count, dtype=np.uint64)
         self.groups = np.zeros(self.count, dtype=np.int64)
         self.log = Log()
         self.copies: list[Event] = []
@@ -569,10 +574,12 @@ class Simulation:
 
     def execute(self, instruction: Instruction, here: Place, who: Threads) -> None:
         """Carries out one instruction for some threads."""
-        if computes(instruction):
+        if computes(instruction) or passes_carry(instruction):
             self._compute(instruction, who)
         elif instruction.name in ("ld", "ldu"):
             self._load(instruction, here, who)
+        elif instruction.name in TEXTURES:
+            self._fetch(instruction, who)
         elif instruction.name in ("st", "red", "atom"):
             self._store(instruction, here, who)
         elif instruction.name == "cp":
@@ -608,6 +615,10 @@ class Simulation:
             self.read(each, who, source_width(instruction, at))
             for at, each in enumerate(instruction.operands[1:])
         ]
+        if passes_carry(instruction):
+            bits, self.carry[who] = with_carry(instruction, arguments, self.carry[who])
+            self.write(target, who, bits)
+            return
         found: Lane = result(Lanes(len(who)), instruction, arguments)
         bits = found.bits
         targets = target.items if isinstance(target, Group) else (target,)
@@ -649,6 +660,15 @@ class Simulation:
             self.write(target, who, bits)
         for access in effect(instruction).accesses:
             self._record(here, access, who, self._address(instruction, who))
+
+    def _fetch(self, instruction: Instruction, who: Threads) -> None:
+        """What a texture holds is made up, like global memory: the same for the same coordinates."""
+        where = np.full(who.shape, TEXTURE_MEMORY, dtype=np.uint64)
+        for operand in instruction.operands[1:]:
+            for item in operand.items if isinstance(operand, Group) else (operand,):
+                where = where * np.uint64(31) + (self.read(item, who, 64).bits << np.uint64(4))
+        for at, target in enumerate(destinations(instruction)):
+            self.write(target, who, self.memory.load_other(where | TEXTURE_MEMORY, 4) + np.uint64(at))
 
     def _loaded(self, space: str | None, addresses: Bits, size: int, who: Threads) -> Bits:
         if space == "shared":
@@ -851,27 +871,36 @@ class Simulation:
         if instruction.name == "shfl":
             self._shuffle(instruction, held, targets)
             return
-        if instruction.name == "vote" and "ballot" in instruction.parts:
-            predicate = self.read(instruction.operands[1], held, 1).bits != 0
-            votes = np.zeros(self.count // 32 + 1, dtype=np.uint64)
-            np.bitwise_or.at(
-                votes, held // 32, np.where(predicate, np.uint64(1) << (held % 32).astype(np.uint64), 0)
-            )
-            self.write(targets[0], held, votes[held // 32])
+        if instruction.name == "vote":
+            self.write(targets[0], held, self._vote(instruction, held))
             return
-        if instruction.name in ("vote", "redux"):
-            self._agree(instruction, held, targets[0])
+        if instruction.name == "redux":
+            self._reduced(instruction, held, targets[0])
             return
         for target in targets:
             self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
 
-    def _agree(self, instruction: Instruction, who: Threads, target: Operand) -> None:
-        """Gives the lanes of each warp that are here what they find together."""
-        rule, width = (voted, 1) if instruction.name == "vote" else (reduced, 32)
-        values = self.read(instruction.operands[1], who, width).bits
+    def _vote(self, instruction: Instruction, who: Threads) -> Bits:
+        """What the lanes of each warp, those that take part, say together."""
+        predicate = self.read(instruction.operands[1], who, 1).bits != 0
+        lane = np.uint64(1) << (who % 32).astype(np.uint64)
+        yes, every = (np.zeros(self.count // 32 + 1, dtype=np.uint64) for _ in range(2))
+        np.bitwise_or.at(yes, who // 32, np.where(predicate, lane, np.uint64(0)))
+        np.bitwise_or.at(every, who // 32, lane)
+        yes, every = yes[who // 32], every[who // 32]
+        if "ballot" in instruction.parts:
+            return yes
+        none, complete = yes == 0, yes == every
+        answers = {"any": ~none, "all": complete, "uni": none | complete}
+        found: Bits = next(answers[part] for part in instruction.parts if part in answers).astype(np.uint64)
+        return found
+
+    def _reduced(self, instruction: Instruction, who: Threads, target: Operand) -> None:
+        """Gives the lanes of each warp that are here what their values come to."""
+        values = self.read(instruction.operands[1], who, 32).bits
         for warp in np.unique(who // 32):
             lanes = who // 32 == warp
-            found = np.full(int(lanes.sum()), np.uint64(rule(instruction, values[lanes])))
+            found = np.full(int(lanes.sum()), np.uint64(reduced(instruction, values[lanes])))
             self.write(target, who[lanes], found)
 
     def _shuffle(self, instruction: Instruction, who: Threads, targets: Sequence[Operand]) -> None:

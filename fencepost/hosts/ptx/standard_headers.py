@@ -6,6 +6,8 @@ what only host code can use is empty.
 
 from __future__ import annotations
 
+from fencepost.hosts.ptx.random_numbers import random_numbers_header
+
 EMPTY = "#pragma once\n"
 _ASSERTIONS = """#pragma once
 #ifndef assert
@@ -94,6 +96,27 @@ sys/types.h sys/utsname.h sys/wait.h termios.h time.h unistd.h values.h wchar.h 
 xmmintrin.h emmintrin.h
 """
 """Headers of C++, C and POSIX that only host code can use."""
+_COMPLEX = """#pragma once
+#include <cuda/std/complex>
+namespace thrust { using namespace cuda::std; }
+"""
+"""The complex numbers of Thrust are those of the standard library, as far as kernels use them."""
+_TRANSFORMS = """#pragma once
+#include <cuComplex.h>
+typedef int cufftHandle;
+typedef float cufftReal;
+typedef double cufftDoubleReal;
+typedef cuComplex cufftComplex;
+typedef cuDoubleComplex cufftDoubleComplex;
+"""
+_HANDLES = {
+    "cublas_v2.h": "cublas",
+    "cublas.h": "cublas",
+    "cusparse.h": "cusparse",
+    "cusolverDn.h": "cusolverDn",
+    "cudnn.h": "cudnn",
+}
+"""Libraries of the host, of which structures that kernels are given may hold the handle."""
 _CUB = "\n".join(
     [
         EMPTY,
@@ -109,6 +132,12 @@ def standard_headers() -> dict[str, str]:
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
         ANNOTATIONS: _ANNOTATIONS,
+        "curand_kernel.h": random_numbers_header(),
+        "thrust/complex.h": _COMPLEX,
+        **dict.fromkeys(("cufft.h", "cufftXt.h"), _TRANSFORMS),
+        **{
+            name: f"{EMPTY}typedef struct {each}Context *{each}Handle_t;\n" for name, each in _HANDLES.items()
+        },
         STANDARD_FUNCTIONS: _from_cuda("cmath"),
         **dict.fromkeys(("stdio.h", "cstdio", "stdlib.h", "cstdlib"), _NUMBERS_OF_C),
         "assert.h": _ASSERTIONS,

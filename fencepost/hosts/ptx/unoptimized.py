@@ -21,6 +21,9 @@ from fencepost.ir.source import FencepostError, Source
 
 LEAST_SECONDS = 5.0
 """What the unoptimized build gets in any case."""
+SHARE_WITHOUT_NUMBERS, SECONDS_WITH_NUMBERS = 0.6, 8.0
+"""Where launches give numbers: the share of the seconds that a proof for all numbers gets, and seconds for these."""
+OF_LAUNCH = "the numbers are those of its launch"
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,25 @@ class Builds:
     def judge(self, kernel: str, given: Given) -> list[KernelVerdict]:
         """The verdict on a kernel in both builds."""
         begin = time.thread_time()
-        found = check_text(self.compiled.text, given, kernel, self.compiled.name)
+        found, given = self._judge_compiled(kernel, given)
         left = max(SECONDS - (time.thread_time() - begin), LEAST_SECONDS)
         if self.unoptimized is None:
             return [with_note(each, self.note) for each in found]
         return [self._both(each, given, left) for each in found]
+
+    def _judge_compiled(self, kernel: str, given: Given) -> tuple[list[KernelVerdict], Given]:
+        """The verdict on the code as compiled, and the launch that it is for: with the numbers of the launches in
+        the file if it is not decided without."""
+        text, name = self.compiled.text, self.compiled.name
+        free = replace(given, numbers={})
+        share = SHARE_WITHOUT_NUMBERS if given.numbers else 1.0
+        found = check_text(text, free, kernel, name, share * SECONDS)
+        if not given.numbers or all(each.verdict != "undecided" for each in found):
+            return found, free
+        again = check_text(text, given, kernel, name, SECONDS_WITH_NUMBERS)
+        if any(each.verdict == "undecided" for each in again):
+            return found, free
+        return [replace(each, holds_for=f"{each.holds_for}; {OF_LAUNCH}") for each in again], given
 
     def _both(self, compiled: KernelVerdict, given: Given, seconds: float) -> KernelVerdict:
         """A race of the code as compiled is said alone: the other build has it too."""

@@ -203,7 +203,8 @@ def _length(footprint: Footprint) -> int | None:
 
 def _tried(module: Module, routine: Routine, flow: Flow, launch: Launch, block: Block) -> Seen | None:
     """What a short run of the block shows; None if it cannot be simulated."""
-    setup = Setup(block, launch.parameters, prod(block), seconds=TRIAL_SECONDS)
+    parameters = launch.with_block(block).parameters
+    setup = Setup(block, parameters, prod(block), seconds=TRIAL_SECONDS)
     try:
         return simulate(module, routine, flow, setup)
     except Unfaithful:

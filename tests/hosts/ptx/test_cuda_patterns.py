@@ -263,3 +263,44 @@ def test_a_stride_that_is_doubled_has_a_first_iteration(when: str) -> None:
     which the question about the back edge is about, would be shifted by -1."""
     found = verdict(FIRST_OF_DOUBLED.replace("WHEN", when), None)
     assert found.verdict == "race"
+
+
+# ---- places that some threads draw from a counter, and that are used later
+
+COMPACTED = """
+__global__ void k(int *out, const int *in, int *total) {
+    __shared__ int buffer[256], count;
+    int t = threadIdx.x, value = in[t], place = -1;
+    if (t == 0) count = 0;
+    BARRIER
+    if (value & 1) place = atomicAdd(&count, 1);
+    value *= 3;
+    if (place >= 0) buffer[place] = value;
+    __syncthreads();
+    if (t < count) out[t] = buffer[t];
+}
+"""
+DRAWN_BEFORE = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ int buffer[256], count;
+    int t = threadIdx.x, place = -1;
+    for (int i = 0; i < n; i++) {
+        if (t == 0) count = 0;
+        __syncthreads();
+        if (in[i * 256 + t] & 1) place = atomicAdd(&count, 1);
+        if (place >= 0) buffer[place] = i * 256 + t;
+        __syncthreads();
+        out[i * 256 + t] = buffer[t];
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_places_that_some_threads_have_drawn() -> None:
+    assert verdict(COMPACTED.replace("BARRIER", "__syncthreads();")).verdict == "proven"
+    assert verdict(COMPACTED.replace("BARRIER", "")).verdict != "proven"
+
+
+def test_a_place_drawn_in_an_earlier_round_may_be_another_threads_now() -> None:
+    assert verdict(DRAWN_BEFORE).verdict != "proven"

@@ -65,3 +65,27 @@ def test_a_kernel_in_namespaces() -> None:
     }
     """
     assert launched_instances(text) == ("b::c::scan<4>", "a::b::c::scan<8>")
+
+
+def test_types_of_objects_that_are_made_for_a_call() -> None:
+    text = """
+    struct Square { __device__ float operator()(float x) const { return x * x; } };
+    struct Scale { float by; __device__ float operator()(float x) const { return by * x; } };
+    template <typename T, typename Op> __global__ void map(T *data, Op op) { *data = op(*data); }
+    template <typename Op> void run(float *data, int n, const Op &op) { map<float, Op><<<n / 256, 256>>>(data, op); }
+    int main() { run(nullptr, 256, Square{}); run(nullptr, 256, Scale{2.0f}); run(nullptr, f(1, 2), Square()); }
+    """
+    assert launched_instances(text) == ("map<float, Square>", "map<float, Scale>")
+
+
+def test_launches_in_macros_and_through_pointers() -> None:
+    text = """
+    template <typename T, int N> __global__ void k(T *data) { data[0] = N; }
+    #define LAUNCH(n) case n: k<float, n><<<1, n>>>(nullptr); break
+    int main(int argc, char **) {
+        switch (argc) { LAUNCH(64); LAUNCH(128); }
+        auto kernel = k<double, 32>;
+        kernel<<<1, 32>>>(nullptr);
+    }
+    """
+    assert launched_instances(text) == ("k<float, 64>", "k<float, 128>", "k<double, 32>")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.ptx import nvrtc
+from fencepost.hosts.ptx import check, nvrtc
 from fencepost.hosts.ptx.kernel_names import kernels_in
 from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import FencepostError, Source
@@ -216,3 +216,42 @@ def test_annotations_for_gpuverify_are_not_read_and_this_is_told() -> None:
     found = compile_cuda(Source("kernel.cu", text))
     assert len(kernels_in(found.ptx)) == 1
     assert found.notes == ("of annotations for GPUVerify, only what is required is read",)
+
+
+def test_random_numbers_of_curand_are_any_numbers() -> None:
+    text = """
+    #include <curand_kernel.h>
+    __global__ void k(float *out, curandStatePhilox4_32_10_t *states, unsigned long long seed) {
+        __shared__ float s[256];
+        int t = threadIdx.x;
+        curandState own;
+        curand_init(seed, t, 0, &own);
+        curandStatePhilox4_32_10_t other = states[t];
+        float4 four = curand_uniform4(&other);
+        s[t] = four.w + curand_normal2(&own).y + (float)curand_uniform_double(&own) + curand_log_normal(&own, 0, 1);
+        BARRIER
+        out[t] = s[curand(&own) % 256];
+        states[t] = other;
+    }
+    """
+    for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
+        (found,) = check(ptx(text.replace("BARRIER", barrier)), block=256)
+        assert found.verdict == expected
+
+
+def test_what_kernels_use_of_libraries_for_the_host() -> None:
+    text = """
+    #include <thrust/complex.h>
+    #include <cufft.h>
+    #include <cublas_v2.h>
+    struct Plan { cufftHandle plan; cublasHandle_t handle; int n; };
+    __global__ void k(cufftComplex *a, thrust::complex<float> *b, Plan plan) {
+        b[0] = b[1] * thrust::complex<float>(a[0].x, a[0].y) + thrust::abs(b[2]) + float(plan.n);
+    }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_lambdas_in_device_code_may_say_so() -> None:
+    text = "__global__ void k(float *a) { auto f = [=] __host__ __device__(float x) { return x * *a; }; *a = f(2); }"
+    assert len(kernels_in(ptx(text))) == 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
@@ -10,6 +13,7 @@ from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.hosts.ptx.parameter_roles import roles_of
 from fencepost.hosts.ptx.parse import parse
 from fencepost.ir.source import Source
+from tests.conftest import CommandLine
 from tests.hosts.ptx.kernels import kernel
 
 
@@ -508,3 +512,81 @@ def test_a_race_with_a_block_that_was_only_guessed_is_not_called_one() -> None:
     assert said(found) == "there is a race with blocks of 1024 threads: give the block (--block)"
     (found,) = check(compiled, block=(1024, 1, 1), file="k.ptx")
     assert found.verdict == "race"
+
+
+# ---- numbers that the launches of a file give
+
+STRIDED = """
+__global__ void strided(float *out, const float *in, int stride) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    s[(t * stride) & 1023] = in[t];
+    out[t] = s[(t * stride) & 1023];
+}
+int main() { strided<<<8, 256>>>(nullptr, nullptr, STRIDE); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("stride", "expected", "said"),
+    [
+        # Nobody knows the stride: with 8, two threads share a word.
+        ("atoi(argv[1])", "undecided", "every value of the parameters"),
+        ("4", "proven", "stride = 4; the numbers are those of its launch; the block is that of its launch"),
+        ("8", "race", "stride = 8; the numbers are those of its launch; the block is that of its launch"),
+    ],
+)
+def test_numbers_of_the_launch_decide_what_is_not_decided_without(
+    tmp_path: Path, fencepost: CommandLine, stride: str, expected: str, said: str
+) -> None:
+    (tmp_path / "k.cu").write_text(STRIDED.replace("STRIDE", stride), encoding="utf-8")
+    (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json", "--as-compiled").out)
+    assert (found["verdict"], said in found["holds_for"]) == (expected, True)
+
+
+# Two arrays, the second of which begins behind as many words as the block has threads.
+BEHIND = """
+__global__ void behind(float *out, const float *in, int n) {
+    extern __shared__ float s[];
+    float *second = s + n;
+    int t = threadIdx.x;
+    for (int i = 0; i < 8; i++) {
+        s[t] = in[i * n + t];
+        FIRST
+        second[t] = s[(t + 1) % n] * in[t];
+        __syncthreads();
+        out[i * n + t] = second[n - 1 - t] + second[(t + 7) % n];
+        __syncthreads();
+    }
+}
+void run(int n) { behind<<<8, n, 2 * n * sizeof(float)>>>(nullptr, nullptr, n); }
+"""
+# 128 words: right with up to 128 threads.
+LAUNCHED_TWICE = """
+__global__ void sums(float *out, const float *in) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t % 128] = in[t];
+    __syncthreads();
+    out[t] = s[127 - t % 128];
+}
+void run() { sums<<<8, FIRST>>>(nullptr, nullptr); sums<<<8, 64>>>(nullptr, nullptr); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "expected", "said"),
+    [
+        (BEHIND, "__syncthreads();", "proven", "n = blockDim.x"),
+        (BEHIND, "", "race", ""),
+        (LAUNCHED_TWICE, "128", "proven", "blocks of 64, 128 threads"),
+        (LAUNCHED_TWICE, "256", "race", "blocks of 256 threads"),
+    ],
+)
+def test_blocks_and_what_goes_with_them(
+    tmp_path: Path, fencepost: CommandLine, text: str, first: str, expected: str, said: str
+) -> None:
+    (tmp_path / "k.cu").write_text(text.replace("FIRST", first), encoding="utf-8")
+    (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json", "--as-compiled").out)
+    assert found["verdict"] == expected
+    assert said in found["holds_for"]

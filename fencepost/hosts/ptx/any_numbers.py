@@ -1,0 +1,93 @@
+"""Races that are there whatever numbers a kernel is given.
+
+A race that a run shows with made-up numbers may be the fault of the numbers: a stride that is too small, a size that
+is no power of two. Here a kernel is run with many different numbers. If no run leaves shared memory, so that nothing
+bounds them, and two accesses meet in every run in which threads of different warps come to both, then the numbers are
+not to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from math import prod
+from random import Random
+
+import numpy as np
+
+from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.simulate import Seen, Setup
+
+SAMPLES = 48
+ENOUGH = 4
+"""In so many runs at least, a race must be an error."""
+WARP = 32
+Pair = frozenset[Place]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A launch that shows a race which is there with all numbers, and the pairs of accesses that meet."""
+
+    setup: Setup
+    seen: Seen
+    pairs: frozenset[Pair]
+
+
+def sampled_numbers(block: tuple[int, int, int], names: Collection[str]) -> Iterator[dict[str, int]]:
+    """Values for parameters, mixed: small ones, powers of two and others, and sizes that go with the block."""
+    count = prod(block)
+    small = (1, 2, 3, 4, 8)
+    sizes = {16, count // 2, count - 1, count, count + 1, 4 * count + 4, 1000}
+    sizes |= {size for side in block for size in (side, side + 1)}
+    large = sorted(each for each in sizes if each > 0)
+    chosen = Random(1)
+    for _ in range(SAMPLES):
+        numbers = {name: chosen.choice(chosen.choice((small, large))) for name in sorted(names)}
+        yield {**numbers, "ctaid.x": chosen.choice((0, 1, 3)), "ctaid.y": chosen.choice((0, 1))}
+
+
+def race_with_any_numbers(setups: Iterator[Setup], run: Callable[[Setup], Seen | None]) -> Shown | None:
+    """A race that all runs show which come to it; None if there is none, or if the runs do not tell."""
+    runs: list[tuple[Setup, Seen]] = []
+    for setup in setups:
+        seen = run(setup)
+        if seen is None:
+            break
+        if seen.outside or seen.missed:
+            return None
+        if seen.finished:
+            runs.append((setup, seen))
+    pairs = {_pair(each.places) for _, seen in runs for each in seen.conflicts if each.severity == "error"}
+    kept = frozenset(pair for pair in pairs if _always_meets(pair, [seen for _, seen in runs]))
+    for setup, seen in runs:
+        if _errors(seen) & kept:
+            return Shown(setup, seen, kept)
+    return None
+
+
+def _always_meets(pair: Pair, runs: list[Seen]) -> bool:
+    """Whether two accesses meet in every run in which threads of different warps come to both."""
+    errors = sum(pair in _errors(seen) for seen in runs)
+    met = [_pair(each.places) for seen in runs for each in seen.conflicts]
+    if errors < ENOUGH or pair not in met:
+        return False
+    return all(
+        pair in {_pair(each.places) for each in seen.conflicts} for seen in runs if _could_meet(pair, seen)
+    )
+
+
+def _could_meet(pair: Pair, seen: Seen) -> bool:
+    """Whether threads of different warps have come to two accesses."""
+    if not all(place in seen.came for place in pair):
+        return False
+    warps = [set((np.flatnonzero(seen.came[place]) // WARP).tolist()) for place in pair]
+    return len(set().union(*warps)) > 1
+
+
+def _errors(seen: Seen) -> set[Pair]:
+    return {_pair(each.places) for each in seen.conflicts if each.severity == "error"}
+
+
+def _pair(places: tuple[Place, Place]) -> Pair:
+    return frozenset(places)
