@@ -388,7 +388,9 @@ class Thread:
             again = self.questions.taken_again(loop)
             if again is not None:
                 self.facts.append(self._only_if(number != 0, again))
-            left = self.questions.left_then(loop) if self.block is not None and self.block not in loop else None
+            left = (
+                self.questions.left_then(loop) if self.block is not None and self.block not in loop else None
+            )
             if left is not None:
                 self.facts.append(self.formula(left))
         return number
