@@ -512,14 +512,14 @@ class Runs:
             return
         self.reached |= seen.places if usual else set()
         self.overran += [seen.outside] if usual else []
-        findings = _findings(self.case, setup, seen)
-        errors = any(each.severity == "error" for each in findings)
+        errors = bool(seen.errors or seen.missed)
         if errors and seen.outside and setup.spread == MANY:
             return  # Such numbers were not meant to be indices.
         if errors and (not usual or self._hangs_on_numbers(setup, seen)):
             self.unusual = self.unusual or replace(setup, parameters={**seen.chosen, **setup.parameters})
             return
-        if findings and (not self.findings or (errors and not self.show_a_race)):
+        found = bool(seen.conflicts or seen.missed)
+        if found and (not self.findings or (errors and not self.show_a_race)):
             case = self.case
             asked = case.module, case.routine, case.flow, replace(setup, seconds=QUICK_SECONDS)
             self.findings = _findings(case, setup, seen, iterations_of(*asked, seen.conflicts))
@@ -637,7 +637,7 @@ def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _findings(case: Case, setup: Setup, seen: Seen, iterations: Iterations | None = None) -> list[Finding]:
+def _findings(case: Case, setup: Setup, seen: Seen, iterations: Iterations) -> list[Finding]:
     found: dict[object, Finding] = {}
     values = {f"block.{axis}": size for axis, size in zip("xyz", setup.block, strict=True)}
     values |= {**seen.chosen, **setup.parameters}
@@ -653,7 +653,7 @@ def _findings(case: Case, setup: Setup, seen: Seen, iterations: Iterations | Non
     for conflict in seen.conflicts:
         key = (frozenset(conflict.places), conflict.severity)
         if key not in found:
-            found[key] = _race(case, setup, conflict, values, iterations or {})
+            found[key] = _race(case, setup, conflict, values, iterations)
     ordered = sorted(found.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
     return [replace(each, chosen=chosen) for each in ordered[:20]]
 

@@ -47,7 +47,7 @@ def iterations_of(
         (time, thread): (place, loop)
         for each in conflicts
         for place, thread, time in zip(each.places, each.threads, each.times, strict=True)
-        if (loop := _loop_of(flow, place)) is not None
+        if (loop := _loop_of(flow, place.block)) is not None
     }
     if not wanted:
         return {}
@@ -57,11 +57,10 @@ def iterations_of(
     return replay.found
 
 
-def _loop_of(flow: Flow, place: Place) -> Loop | None:
-    """The innermost loop around an access that the compiler has left as it is, and whose line is known."""
-    loops = [
-        each for each in flow.loops_around(place.block) if _line_of(flow, each) and _is_as_written(flow, each)
-    ]
+@lru_cache(maxsize=256)
+def _loop_of(flow: Flow, block: int) -> Loop | None:
+    """The innermost loop around a block that the compiler has left as it is, and whose line is known."""
+    loops = [each for each in flow.loops_around(block) if _line_of(flow, each) and _is_as_written(flow, each)]
     return loops[-1] if loops else None
 
 
@@ -80,6 +79,7 @@ def _is_as_written(flow: Flow, loop: Loop) -> bool:
     return all(everywhere[each] == number for each, number in inside.items())
 
 
+@lru_cache(maxsize=256)
 def _repeated(flow: Flow, loop: Loop) -> tuple[int, ...]:
     """The lines whose accesses are all in a loop several times: `s[t] += s[t + k]` loads twice, and stores once."""
     least: dict[int, int] = {}
@@ -112,6 +112,9 @@ class _Replay(Simulation):
     def watch(self, wanted: dict[tuple[int, int], tuple[Place, Loop]]) -> None:
         """Which accesses, by their time and thread, with the loops to count."""
         self.wanted = wanted
+        self.by_time: dict[int, list[tuple[int, int]]] = {}
+        for key in wanted:
+            self.by_time.setdefault(key[0], []).append(key)
         self.found: Iterations = {}
         loops = {loop.header: loop for _, loop in wanted.values()}
         self.counted = {header: np.zeros(self.count, dtype=np.int64) for header in loops}
@@ -135,10 +138,10 @@ class _Replay(Simulation):
         super().execute(instruction, here, who)
         if self.time == begin:
             return
-        for key, (place, loop) in self.wanted.items():
-            time, thread = key
-            if begin < time <= self.time and place == here:
-                line, iteration = _line_of(self.flow, loop) or 0, int(self.counted[loop.header][thread])
+        for key in [key for time in range(begin + 1, self.time + 1) for key in self.by_time.get(time, ())]:
+            place, loop = self.wanted[key]
+            if place == here:
+                line, iteration = _line_of(self.flow, loop) or 0, int(self.counted[loop.header][key[1]])
                 self.found[key] = InLoop(line, iteration, _repeated(self.flow, loop))
         if len(self.found) == len(self.wanted):
             self.end = 0.0  # The rest was seen before.

@@ -114,7 +114,7 @@ def test_a_producer_that_waits_for_nobody_is_seen_with_the_consumer(fencepost: C
 def test_the_thread_that_arrives_is_one_that_gets_there(fencepost: CommandLine) -> None:
     """Only threads of the first half arrive on `full`: too often for a count of 64."""
     out = fencepost(*call(FULL="64")).out
-    assert "`full[" in out and "thread (128, 0, 0) arrives on `full" not in out
+    assert "`full[" in out and "thread 128 (warp 4) arrives on `full" not in out
 
 
 BARRIER = """
