@@ -166,7 +166,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                     where = "a comment (--blockDim)" if _of_comment(launched, kernel) else "its launch"
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
-                elif given.blocks and not verdict.holds_for.startswith("every block"):
+                elif given.blocks and not verdict.holds_for.startswith("every "):
                     said = f"{verdict.holds_for}; the blocks are those of its launches"
                     verdict = replace(verdict, holds_for=said)
                 verdict = _with_preconditions(verdict, file.preconditions(kernel), launch)

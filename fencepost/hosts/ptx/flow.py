@@ -122,11 +122,13 @@ class Builder:
     def _branch(self, here: Block, item: Instruction) -> Block | None:
         here.instructions.append(item)
         if item.name == "brx":
-            table = item.operands[1]
-            assert isinstance(table, Symbol)
-            register = item.operands[0]
-            here.index = register if isinstance(register, Register) else None
-            self.jumps.append((here, list(self.routine.branch_targets.get(table.name, ())), None))
+            table = item.operands[1] if len(item.operands) > 1 else None
+            targets = self.routine.branch_targets.get(table.name, ()) if isinstance(table, Symbol) else ()
+            register = item.operands[0] if item.operands else None
+            if not targets or not isinstance(register, Register):
+                raise NotJudged("a branch through a table that is not known", item)
+            here.index = register
+            self.jumps.append((here, list(targets), None))
             return None
         target = item.operands[0]
         if not isinstance(target, Symbol):

@@ -445,7 +445,7 @@ class Runs:
             return
         seen = shown.seen
         seen.conflicts = [each for each in seen.conflicts if frozenset(each.places) in shown.pairs]
-        self.findings = _findings(self.case, shown.setup, seen)
+        self.findings = self._shown(shown.setup, seen)
         self.show_a_race = True
 
     def _again(self, setup: Setup) -> None:
@@ -520,10 +520,14 @@ class Runs:
             return
         found = bool(seen.conflicts or seen.missed)
         if found and (not self.findings or (errors and not self.show_a_race)):
-            case = self.case
-            asked = case.module, case.routine, case.flow, replace(setup, seconds=QUICK_SECONDS)
-            self.findings = _findings(case, setup, seen, iterations_of(*asked, seen.conflicts))
+            self.findings = self._shown(setup, seen)
         self.show_a_race |= errors
+
+    def _shown(self, setup: Setup, seen: Seen) -> list[Finding]:
+        """What a run has shown, with the iterations that it happened in."""
+        case = self.case
+        asked = case.module, case.routine, case.flow, replace(setup, seconds=QUICK_SECONDS)
+        return _findings(case, setup, seen, iterations_of(*asked, seen.conflicts))
 
     def _hangs_on_numbers(self, setup: Setup, seen: Seen) -> bool:
         """Whether a race is there because of numbers that the run made up, and that a caller may not give."""

@@ -3,7 +3,8 @@
 The optimizer may move a load behind a barrier and drop stores that nobody reads. A race that it hides so is a race of
 the source all the same, and the next compiler may show it. What is found without optimization is therefore an error,
 which says that the optimized build does not show it. A proof is for the code as compiled; if the other build is not
-decided, a note says so. Both builds share the time of one.
+decided, a note says so; but a build that all shared accesses were dropped from proves nothing about them. Both builds
+share the time of one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fencepost.hosts.ptx.kernel_names import kernels_in
 from fencepost.hosts.ptx.launch import Given
 from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.prove import SECONDS
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict
+from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason
 from fencepost.ir.source import FencepostError, Source
 
 LEAST_SECONDS = 5.0
@@ -94,11 +95,26 @@ def together(compiled: KernelVerdict, unoptimized: KernelVerdict) -> KernelVerdi
     if unoptimized.verdict == "undecided":
         if unoptimized.reasons and compiled.reasons[:1] == unoptimized.reasons[:1]:
             return compiled
+        if (
+            compiled.verdict == "proven"
+            and compiled.shared_accesses == 0
+            and _are_of_accesses(unoptimized.reasons)
+        ):
+            dropped = replace(compiled, verdict="undecided", reasons=unoptimized.reasons)
+            return with_note(
+                dropped, "as compiled, the kernel has no shared accesses: nobody reads what it stores"
+            )
         why = f": {unoptimized.reasons[0]}" if unoptimized.reasons else ""
         return with_note(compiled, f"the order of the source was not judged{why}")
     if compiled.verdict == "undecided":
         return with_note(compiled, f"in the order of the source it is proven for {unoptimized.holds_for}")
     return replace(compiled, findings=(*compiled.findings, *_new(compiled.findings, hidden)))
+
+
+def _are_of_accesses(reasons: tuple[Reason, ...]) -> bool:
+    """Whether it is accesses that are not decided."""
+    names = [each.site.instruction for each in reasons if each.site is not None]
+    return any(name.partition(".")[0] in ("st", "ld", "atom", "red") for name in names)
 
 
 def _new(known: tuple[Finding, ...], hidden: tuple[Finding, ...]) -> list[Finding]:

@@ -135,3 +135,8 @@ def test_debug_sections_and_aliases_are_passed_over() -> None:
     )
     (verdict,) = check(text, block=256)
     assert verdict.verdict == "proven"
+
+
+def test_a_branch_through_a_table_that_is_not_there() -> None:
+    (found,) = check(kernel("        brx.idx %r1, $TABLE;"), block=64)
+    assert found.verdict == "undecided" and "a table that is not known" in found.reasons[0].message
