@@ -19,8 +19,8 @@ from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.simulate import Seen, Setup
 
 SAMPLES = 48
-ENOUGH = 4
-"""In so many runs at least, a race must be an error."""
+ENOUGH, ENOUGH_RUNS = 4, 16
+"""In so many runs at least, of so many, a race must be an error."""
 WARP = 32
 Pair = frozenset[Place]
 
@@ -35,13 +35,16 @@ class Shown:
 
 
 def sampled_numbers(block: tuple[int, int, int], names: Collection[str]) -> Iterator[dict[str, int]]:
-    """Values for parameters, mixed: small ones, powers of two and others, and sizes that go with the block."""
+    """Values for parameters, all the same or mixed: small ones, powers of two and others, and sizes that go with the
+    block."""
     count = prod(block)
     small = (1, 2, 3, 4, 8)
     sizes = {16, count // 2, count - 1, count, count + 1, 4 * count + 4, 1000}
     sizes |= {size for side in block for size in (side, side + 1)}
     large = sorted(each for each in sizes if each > 0)
     chosen = Random(1)
+    for value in (count, block[0], 16, 2, 1, 1000, 4 * count):
+        yield dict.fromkeys(names, value)
     for _ in range(SAMPLES):
         numbers = {name: chosen.choice(chosen.choice((small, large))) for name in sorted(names)}
         yield {**numbers, "ctaid.x": chosen.choice((0, 1, 3)), "ctaid.y": chosen.choice((0, 1))}
@@ -58,6 +61,8 @@ def race_with_any_numbers(setups: Iterator[Setup], run: Callable[[Setup], Seen |
             return None
         if seen.finished:
             runs.append((setup, seen))
+    if len(runs) < ENOUGH_RUNS:
+        return None
     pairs = {_pair(each.places) for _, seen in runs for each in seen.conflicts if each.severity == "error"}
     kept = frozenset(pair for pair in pairs if _always_meets(pair, [seen for _, seen in runs]))
     for setup, seen in runs:
@@ -68,11 +73,7 @@ def race_with_any_numbers(setups: Iterator[Setup], run: Callable[[Setup], Seen |
 
 def _always_meets(pair: Pair, runs: list[Seen]) -> bool:
     """Whether two accesses meet in every run in which threads of different warps come to both."""
-    errors = sum(pair in _errors(seen) for seen in runs)
-    met = [_pair(each.places) for seen in runs for each in seen.conflicts]
-    if errors < ENOUGH or pair not in met:
-        return False
-    return all(
+    return sum(pair in _errors(seen) for seen in runs) >= ENOUGH and all(
         pair in {_pair(each.places) for each in seen.conflicts} for seen in runs if _could_meet(pair, seen)
     )
 

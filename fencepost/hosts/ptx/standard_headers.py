@@ -93,7 +93,7 @@ immintrin.h libgen.h locale.h malloc.h memory.h netdb.h netinet/in.h omp.h poll.
 semaphore.h setjmp.h signal.h stdarg.h stdbool.h stdio.h stdlib.h string.h strings.h sys/ioctl.h
 sys/mman.h sys/param.h sys/resource.h sys/socket.h sys/stat.h sys/sysinfo.h sys/time.h sys/timeb.h
 sys/types.h sys/utsname.h sys/wait.h termios.h time.h unistd.h values.h wchar.h wctype.h x86intrin.h
-xmmintrin.h emmintrin.h
+xmmintrin.h emmintrin.h bits/stdc++.h
 """
 """Headers of C++, C and POSIX that only host code can use."""
 _COMPLEX = """#pragma once
