@@ -68,7 +68,7 @@ class FollowedNames:
         """Everything that decides which bytes are touched or which way a branch goes, itself or through a name."""
         for op in trace.preorder_walk():
             for part in _decisive(op):
-                if isinstance(part, Expr | Compare):
+                if isinstance(part, (Expr, Compare)):
                     yield op, part
             for name, value in _given_at(op):
                 if isinstance(value, Expr) and ("", name.name) in self.followed:
@@ -80,7 +80,7 @@ class FollowedNames:
         """The loops around operations that are counted: how many are in flight depends on how often they go round."""
         found: set[ops.Iterate] = set()
         for op in body.preorder_walk() if loops else ():
-            if isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite | ops.CommitGroup):
+            if isinstance(op, (ops.AsyncOperation, ops.GlobalRead, ops.GlobalWrite, ops.CommitGroup)):
                 graph = op.graph
                 while graph is not None and graph.owner is not None:
                     if isinstance(graph.owner, ops.Iterate):
@@ -204,7 +204,7 @@ class FollowedNames:
         regular = [part for part in parts if not is_irregular(part)]
         rounds = self.rounds_of(loop, regular) if 0 < len(regular) < len(parts) else None
         for op in body.preorder_walk() if rounds is not None else ():
-            if not isinstance(op, ops.Conditional | ops.CondBranch) or not is_inside(op.graph, loop.body):
+            if not isinstance(op, (ops.Conditional, ops.CondBranch)) or not is_inside(op.graph, loop.body):
                 continue
             if loop.var in _named(op.condition) and is_irregular(op.condition):
                 self.blind[op] = self.blind.get(op, frozenset()) | {loop.var}
@@ -234,7 +234,7 @@ def _add_decisive_names(
     for part in _decisive(op):
         for name in _named(part):
             asked = wanted.setdefault(name, [])
-            if isinstance(part, Expr | Compare):
+            if isinstance(part, (Expr, Compare)):
                 asked.append(part)
             assert op.graph is not None
             outside.setdefault(name, []).append(op.graph)
@@ -242,7 +242,7 @@ def _add_decisive_names(
 
 def _add_sources(sources: dict[str, list[tuple[ops.Forwarded, Graph]]], op: ops.Operation) -> None:
     """Note what names are given by an operation, and where."""
-    if isinstance(op, ops.Iterate | ops.Conditional):
+    if isinstance(op, (ops.Iterate, ops.Conditional)):
         for number, carried in enumerate(names_of(op)):
             sources[carried.name] = list(_forwarded(op, carried, number))
     elif isinstance(op, ops.Branch):
@@ -280,7 +280,7 @@ def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
             for part in (view.slot, view.lo, view.hi):
                 if part is not None:
                     yield part
-    elif isinstance(op, ops.Conditional | ops.CondBranch):
+    elif isinstance(op, (ops.Conditional, ops.CondBranch)):
         yield op.condition
 
 
@@ -288,7 +288,7 @@ def _named(value: ops.Forwarded | Condition) -> list[str]:
     """The names in an expression; the name of a buffer that is forwarded."""
     if isinstance(value, Buffer):
         return [value.name] if isinstance(value, BufferArg) else []
-    if isinstance(value, Expr | Compare):
+    if isinstance(value, (Expr, Compare)):
         return [leaf.name for leaf in leaves(value) if isinstance(leaf, Var)]
     return []
 
@@ -299,9 +299,9 @@ def _given_at(op: ops.Operation) -> Iterator[tuple[ops.Carried, ops.Forwarded | 
         yield from ((name, name.init) for name in op.carried)
     elif isinstance(op, ops.Branch):
         yield from zip(op.names, op.args, strict=True)
-    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+    elif isinstance(op, (ops.Next, ops.Give)) and op.graph is not None:
         owner = op.graph.owner
-        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        assert isinstance(owner, (ops.Iterate, ops.Conditional))
         yield from zip(names_of(owner), op.values, strict=True)
 
 
@@ -312,7 +312,7 @@ def _forwarded(
     if carried.init is not None and op.graph is not None:
         yield carried.init, op.graph
     for graph in ops.regions(op):
-        if isinstance(graph.last, ops.Next | ops.Give):
+        if isinstance(graph.last, (ops.Next, ops.Give)):
             yield graph.last.values[number], graph
 
 

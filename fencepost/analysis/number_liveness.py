@@ -62,13 +62,13 @@ def _used(graph: Graph, wanted: set[str]) -> set[str]:
             if isinstance(op, ops.MemoryOperation):
                 for view in op.views:
                     found |= _in_view(view)
-            elif isinstance(op, ops.Conditional | ops.CondBranch):
+            elif isinstance(op, (ops.Conditional, ops.CondBranch)):
                 found |= _in(op.condition)
             elif isinstance(op, ops.Branch):
                 for name, value in zip(op.names, op.args, strict=True):
                     if name.name in wanted:
                         found |= _in(value)
-            elif isinstance(op, ops.Iterate | ops.Next | ops.Give):
+            elif isinstance(op, (ops.Iterate, ops.Next, ops.Give)):
                 values = [name.init for name in op.carried] if isinstance(op, ops.Iterate) else op.values
                 for handed in values:
                     if isinstance(handed, Expr):
@@ -82,6 +82,6 @@ def _in_view(view: View) -> set[str]:
 
 
 def _in(value: Expr | Condition) -> set[str]:
-    if not isinstance(value, Expr | Compare):
+    if not isinstance(value, (Expr, Compare)):
         return set()
     return {leaf.name for leaf in leaves(value) if isinstance(leaf, Var)}
