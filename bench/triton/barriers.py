@@ -1,6 +1,6 @@
 """Barriers of stock Triton, of fencepost, and the optimum, for the corpus; and how long fencepost takes.
 
-    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary] [--times]
+    python bench/triton/barriers.py [--target T ...] [--only NAME ...] [--repeat N] [--summary] [--times | --shares]
 
 Executed is how often barriers run in one run of the kernel: loops of unknown length are taken to run 100 times.
 Barriers that waits of several warp groups end in are counted, those inside of operations with scratch memory are not:
@@ -11,7 +11,8 @@ Time is CPU time: of all that fencepost does itself (printing the module, readin
 Triton parse it again), of membar in a stock compilation, and how much longer the compilation gets: where no barrier
 is needed membar does not run, so that may be less than nothing. All are shares of a compilation by stock Triton,
 the assembler included. With --repeat the shortest of several compilations counts, for all of them. With --times,
-barriers are not counted.
+barriers are not counted. With --shares, they are not either, and a plain table is printed: how much longer each
+compilation gets, which of them by more than they may, and a row for each target.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.mlir.remembered import forget
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, running
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
@@ -139,15 +141,33 @@ def whole_time() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def measure(entry: Entry, target: str, repeat: int, counted: bool) -> Measured:
-    """Compile an entry as it is, and with fencepost; once more to count."""
+def measure(entries: list[Entry], target: str, repeat: int, counted: bool) -> dict[str, Measured]:
+    """Compile entries as they are, and with fencepost; once more to count.
+
+    All of them once, then once more: what is remembered from one kernel to the next (`mlir.remembered`) is then what
+    kernels have in common, and not what a kernel has in common with itself.
+    """
+    counts = {entry.name: count(entry, target) if counted else Measured() for entry in entries}
+    tries: dict[str, list[Measured]] = {entry.name: [] for entry in entries}
+    for _ in range(repeat):
+        forget()
+        for entry in entries:
+            tries[entry.name].append(attempt(entry, target))
+    return {name: shortest(counts[name], each) for name, each in tries.items()}
+
+
+def count(entry: Entry, target: str) -> Measured:
+    """The barriers of an entry."""
     recorder = Recorder()
-    if counted:
-        with installed("replace", decide=recorder.decide):
-            compile_plain(entry, target)
-    tries = [attempt(entry, target) for _ in range(repeat)]
+    with installed("replace", decide=recorder.decide):
+        compile_plain(entry, target)
+    return recorder.found
+
+
+def shortest(counted: Measured, tries: list[Measured]) -> Measured:
+    """The shortest of each time."""
     return replace(
-        recorder.found,
+        counted,
         reason=tries[0].reason,
         own=min(each.own for each in tries),
         asked=min(each.asked for each in tries),
@@ -185,34 +205,44 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=1, help="compile this often; the shortest times count")
     parser.add_argument("--summary", action="store_true", help="only the totals of each target")
     parser.add_argument("--times", action="store_true", help="times alone, no counts")
-    options = parser.parse_args()
-    head = f"{'kernel':<34}{'target':<9}{'stock':>12}{'fencepost':>12}{'ratio':>7}"
-    print(
-        head + f"{'optimum':>12}  {'':<8}{'own':>8} ms{'%':>6}{'membar':>8} ms{'more':>6} %{'compile':>8} ms"
+    parser.add_argument(
+        "--shares", action="store_true", help="how much longer each compilation gets, and no more"
     )
+    options = parser.parse_args()
+    options.times |= options.shares
+    head = f"{'kernel':<34}{'target':<9}{'stock':>12}{'fencepost':>12}{'ratio':>7}"
+    if options.shares:
+        print(f"{'build':<44}{'longer':>8}{'':>4}{'own':>8} ms{'of':>8} ms")
+    else:
+        print(
+            head
+            + f"{'optimum':>12}  {'':<8}{'own':>8} ms{'%':>6}{'membar':>8} ms{'more':>6} %{'compile':>8} ms"
+        )
     every: dict[str, Measured] = {}
     for target in options.target:
+        entries = [
+            entry
+            for entry in CORPUS.values()
+            if target in entry.targets and not entry.mistake and entry.name in (options.only or CORPUS)
+        ]
         done: list[Measured] = []
         left: dict[str, int] = {}
-        for entry in CORPUS.values():
-            if (
-                target not in entry.targets
-                or entry.mistake
-                or (options.only and entry.name not in options.only)
-            ):
-                continue
-            found = measure(entry, target, options.repeat, not options.times)
+        for name, found in measure(entries, target, options.repeat, not options.times).items():
             if found.reason:
                 left[found.reason] = left.get(found.reason, 0) + 1
                 continue
             done.append(found)
-            every[f"{entry.name} {target}"] = found
+            every[f"{name} {target}"] = found
             if not options.summary:
-                print(line(entry.name, target, found), flush=True)
-        if done:
+                written = share_line if options.shares else line
+                print(written(name, target, found), flush=True)
+        if done and not options.shares:
             print(total(target, done), flush=True)
         for reason, count in left.items():
             print(f"  left as they are: {count}: {reason}", flush=True)
+    if options.shares:
+        print(shares_by_target(every))
+        return
     print(above("own", {name: each.own_share for name, each in every.items()}))
     print(above("more", {name: each.more_share for name, each in every.items()}))
 
@@ -225,6 +255,33 @@ def line(name: str, target: str, found: Measured) -> str:
         f"{name:<34}{target:<9}{found.stock:>12,.1f}{found.ours:>12,.1f}{ratio:>7}{found.best:>12,.1f}  {proven:<8}"
         f"{found.own * 1e3:>11.1f}{found.own_share:>6.1f}"
         f"{found.membar * 1e3:>11.1f}{found.more_share:>+8.1f}{found.compile * 1e3:>11.0f}"
+    )
+
+
+def share_line(name: str, target: str, found: Measured) -> str:
+    """One row of the plain table."""
+    mark = " >5" if found.more_share > LIMIT else ""
+    return (
+        f"{f'{name} {target}':<44}{found.more_share:>6.1f} %{mark:<4}{found.own * 1e3:>8.1f} ms"
+        f"{found.compile * 1e3:>8.0f} ms"
+    )
+
+
+def shares_by_target(every: dict[str, Measured]) -> str:
+    """How much longer compilations get on each target, and which get longer by more than they may."""
+    lines = [f"{'target':<10}{'builds':>8}{'median':>9}{'nine of ten below':>20}{'most':>9}{'above 5 %':>11}"]
+    for target in TARGETS:
+        shares = sorted(each.more_share for name, each in every.items() if name.endswith(f" {target}"))
+        if shares:
+            lines.append(
+                f"{target:<10}{len(shares):>8}{statistics.median(shares):>7.1f} %"
+                f"{shares[len(shares) * 9 // 10]:>18.1f} %{shares[-1]:>7.1f} %"
+                f"{sum(share > LIMIT for share in shares):>11}"
+            )
+    beyond = {name: each.more_share for name, each in every.items() if each.more_share > LIMIT}
+    named = ", ".join(f"{name} {share:.1f} %" for name, share in beyond.items())
+    return "\n".join(
+        [*lines, f"above {LIMIT:.0f} %: {len(beyond)} of {len(every)} builds" + f": {named}" * bool(named)]
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
-from fencepost.ir.expr import LANE, Const, Wave, evaluate, lanes_in, leaves
+from fencepost.ir.expr import LANE, Const, Wave, evaluate, evaluate_range, lanes_in, leaves
 from fencepost.ir.trace import Graph
 
 MOST_REGIONS = 256
@@ -21,6 +21,9 @@ MOST_REGIONS = 256
 
 class MemoryAccessType(Enum):
     """How an operation uses its memory."""
+
+    # Each is there once: its identity will do, and is asked for with every access.
+    __hash__ = object.__hash__
 
     NONE = "none"
     READ = "read"
@@ -44,9 +47,9 @@ def access_type(op: ops.Operation) -> MemoryAccessType:
     """How `op` uses shared memory."""
     if not isinstance(op, ops.MemoryOperation):
         return MemoryAccessType.NONE
-    if isinstance(op, ops.Read | ops.AsyncRead):
+    if isinstance(op, (ops.Read, ops.AsyncRead)):
         return MemoryAccessType.READ
-    if isinstance(op, ops.Write | ops.AsyncCopy):
+    if isinstance(op, (ops.Write, ops.AsyncCopy)):
         return MemoryAccessType.WRITE
     # Atomics, and any memory operation that is not listed: safely assumed to do both.
     return MemoryAccessType.READ_WRITE
@@ -163,7 +166,7 @@ def _region(view: View, buffer: Buffer, env: Mapping[str, int], frame: int, wave
             return Region(space, base, base + buffer.size)
         lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
     if view.lo is not None and view.hi is not None:
-        start, stop = evaluate(view.lo, env, wave), evaluate(view.hi, env, wave)
+        start, stop = evaluate_range(view.lo, view.hi, env, wave)
         if start is not None and stop is not None and 0 <= start < stop <= hi - lo:
             lo, hi = lo + start, lo + stop
     return Region(space, base + lo, base + hi)

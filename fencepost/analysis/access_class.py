@@ -173,6 +173,8 @@ class ClassTable:
     """Classes that share bytes, each pair once."""
     granule: int = 1
     """Bytes that are not distinguished: 1, or more where there would be too many classes."""
+    within: dict[int, int] = field(default_factory=dict)
+    """For sets of waves that were asked about: the bits of accesses that only these make."""
 
 
 def width(table: ClassTable) -> int:

@@ -73,6 +73,8 @@ class BlockInstances:
 
     def waves_certain(self, flow: Flow, instance: BlockInstance) -> int:
         """The waves that are certain to run it, as bits."""
+        if not flow.blocks[instance.block].guards:
+            return (1 << flow.trace.waves) - 1
         guards = self._guards(flow, instance)
         return _bits(
             wave
@@ -103,7 +105,10 @@ def _values_at(depth: int, instance: BlockInstance) -> dict[str, int]:
 
 
 def _bits(waves: Iterable[int]) -> int:
-    return sum(1 << wave for wave in waves)
+    found = 0
+    for wave in waves:
+        found |= 1 << wave
+    return found
 
 
 def find_instances(flow: Flow, slots: bool = True) -> BlockInstances:
@@ -192,6 +197,8 @@ class _Exploration:
         self.accesses_in = [_accesses_in(block) for block in flow.blocks]
         self.accesses = 0
         self.overgrown = False
+        self.keeps: dict[tuple[int, int, str], bool] = {}
+        """For a block, how many calls deep and a name: whether it can still be named there."""
 
     def run(self) -> BlockInstances | Name:
         """All instances, or the name that has too many values."""
@@ -242,13 +249,17 @@ class _Exploration:
             forwarded = dict(here)
             self.forward(instance, forwarded)
             for after in self.step(block, following, around, forwarded):
-                known = {(deep, name): value for deep, name, value in instance.env if deep < depth}
-                known.update({(depth, name): value for name, value in after.items()})
+                known = {(depth, name): value for name, value in after.items()}
+                if depth:
+                    known |= {(deep, name): value for deep, name, value in instance.env if deep < depth}
                 for env in self.entered(self.kept(known, following), following):
                     yield target, env, around
 
     def entered(self, known: Env, block: Block) -> Iterator[Env]:
         """What is known where a block begins, for each value of the parameters that it is the first to ask for."""
+        if not self.parameters.values:
+            yield known
+            return
         own = {name: value for deep, name, value in known if not deep}
         for env in self.parameters.forked(block, own):
             new = ((0, name, value) for name, value in env.items() if name not in own)
@@ -259,7 +270,7 @@ class _Exploration:
         anchor = block.anchor
         if isinstance(anchor, ops.Iterate) and anchor.upto in env:
             return (anchor.start < env[anchor.upto]) is not (target.graph is anchor.body)
-        if isinstance(anchor, ops.Conditional | ops.CondBranch):
+        if isinstance(anchor, (ops.Conditional, ops.CondBranch)):
             if anchor in self.parameters.sums:
                 return _goes_elsewhere(block, target, self.parameters.holds(anchor, env))
             last = self.asks_for_last.get(anchor)
@@ -325,9 +336,9 @@ class _Exploration:
             # What only some waves forward is not the same for all.
             args = tuple(Unknown() for _ in anchor.args) if block.guards else anchor.args
             self.give(function, anchor, anchor.names, args, env)
-        elif isinstance(anchor, ops.Next | ops.Give) and anchor.graph is not None:
+        elif isinstance(anchor, (ops.Next, ops.Give)) and anchor.graph is not None:
             owner = anchor.graph.owner
-            assert isinstance(owner, ops.Iterate | ops.Conditional)
+            assert isinstance(owner, (ops.Iterate, ops.Conditional))
             merge = False
             if isinstance(owner, ops.Conditional) and anchor.graph is owner.orelse and _is_divergent(owner):
                 if not self.found.waves_admitted(self.flow, instance):
@@ -373,19 +384,26 @@ class _Exploration:
 
     def kept(self, known: dict[tuple[int, str], int], target: Block) -> Env:
         """What can still be named at `target`."""
-        depth = len(target.calls)
         found: list[tuple[int, str, int]] = []
         for (deep, name), value in known.items():
-            if deep > depth:
-                continue
-            home = self.names.home.get((_function(target.calls, deep), name))
-            graph = target.graph if deep == depth else target.calls[deep].graph
-            known_here = (home is not None and is_inside(graph, home)) or self.names.is_live(
-                name, deep, graph
-            )
-            if known_here or (not deep and self.parameters.is_live(name, target)):
+            key = (target.index, deep, name)
+            keeps = self.keeps.get(key)
+            if keeps is None:
+                keeps = self.keeps[key] = self.is_kept(target, deep, name)
+            if keeps:
                 found.append((deep, name, value))
         return tuple(sorted(found))
+
+    def is_kept(self, target: Block, deep: int, name: str) -> bool:
+        """Whether a name of a function that is so many calls deep can still be named at `target`."""
+        depth = len(target.calls)
+        if deep > depth:
+            return False
+        home = self.names.home.get((_function(target.calls, deep), name))
+        graph = target.graph if deep == depth else target.calls[deep].graph
+        if home is not None and is_inside(graph, home):
+            return True
+        return self.names.is_live(name, deep, graph) or (not deep and self.parameters.is_live(name, target))
 
 
 def _is_divergent(op: ops.Iterate | ops.Conditional) -> bool:
@@ -407,7 +425,7 @@ def _value(value: ops.Forwarded, env: Mapping[str, int]) -> int | None:
 def _ruled_out(block: Block, target: Block, env: dict[str, int]) -> bool:
     """Whether a uniform branch on known numbers goes the other way."""
     branch = block.anchor
-    if not isinstance(branch, ops.Conditional | ops.CondBranch) or len(block.successors) < 2:
+    if len(block.successors) < 2 or not isinstance(branch, (ops.Conditional, ops.CondBranch)):
         return False
     if is_divergent(branch.condition):
         return False

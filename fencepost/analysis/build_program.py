@@ -50,7 +50,7 @@ def read_program(
         op.bar_id
         for block in flow.blocks
         for op in block.ops
-        if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+        if isinstance(op, (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait))
     ]
     if split:
         verify_splits(flow, instances)
@@ -164,7 +164,7 @@ def _levels(flow: Flow, table: ClassTable, groups: frozenset[str], counts: int) 
     asked = counted = 0
     for block in flow.blocks:
         for op in block.ops:
-            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
+            if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)):
                 asked = max([asked, *(count for name, count in op.counts.items() if name in table.engines)])
                 if asked > MOST_ASKED:
                     raise FencepostError(

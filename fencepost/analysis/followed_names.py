@@ -69,7 +69,7 @@ class FollowedNames:
         """Everything that decides which bytes are touched or which way a branch goes, itself or through a name."""
         for op in trace.preorder_walk():
             for part in _decisive(op):
-                if isinstance(part, Expr | Compare):
+                if isinstance(part, (Expr, Compare)):
                     yield op, part
             for name, value in _given_at(op):
                 if isinstance(value, Expr) and ("", name.name) in self.followed:
@@ -81,7 +81,7 @@ class FollowedNames:
         """The loops around operations that are counted: how many are in flight depends on how often they go round."""
         found: set[ops.Iterate] = set()
         for op in body.preorder_walk() if loops else ():
-            if isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite | ops.CommitGroup):
+            if isinstance(op, (ops.AsyncOperation, ops.GlobalRead, ops.GlobalWrite, ops.CommitGroup)):
                 graph = op.graph
                 while graph is not None and graph.owner is not None:
                     if isinstance(graph.owner, ops.Iterate):
@@ -205,7 +205,7 @@ class FollowedNames:
         regular = [part for part in parts if not is_irregular(part)]
         rounds = self.rounds_of(loop, regular) if 0 < len(regular) < len(parts) else None
         for op in body.preorder_walk() if rounds is not None else ():
-            if not isinstance(op, ops.Conditional | ops.CondBranch) or not is_inside(op.graph, loop.body):
+            if not isinstance(op, (ops.Conditional, ops.CondBranch)) or not is_inside(op.graph, loop.body):
                 continue
             if loop.var in _named(op.condition) and is_irregular(op.condition):
                 self.blind[op] = self.blind.get(op, frozenset()) | {loop.var}
@@ -235,7 +235,7 @@ def _add_decisive_names(
     for part in _decisive(op):
         for name in _named(part):
             asked = wanted.setdefault(name, [])
-            if isinstance(part, Expr | Compare):
+            if isinstance(part, (Expr, Compare)):
                 asked.append(part)
             assert op.graph is not None
             outside.setdefault(name, []).append(op.graph)
@@ -243,7 +243,7 @@ def _add_decisive_names(
 
 def _add_sources(sources: dict[str, list[tuple[ops.Forwarded, Graph]]], op: ops.Operation) -> None:
     """Note what names are given by an operation, and where."""
-    if isinstance(op, ops.Iterate | ops.Conditional):
+    if isinstance(op, (ops.Iterate, ops.Conditional)):
         for number, carried in enumerate(names_of(op)):
             sources[carried.name] = list(_forwarded(op, carried, number))
     elif isinstance(op, ops.Branch):
@@ -281,7 +281,7 @@ def _decisive(op: ops.Operation) -> Iterator[Expr | Condition | Buffer]:
             for part in (view.slot, view.lo, view.hi):
                 if part is not None:
                     yield part
-    elif isinstance(op, ops.Conditional | ops.CondBranch):
+    elif isinstance(op, (ops.Conditional, ops.CondBranch)):
         yield op.condition
 
 
@@ -289,7 +289,7 @@ def _named(value: ops.Forwarded | Condition) -> list[str]:
     """The names in an expression; the name of a buffer that is forwarded."""
     if isinstance(value, Buffer):
         return [value.name] if isinstance(value, BufferArg) else []
-    if isinstance(value, Expr | Compare):
+    if isinstance(value, (Expr, Compare)):
         return [leaf.name for leaf in leaves(value) if isinstance(leaf, Var)]
     return []
 
@@ -300,9 +300,9 @@ def _given_at(op: ops.Operation) -> Iterator[tuple[ops.Carried, ops.Forwarded | 
         yield from ((name, name.init) for name in op.carried)
     elif isinstance(op, ops.Branch):
         yield from zip(op.names, op.args, strict=True)
-    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+    elif isinstance(op, (ops.Next, ops.Give)) and op.graph is not None:
         owner = op.graph.owner
-        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        assert isinstance(owner, (ops.Iterate, ops.Conditional))
         yield from zip(names_of(owner), op.values, strict=True)
 
 
@@ -313,7 +313,7 @@ def _forwarded(
     if carried.init is not None and op.graph is not None:
         yield carried.init, op.graph
     for graph in ops.regions(op):
-        if isinstance(graph.last, ops.Next | ops.Give):
+        if isinstance(graph.last, (ops.Next, ops.Give)):
             yield graph.last.values[number], graph
 
 
@@ -379,13 +379,13 @@ def _used(graph: Graph, wanted: set[str]) -> set[str]:
             if isinstance(op, ops.MemoryOperation):
                 for view in op.views:
                     found |= _in_view(view)
-            elif isinstance(op, ops.Conditional | ops.CondBranch):
+            elif isinstance(op, (ops.Conditional, ops.CondBranch)):
                 found |= _in(op.condition)
             elif isinstance(op, ops.Branch):
                 for name, value in zip(op.names, op.args, strict=True):
                     if name.name in wanted:
                         found |= _in(value)
-            elif isinstance(op, ops.Iterate | ops.Next | ops.Give):
+            elif isinstance(op, (ops.Iterate, ops.Next, ops.Give)):
                 values = [name.init for name in op.carried] if isinstance(op, ops.Iterate) else op.values
                 for handed in values:
                     if isinstance(handed, Expr):
@@ -399,6 +399,6 @@ def _in_view(view: View) -> set[str]:
 
 
 def _in(value: Expr | Condition) -> set[str]:
-    if not isinstance(value, Expr | Compare):
+    if not isinstance(value, (Expr, Compare)):
         return set()
     return {leaf.name for leaf in leaves(value) if isinstance(leaf, Var)}

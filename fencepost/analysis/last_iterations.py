@@ -119,7 +119,7 @@ def _branches(loop: ops.Iterate) -> Iterator[tuple[Branch, _Distance]]:
     while todo:
         for op in todo.pop():
             todo.extend(ops.regions(op))
-            if isinstance(op, ops.Conditional | ops.CondBranch):
+            if isinstance(op, (ops.Conditional, ops.CondBranch)):
                 distance = _distance(op.condition, loop)
                 if distance is not None:
                     yield op, distance

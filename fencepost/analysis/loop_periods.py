@@ -164,7 +164,7 @@ def _shift(expr: Expr | Condition, loop: _Loop, breaks: set[int]) -> Shift | Non
     """How `expr` changes between two breaks; None if nothing can be said."""
     if isinstance(expr, Var):
         return Shift(1, loop.step) if expr.name == loop.var else Shift(1, 0)
-    if isinstance(expr, Flag) or not isinstance(expr, Binary | Compare | Select):
+    if isinstance(expr, Flag) or not isinstance(expr, (Binary, Compare, Select)):
         return Shift(1, 0)
     if isinstance(expr, Select):
         condition = _shift(expr.condition, loop, breaks)

@@ -212,11 +212,11 @@ def _parts(op: ops.Operation) -> Iterator[Expr | Condition]:
     if isinstance(op, ops.MemoryOperation):
         for view in op.views:
             yield from (part for part in (view.slot, view.lo, view.hi) if part is not None)
-    elif isinstance(op, ops.Conditional | ops.CondBranch):
+    elif isinstance(op, (ops.Conditional, ops.CondBranch)):
         yield op.condition
     elif isinstance(op, ops.Iterate):
         yield from (name.init for name in op.carried if isinstance(name.init, Expr))
-    elif isinstance(op, ops.Next | ops.Give):
+    elif isinstance(op, (ops.Next, ops.Give)):
         yield from (value for value in op.values if isinstance(value, Expr))
     elif isinstance(op, ops.Branch):
         yield from op.args
@@ -237,7 +237,7 @@ def _spread(flow: Flow, asked: list[set[str]], *, forwards: bool) -> list[set[st
 
 def _sum_of(op: ops.Operation, trace: CapturedTrace) -> Sum | None:
     """The sum of parameters that a branch compares with a number, if it asks for nothing else."""
-    condition = op.condition if isinstance(op, ops.Conditional | ops.CondBranch) else None
+    condition = op.condition if isinstance(op, (ops.Conditional, ops.CondBranch)) else None
     if not isinstance(condition, Compare) or is_divergent(condition):
         return None
     names = [leaf for leaf in leaves(condition) if not isinstance(leaf, Const)]
@@ -362,7 +362,7 @@ class _Known:
                 return None
             period, (_, then, orelse), breaks = _aligned([rule for rule in rules if rule is not None])
             return _Rule(period, then, breaks) if then == orelse else None
-        if not isinstance(expr, Binary | Compare):
+        if not isinstance(expr, (Binary, Compare)):
             return _Rule(1, 0)
         left, right = self.rule(expr.lhs, name), self.rule(expr.rhs, name)
         if left is None or right is None:

@@ -101,7 +101,7 @@ def _uses_in(block: Block, used: set[int]) -> list[_Uses]:
         result = id(op.owner or op)
         uses, made = tuple(id(value) for value in op.uses), result if result in used else None
         if uses or made is not None or isinstance(op, ops.MemoryOperation):
-            found.append(_Uses(gap, uses, made, isinstance(op, ops.Read | ops.AtomicOp)))
+            found.append(_Uses(gap, uses, made, isinstance(op, (ops.Read, ops.AtomicOp))))
     return found
 
 
@@ -154,8 +154,8 @@ def _handed(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperat
     pairs: list[tuple[ops.Carried, ops.Forwarded | None]] = []
     if isinstance(op, ops.Iterate):
         pairs = [(name, name.init) for name in op.carried]
-    elif isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+    elif isinstance(op, (ops.Next, ops.Give)) and op.graph is not None:
         owner = op.graph.owner
-        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        assert isinstance(owner, (ops.Iterate, ops.Conditional))
         pairs = list(zip(names_of(owner), op.values, strict=True))
     return [(name, value) for name, value in pairs if isinstance(value, ops.ValueOperation)]

@@ -59,7 +59,7 @@ def _pass(flow: Flow, step: _Step, op: ops.Operation, signalled: set[int]) -> No
         if op.bar_id not in signalled:
             raise _out_of_step(flow, step, op, f"{_name(op.bar_id)} is waited for and not signalled")
         signalled.remove(op.bar_id)
-    elif isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and ops.WORKGROUP in signalled:
+    elif isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)) and ops.WORKGROUP in signalled:
         raise _out_of_step(
             flow, step, op, f"a barrier between the signal of {_name(ops.WORKGROUP)} and its wait"
         )

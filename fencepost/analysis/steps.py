@@ -50,10 +50,13 @@ def certain_classes(program: Program, instance: int) -> int:
     """The bits of accesses all of whose waves are certain to run an instance."""
     table = program.table
     here = program.instances.waves_certain(program.flow, program.instances.nodes[instance])
-    certain = 0
-    for number, made in enumerate(table.classes):
-        if not made.waves & ~here:
-            certain |= all_ages(table, number)
+    certain = table.within.get(here)
+    if certain is None:
+        certain = 0
+        for number, made in enumerate(table.classes):
+            if not made.waves & ~here:
+                certain |= all_ages(table, number)
+        table.within[here] = certain
     return certain
 
 

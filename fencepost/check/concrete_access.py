@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
-from fencepost.ir.expr import LANE, Const, Expr, Var, Wave, evaluate, lanes_in, leaves
+from fencepost.ir.expr import LANE, Const, Expr, Var, Wave, evaluate, evaluate_range, lanes_in, leaves
 
 LDS = "lds"
 """The counter of plain shared-memory operations."""
@@ -121,7 +121,7 @@ def counted_on(op: ops.Operation) -> str | None:
     """The counter that an operation takes a place on, if any."""
     if isinstance(op, ops.MemoryOperation):
         return op.counter if isinstance(op, ops.AsyncOperation) else LDS
-    if isinstance(op, ops.GlobalRead | ops.GlobalWrite):
+    if isinstance(op, (ops.GlobalRead, ops.GlobalWrite)):
         return op.counter
     return None
 
@@ -204,7 +204,7 @@ def _touched(view: View, buffer: Buffer, env: Mapping[str, int], wave: int, fram
         inside = 0 <= slot < buffer.slots
         lo, hi = slot * buffer.slot_bytes, (slot + 1) * buffer.slot_bytes
     if view.lo is not None and view.hi is not None:
-        start, stop = evaluate(view.lo, env, wave), evaluate(view.hi, env, wave)
+        start, stop = evaluate_range(view.lo, view.hi, env, wave)
         if start is None or stop is None:
             return None
         inside = inside and 0 <= start < stop <= hi - lo
@@ -253,13 +253,15 @@ def _views_of(op: ops.MemoryOperation) -> tuple[View, ...]:
 
 def depends_on_wave(op: ops.Operation) -> bool:
     """Whether two waves touch different bytes."""
+    if not isinstance(op, ops.MemoryOperation):  # most are not
+        return False
     return any(isinstance(leaf, Wave) for part in view_parts(op) for leaf in leaves(part))
 
 
 def view_names(op: ops.Operation, *, phases: bool = True) -> set[str]:
     """The names that decide which bytes an operation touches, or which phase it waits for."""
+    if not isinstance(op, ops.MemoryOperation):
+        return set()
     parts = view_parts(op, phases=phases)
     names = {leaf.name for part in parts for leaf in leaves(part) if isinstance(leaf, Var)}
-    if isinstance(op, ops.MemoryOperation):
-        names |= {view.buffer.name for view in _views_of(op) if isinstance(view.buffer, BufferArg)}
-    return names
+    return names | {view.buffer.name for view in _views_of(op) if isinstance(view.buffer, BufferArg)}

@@ -23,6 +23,11 @@ Value = Expr | Buffer
 """What a name that is forwarded can be given: a number or a buffer."""
 
 LARGEST_MODULUS = 4096
+FORWARDING = (ops.Iterate, ops.Next, ops.Give, ops.Branch)
+"""Operations that give names what they stand for from there on."""
+ASKING = (ops.Conditional, ops.CondBranch)
+TELLING = (*FORWARDING, *ASKING, ops.MemoryOperation)
+"""Operations with expressions in them: nothing else decides, or is decided by, a name."""
 
 
 @dataclass(slots=True)
@@ -48,7 +53,8 @@ class Names:
         names = cls(phases=phases)
         given: dict[str, ops.Carried] = {}
         feeds: dict[str, list[Value]] = {}
-        for op in body.preorder_walk():
+        telling: list[ops.Operation] = [op for op in body.preorder_walk() if isinstance(op, TELLING)]
+        for op in telling:
             names.deciding |= view_names(op, phases=phases)
             names.touches_by_wave = names.touches_by_wave or depends_on_wave(op)
             condition = condition_of(op)
@@ -56,7 +62,7 @@ class Names:
                 names.deciding |= variables(condition)
             if isinstance(op, ops.Iterate):
                 names.order.setdefault(op.var, len(names.order))
-            if isinstance(op, ops.Iterate | ops.Next | ops.Give | ops.Branch):
+            if isinstance(op, FORWARDING):
                 for name, value in given_at(op):
                     names.order.setdefault(name.name, len(names.order))
                     given[name.name] = name
@@ -68,7 +74,7 @@ class Names:
                 names.deciding |= more
                 todo += [name for name in more if name in feeds]
             names.handed = {name: given[name] for name in given if name in names.deciding}
-            names.modulus = _moduli(names, list(body.preorder_walk()))
+            names.modulus = _moduli(names, telling)
         return names
 
 
@@ -81,7 +87,7 @@ def given_at(op: ops.Operation | None) -> Iterator[tuple[ops.Carried, Value]]:
 
 def results_given_at(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.ValueOperation]]:
     """The results of other operations that names are given at an operation."""
-    if not isinstance(op, ops.Iterate | ops.Next | ops.Give):
+    if not isinstance(op, (ops.Iterate, ops.Next, ops.Give)):
         return []
     return [(name, value) for name, value in _handed(op) if isinstance(value, ops.ValueOperation)]
 
@@ -89,9 +95,9 @@ def results_given_at(op: ops.Operation | None) -> list[tuple[ops.Carried, ops.Va
 def _handed(op: ops.Operation | None) -> Iterable[tuple[ops.Carried, ops.Forwarded]]:
     if isinstance(op, ops.Iterate):
         return [(name, name.init) for name in op.carried if name.init is not None]
-    if isinstance(op, ops.Next | ops.Give) and op.graph is not None:
+    if isinstance(op, (ops.Next, ops.Give)) and op.graph is not None:
         owner = op.graph.owner
-        assert isinstance(owner, ops.Iterate | ops.Conditional)
+        assert isinstance(owner, (ops.Iterate, ops.Conditional))
         return zip(names_of(owner), op.values, strict=True)
     if isinstance(op, ops.Branch):
         return zip(op.names, op.args, strict=True)
@@ -100,14 +106,14 @@ def _handed(op: ops.Operation | None) -> Iterable[tuple[ops.Carried, ops.Forward
 
 def condition_of(op: ops.Operation) -> Condition | None:
     """The condition that an operation asks, if it does."""
-    return op.condition if isinstance(op, ops.Conditional | ops.CondBranch) else None
+    return op.condition if isinstance(op, ASKING) else None
 
 
 def variables(value: Value | Condition) -> set[str]:
     """The names in an expression, condition or buffer."""
     if isinstance(value, Buffer):
         return {value.name} if isinstance(value, BufferArg) else set()
-    return {leaf.name for leaf in leaves(value) if isinstance(leaf, Var)}
+    return {leaf.name for leaf in leaves(value) if type(leaf) is Var}
 
 
 def decisive(op: ops.Operation, names: Names) -> Iterator[tuple[Expr | Condition, int | None]]:
@@ -144,8 +150,8 @@ def _moduli(names: Names, operations: list[ops.Operation]) -> dict[str, int]:
     direct: dict[str, list[ops.Operation]] = {name: [] for name in numbers}
     feeding: dict[str, list[ops.Operation]] = {name: [] for name in numbers}
     for op in operations:
-        found = feeding if any(True for _ in given_at(op)) else direct
-        used = set().union(*(variables(part) for part, _ in decisive(op, names)))
+        found = feeding if next(given_at(op), None) is not None else direct
+        used = {name for part, _ in decisive(op, names) for name in variables(part)}
         for name in used & found.keys():
             found[name].append(op)
     for name in numbers:

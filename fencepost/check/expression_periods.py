@@ -39,7 +39,7 @@ IRREGULAR = _Growth(True, 0)
 def _growth(expr: Expr | Condition, name: str) -> _Growth:
     if isinstance(expr, Var):
         return _Growth(expr.name == name)
-    if isinstance(expr, Binary | Compare):
+    if isinstance(expr, (Binary, Compare)):
         left, right = _growth(expr.lhs, name), _growth(expr.rhs, name)
         grows, period = left.grows or right.grows, lcm(left.period, right.period)
         if not grows:

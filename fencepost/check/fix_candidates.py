@@ -61,10 +61,10 @@ def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> 
         places = [race.second.op for race in races if race.first.by_engine]
         yield from _forgotten_waits(flow, [*places, *(op for op, _ in deadlock.ops)])
     for op, _ in deadlock.ops:
-        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and op.owner is None:
+        if isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)) and op.owner is None:
             yield from _out_of_conditionals(flow, op)
     for op, _ in deadlock.ops[::-1]:
-        if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
+        if isinstance(op, (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)):
             yield from _other_half(flow, deadlock.kind, op)
 
 
@@ -148,7 +148,7 @@ def _engine_waits(flow: Flow, race: Race, first: ops.AsyncOperation) -> Iterator
 def _groups_closed(path: Sequence[ops.Operation], counter: str) -> Iterator[Edits]:
     """The group closed before a wait that stands: that may be right, and only the group be open."""
     for op in dict.fromkeys(path):
-        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and counter in op.counts:
+        if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)) and counter in op.counts:
             yield (Edit(op, ops.CommitGroup(counter)),)
 
 
@@ -158,7 +158,7 @@ def _is_for_others(weak: ops.Operation | None, path: Sequence[ops.Operation]) ->
         return False
     behind = path[len(path) - path[::-1].index(weak) :]
     for number, op in enumerate(behind):
-        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
+        if isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)):
             return any(isinstance(each, ops.MemoryOperation) for each in behind[:number])
     return False
 
@@ -178,7 +178,7 @@ def _closes_group(op: ops.Operation, counter: str) -> bool:
 
 def _stronger_waits(weak: ops.Operation | None, counter: str) -> Iterator[Edits]:
     """A wait that leaves too much outstanding, with smaller counts."""
-    if isinstance(weak, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and not (weak.owner or weak.name):
+    if isinstance(weak, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)) and not (weak.owner or weak.name):
         for count in _descending(weak.counts.get(counter, 0) - 1):
             stronger = replace(weak, counts={**weak.counts, counter: count})
             yield (Edit(weak, stronger, INSTEAD),)
@@ -189,7 +189,7 @@ def _barriers_on(path: Sequence[ops.Operation]) -> list[ops.Operation]:
     existing = [
         op
         for op in path
-        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and op.owner is None
+        if isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)) and op.owner is None
     ]
     return list(dict.fromkeys(reversed(existing)))
 
@@ -349,7 +349,7 @@ def _is_for_a_read(wait: ops.Operation) -> bool:
     here = wait.next
     while here is not None:
         if isinstance(here, ops.MemoryOperation) and not isinstance(here, ops.MbarrierOperation):
-            return isinstance(here, ops.Read | ops.AsyncRead)
+            return isinstance(here, (ops.Read, ops.AsyncRead))
         here = here.next
     return False
 

@@ -41,10 +41,10 @@ def patience(flow: Flow) -> int:
     counted = waited = apart = 0
     for block in flow.blocks:
         for op in block.ops:
-            counted += isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
+            counted += isinstance(op, (ops.WorkgroupBarrier, ops.MemoryCounterWait, ops.AsyncOperation))
             # Waves that are skewed by so many barriers have to meet as many more.
-            apart += bool(block.guards) and isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier)
-            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts:
+            apart += bool(block.guards) and isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier))
+            if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)) and op.counts:
                 waited = max(waited, *op.counts.values())
     return waited + 2 + apart if counted or apart else 0
 

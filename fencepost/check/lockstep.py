@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from fencepost.flow import Flow
 from fencepost.ir import ops
@@ -23,12 +24,20 @@ def in_step(flow: Flow, *, trusting: bool = False) -> bool:
 
 def has_mbarriers(flow: Flow) -> bool:
     """Whether anything but barriers of all waves orders something: only the simulation knows about that."""
-    return any(
-        isinstance(op, ops.MbarrierOperation)
-        or (isinstance(op, ops.AsyncOperation) and op.arrives is not None)
-        or _is_for_some(op)
-        for op in _every(flow)
-    )
+    for block in flow.blocks:
+        for op in block.ops:
+            if not isinstance(op, _MAY_ORDER):  # most operations
+                continue
+            if isinstance(op, ops.AsyncOperation):
+                if op.arrives is not None:
+                    return True
+            elif isinstance(op, ops.MbarrierOperation) or _is_for_some(op):
+                return True
+    return False
+
+
+_MAY_ORDER = (*get_args(ops.MbarrierOperation), ops.AsyncOperation, ops.SharedMemoryBarrier)
+"""Operations that may order some waves only."""
 
 
 def _is_for_some(op: ops.Operation) -> bool:

@@ -383,7 +383,7 @@ class Context:
 def ruled_out(block: Block, target: int, values: dict[str, int]) -> bool:
     """Whether a uniform branch on names goes the other way."""
     branch = block.anchor
-    if not isinstance(branch, ops.Conditional | ops.CondBranch) or not isinstance(branch.condition, Compare):
+    if not isinstance(branch, (ops.Conditional, ops.CondBranch)) or not isinstance(branch.condition, Compare):
         return False
     if is_divergent(branch.condition) or len(block.successors) < 2:
         return False
@@ -393,6 +393,6 @@ def ruled_out(block: Block, target: int, values: dict[str, int]) -> bool:
 
 def _goes_elsewhere(block: Block, target: int, holds: bool) -> bool:
     """Whether a branch whose condition does or does not hold goes to another block."""
-    if not isinstance(block.anchor, ops.Conditional | ops.CondBranch) or len(block.successors) < 2:
+    if not isinstance(block.anchor, (ops.Conditional, ops.CondBranch)) or len(block.successors) < 2:
         return False
     return target != block.way(holds)

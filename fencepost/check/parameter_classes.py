@@ -364,7 +364,7 @@ def _growth(expr: Expr | Condition, names: _Names, changes: set[int]) -> _Growth
         over = lcm(condition.over, then.over, orelse.over)
         grown = then.scaled(over)
         return _Growth(over, grown) if grown == orelse.scaled(over) else None
-    if not isinstance(expr, Binary | Compare):
+    if not isinstance(expr, (Binary, Compare)):
         return FIXED
     inner: set[int] = set()
     left, right = _growth(expr.lhs, names, inner), _growth(expr.rhs, names, inner)

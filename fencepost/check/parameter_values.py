@@ -108,7 +108,7 @@ def _divided(expr: Expr | Compare) -> Iterator[tuple[str, int]]:
     todo: list[Expr | Compare] = [expr]
     while todo:
         here = todo.pop()
-        if isinstance(here, Compare | Binary):
+        if isinstance(here, (Compare, Binary)):
             todo += [here.lhs, here.rhs]
         elif isinstance(here, Select):
             todo += [here.condition, here.then, here.orelse]

@@ -34,7 +34,7 @@ def why_racing(
 def _in_flight(first: Touch, path: Sequence[ops.Operation], ungrouped: bool) -> str:
     assert isinstance(first.op, ops.AsyncOperation)
     counter = first.op.counter
-    waits = [op for op in path if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier)]
+    waits = [op for op in path if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier))]
     counted = any(counter in op.counts for op in waits)
     if counted and ungrouped:
         return f"no `commit {counter}` closes the group of the {_work(first)}, so no count waits for it"
@@ -50,7 +50,7 @@ def too_weak(first: Touch, path: Sequence[ops.Operation]) -> ops.Operation | Non
     if not first.by_engine or not isinstance(first.op, ops.AsyncOperation):
         return None
     for op in reversed(path):
-        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and op.counts.get(
+        if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)) and op.counts.get(
             first.op.counter
         ):
             return op

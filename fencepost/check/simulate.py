@@ -173,7 +173,7 @@ class Simulation:
         if isinstance(op, ops.MemoryCounterWait):
             self.count_down(state, op)
             return True
-        if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier):
+        if isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)):
             if not state.arrived_here:
                 if isinstance(op, ops.SharedMemoryBarrier):
                     self.count_down(state, op)
@@ -261,7 +261,7 @@ class Simulation:
         place = state.issued.get(counter, 0) + 1
         if isinstance(op, ops.MemoryOperation):
             self.access(state, event, op, place)
-            if isinstance(op, ops.Read | ops.AtomicOp):
+            if isinstance(op, (ops.Read, ops.AtomicOp)):
                 state.read_at[id(shown(op))] = place
         state.issued[counter] = place
 

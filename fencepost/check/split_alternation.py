@@ -26,7 +26,7 @@ def split_errors(context: Context, explored: Explored) -> list[Deadlock]:
     """Every signal or wait that is out of step on some path."""
     flow = context.flow
     if not any(
-        isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+        isinstance(op, (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait))
         for block in flow.blocks
         for op in block.ops
     ):
@@ -92,7 +92,7 @@ def _advance(
             report("wait without signal", text, op, [(op, "waits here for ever")], visit)
             return None
         return {bar_id: signal for bar_id, signal in state.items() if bar_id != op.bar_id}
-    if isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier) and ops.WORKGROUP in state:
+    if isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier)) and ops.WORKGROUP in state:
         text = "the workgroup's barrier is entered again between its signal and its wait"
         report(
             "signalled twice",
@@ -123,7 +123,7 @@ def too_many_barriers(flow: Flow, available: int) -> list[Deadlock]:
     first: dict[int, ops.Operation] = {}
     for block in flow.blocks:
         for op in block.ops:
-            split = isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait)
+            split = isinstance(op, (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait))
             number = getattr(op, "bar_id", ops.WORKGROUP)
             if split and number != ops.WORKGROUP:
                 first.setdefault(number, op)

@@ -146,28 +146,29 @@ class Tracker:
         todo = deque([start])
         steps = 0
         limit = 20_000
+        context, explored, blocks = self.context, self.explored, self.context.flow.blocks
         while todo:
             step = todo.popleft()
             steps += 1
             if steps > limit:
-                self.explored.cut(f"an access followed for more than {limit} blocks")
+                explored.cut(f"an access followed for more than {limit} blocks")
                 break
-            self.explored.work += VISITED + 2 * len(step.env[-1])
-            if self.explored.out_of_work():
+            explored.work += VISITED + 2 * len(step.env[-1])
+            if explored.work > explored.most_work and explored.out_of_work():
                 break
-            block = self.context.flow.blocks[step.block]
+            block = blocks[step.block]
             for entered in self.entering(tracked, block, step):
                 status = self.pass_block(tracked, block, step, entered)
                 if status is None:
                     continue
-                for target, env, around in self.context.successors(block, step.env):
-                    after = self.gone_round(tracked, status, around)
+                for target, env, around in context.successors(block, step.env):
+                    after = self.gone_round(tracked, status, around) if tracked.op.group else status
                     key = (target, 0, env, after)
                     if key not in seen:
                         seen.add(key)
                         earlier = step.last_round(tracked.loops)
                         todo.append(Walked(target, 0, env, after, step, around, earlier))
-        self.explored.steps += steps
+        explored.steps += steps
 
     def entering(self, tracked: Tracked, block: Block, step: Walked) -> list[Status]:
         """The status where a block begins; one for each side that the wave may have taken, where that is not known.
@@ -186,8 +187,8 @@ class Tracker:
         for guard in self.context.undecided(block, step.env, tracked.wave):
             if guard not in status.sides:
                 other = replace(guard, holds=not guard.holds)
-                found.append(replace(status, sides=status.sides | {other}))
-                status = replace(status, sides=status.sides | {guard})
+                found.append(status._replace(sides=status.sides | {other}))
+                status = status._replace(sides=status.sides | {guard})
         return [status, *found]
 
     def leaving(self, block: Block, status: Status) -> Status:
@@ -199,7 +200,7 @@ class Tracker:
         reads = status.reads
         for guard in left:
             reads -= self.results_inside(guard.branch)
-        return replace(status, sides=status.sides.difference(left), reads=reads)
+        return status._replace(sides=status.sides.difference(left), reads=reads)
 
     def results_inside(self, branch: ops.Operation) -> frozenset[int]:
         """The results of everything on both sides of a conditional."""
@@ -215,16 +216,18 @@ class Tracker:
     def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
         """For a member of a group, which loops have gone round matters."""
         if tracked.op.group and around in tracked.loops and around not in status.rounds:
-            return replace(status, rounds=status.rounds | {around})
+            return status._replace(rounds=status.rounds | {around})
         return status
 
     # many branches because this is the innermost loop of the walk: each kind of operation is distinguished right here
     def pass_block(self, tracked: Tracked, block: Block, step: Walked, status: Status) -> Status | None:
         """The status at the block's end; None once the access is visible or has met something."""
-        taking_part = self.context.admits(block, step.env, tracked.wave) and status.admits(block)
+        taking_part = not block.guards or (
+            self.context.admits(block, step.env, tracked.wave) and status.admits(block)
+        )
         places = self.places_that_matter(block, tracked.effect)
         self.explored.work += len(places)
-        for number in range(bisect_left(places, step.gap), len(places)):
+        for number in range(bisect_left(places, step.gap) if step.gap else 0, len(places)):
             op = block.ops[places[number]]
             if number % 64 == 63:
                 # A long way through one block is more than one step of work.
@@ -347,8 +350,9 @@ class Tracker:
         # Lanes that touch bytes of their own are many places.
         self.explored.work += len(places) * (4 + len(tracked.bytes))
         for place in places:
-            if any(place.meets(mine) for mine in tracked.bytes):
-                return place
+            for mine in tracked.bytes:
+                if place.meets(mine):
+                    return place
         return None
 
     def record(self, tracked: Tracked, met: Second, status: Status) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from fencepost.check.concrete_access import Bytes, Effect, counted_on, shown
 from fencepost.check.deciding_names import results_given_at
@@ -13,8 +14,7 @@ from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """How far the tracked access is on its way to being visible."""
 
     complete: bool = False
@@ -41,7 +41,7 @@ class Status:
 
     def completed(self) -> Status:
         """The same once the access is complete."""
-        return self if self.complete else replace(self, complete=True)
+        return self if self.complete else self._replace(complete=True)
 
 
 @dataclass(slots=True)
@@ -72,18 +72,14 @@ class Rules:
     @classmethod
     def of(cls, context: Context) -> Rules:
         """Read a kernel."""
-        everything = [op for block in context.flow.blocks for op in block.ops]
-        matters = any(
-            isinstance(op, ops.WorkgroupBarrier | ops.MemoryCounterWait | ops.AsyncOperation)
-            for op in everything
-        )
-        counts = (
-            count
-            for op in everything
-            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier)
-            for count in op.counts.values()
-        )
-        return cls(context.grouped, matters, max(counts, default=0))
+        matters, most = False, 0
+        for block in context.flow.blocks:
+            for op in block.ops:
+                if isinstance(op, (ops.WorkgroupBarrier, ops.MemoryCounterWait, ops.AsyncOperation)):
+                    matters = True
+                if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)):
+                    most = max([most, *op.counts.values()])
+        return cls(context.grouped, matters, most)
 
     def synchronize(self, tracked: Tracked, op: ops.SyncOperation, status: Status) -> Status | None:
         """What a synchronization operation does for the tracked access; None: every wave can see it now."""
@@ -97,7 +93,7 @@ class Rules:
         if isinstance(op, ops.SharedMemoryBarrierSignal):
             if not fenced:
                 return status
-            return replace(status, complete=True, signalled=status.signalled | {op.bar_id})
+            return status._replace(complete=True, signalled=status.signalled | {op.bar_id})
         if isinstance(op, ops.SharedMemoryBarrierWait):
             return None if op.bar_id in status.signalled else status
         return status
@@ -112,18 +108,18 @@ class Rules:
         if status.complete:
             return status
         if op.drains:
-            return replace(status, complete=True) if tracked.effect.engine else status
+            return status._replace(complete=True) if tracked.effect.engine else status
         allowed = op.counts.get(tracked.effect.counter)
         if allowed is None or status.later < allowed or (allowed and tracked.effect.needs_fence):
             return status
-        return replace(status, complete=True)
+        return status._replace(complete=True)
 
     def used(self, tracked: Tracked, op: ops.ValueOperation, status: Status) -> Status:
         """A read whose result is used is complete, and so are the wave's reads before it: they return in order."""
         if tracked.effect.engine or tracked.effect.needs_fence:
             return status
         if any(self.holds(tracked, value, status) for value in op.uses):
-            return replace(status, complete=True)
+            return status._replace(complete=True)
         return status
 
     def holds(self, tracked: Tracked, value: ops.ValueOperation, status: Status) -> bool:
@@ -135,10 +131,10 @@ class Rules:
         counter = counted_on(op)
         if counter == tracked.effect.counter and counter not in self.grouped:
             status = self.counted(status)
-        if isinstance(op, ops.Read | ops.AtomicOp) and not tracked.effect.engine:
+        if isinstance(op, (ops.Read, ops.AtomicOp)) and not tracked.effect.engine:
             result = shown(op)
             if isinstance(result, ops.ValueOperation) and result.name:
-                status = replace(status, reads=status.reads | {id(result)})
+                status = status._replace(reads=status.reads | {id(result)})
         return status
 
     def closed(self, tracked: Tracked, op: ops.CommitGroup, status: Status) -> Status:
@@ -148,7 +144,7 @@ class Rules:
 
     def counted(self, status: Status) -> Status:
         """One more on the counter of the tracked access; more than any wait asks about need not be distinguished."""
-        return replace(status, later=status.later + 1) if status.later <= self.most_waited else status
+        return status._replace(later=status.later + 1) if status.later <= self.most_waited else status
 
     def forward(self, tracked: Tracked, block: Block, status: Status) -> Status:
         """At the end of a block that the wave runs, names take what was read, or something else."""
@@ -156,4 +152,4 @@ class Rules:
             return status
         handed = results_given_at(block.anchor)
         held = {id(name) for name, value in handed if self.holds(tracked, value, status)}
-        return replace(status, reads=status.reads - {id(name) for name, _ in handed} | held)
+        return status._replace(reads=status.reads - {id(name) for name, _ in handed} | held)

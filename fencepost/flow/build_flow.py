@@ -74,7 +74,7 @@ def _all_assumed(flow: Flow, of_branches: set[Assumed]) -> list[Assumed]:
             found[Assumed(op, "trip", trip)] = None
         elif isinstance(op, ops.Conditional) and op.expect is None and not is_divergent(op.condition):
             found[Assumed(op, "taken", taken)] = None
-        elif isinstance(op, ops.Branch | ops.CondBranch):
+        elif isinstance(op, (ops.Branch, ops.CondBranch)):
             both = (Assumed(op, "trip", trip), Assumed(op, "taken", taken))
             found.update((assumed, None) for assumed in both if assumed in of_branches)
     return list(found)
@@ -166,7 +166,7 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
             here.frame, here.calls = before.frame + op.frame, (*before.calls, op)
             before.successors.append(here.index)
             todo.append(_Open(called, iter(called), before.index, here.index, call=op))
-        elif isinstance(op, ops.Branch | ops.CondBranch | ops.Return | ops.Next | ops.Give):
+        elif isinstance(op, (ops.Branch, ops.CondBranch, ops.Return, ops.Next, ops.Give)):
             here.anchor = op
         elif isinstance(op, ops.Exchange):
             here.ops += op.parts()

@@ -102,7 +102,7 @@ class BodyWriter:
     def _check_open(self) -> None:
         """Refuse to go on behind the end of a region, or behind a conditional with a side that is not finished."""
         self._check_opened()
-        if isinstance(self._here.last, ops.Next | ops.Give):
+        if isinstance(self._here.last, (ops.Next, ops.Give)):
             raise follows(self._here.last)
         self._check_sides(self._here)
 
@@ -207,7 +207,7 @@ class BodyWriter:
     def _check_value(self, value: ops.ValueOperation, by: str = "") -> None:
         """Refuse what is no value, or none of this kernel's."""
         if not isinstance(value, ops.ValueOperation):
-            what = f"a {type(value).__name__}" if isinstance(value, Buffer | View) else described(value)
+            what = f"a {type(value).__name__}" if isinstance(value, (Buffer, View)) else described(value)
             raise UsageError(
                 f"{by or 'this'} cannot use {what} here: a value is wanted",
                 notes=[("help", "what `read`, `global_read`, `compute` or `mma` return is a value")],

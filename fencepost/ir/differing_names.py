@@ -102,7 +102,7 @@ def _handed(body: Body) -> Iterator[tuple[ops.Operation, ops.Carried, list[Expr 
         if isinstance(op, ops.Branch):
             for name, value in zip(op.names, op.args, strict=True):
                 yield op, name, [value]
-        elif isinstance(op, ops.Iterate | ops.Conditional):
+        elif isinstance(op, (ops.Iterate, ops.Conditional)):
             for number, name in enumerate(names_of(op)):
                 yield op, name, _values(op, name, number)
 
@@ -149,14 +149,14 @@ def _reached(start: Graph, following: dict[Graph, list[Graph]], end: Graph) -> s
 
 
 def _is_divergent(op: ops.Operation) -> bool:
-    return isinstance(op, ops.Conditional | ops.CondBranch) and is_divergent(op.condition)
+    return isinstance(op, (ops.Conditional, ops.CondBranch)) and is_divergent(op.condition)
 
 
 def _values(op: ops.Iterate | ops.Conditional, name: ops.Carried, number: int) -> list[Expr | Buffer]:
     """The numbers or buffers that a name is given."""
     ends = [region.last for region in ops.regions(op)]
-    values = [name.init, *(end.values[number] for end in ends if isinstance(end, ops.Next | ops.Give))]
-    return [value for value in values if isinstance(value, Expr | Buffer)]
+    values = [name.init, *(end.values[number] for end in ends if isinstance(end, (ops.Next, ops.Give)))]
+    return [value for value in values if isinstance(value, (Expr, Buffer))]
 
 
 def targets_of(op: ops.Terminator) -> list[str]:

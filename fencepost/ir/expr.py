@@ -343,7 +343,9 @@ def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int
     if isinstance(expr, Var):
         return env.get(expr.name)
     if isinstance(expr, Binary):
-        left, right = evaluate(expr.lhs, env, wave), evaluate(expr.rhs, env, wave)
+        left = evaluate(expr.lhs, env, wave)
+        # What is not known decides, whatever the other side is.
+        right = None if left is None else evaluate(expr.rhs, env, wave)
         if left is None or right is None or (right == 0 and expr.op in ("//", "%")):
             return None
         return ARITHMETIC[expr.op](left, right)
@@ -357,6 +359,17 @@ def evaluate(expr: Expr, env: Mapping[str, int], wave: int | None = None) -> int
             return None
         return evaluate(expr.then if holds else expr.orelse, env, wave)
     return None
+
+
+def evaluate_range(
+    lo: Expr, hi: Expr, env: Mapping[str, int], wave: int | None = None
+) -> tuple[int | None, int | None]:
+    """The values of both ends of a range. The upper one is mostly the lower one and a number."""
+    start = evaluate(lo, env, wave)
+    if isinstance(hi, Binary) and hi.lhs is lo and hi.op == "+":
+        size = None if start is None else evaluate(hi.rhs, env, wave)
+        return start, None if start is None or size is None else start + size
+    return start, evaluate(hi, env, wave)
 
 
 def decide(condition: Condition, env: Mapping[str, int], wave: int | None = None) -> bool | None:
@@ -397,9 +410,9 @@ def can_be_unknown(condition: Condition) -> bool:
     todo: list[Expr | Condition] = [condition]
     while todo:
         part = todo.pop()
-        if isinstance(part, Flag | Unknown):
+        if isinstance(part, (Flag, Unknown)):
             return True
-        if isinstance(part, Binary | Compare):
+        if isinstance(part, (Binary, Compare)):
             if part.op in ("//", "%") and not (isinstance(part.rhs, Const) and part.rhs.value):
                 return True  # it could divide by zero
             todo += (part.lhs, part.rhs)
@@ -417,8 +430,13 @@ def is_divergent(condition: Condition) -> bool:
 
 def lanes_in(parts: Iterable[Expr | None]) -> int:
     """How many lanes some expressions are about; 0 if they do not depend on the lane."""
-    found = (leaf for part in parts if part is not None for leaf in leaves(part))
-    return max((leaf.count for leaf in found if isinstance(leaf, Lane)), default=0)
+    found = 0
+    for part in parts:
+        if part is not None and type(part) is not Const:
+            for leaf in leaves(part):
+                if isinstance(leaf, Lane) and leaf.count > found:
+                    found = leaf.count
+    return found
 
 
 def depth(expr: Expr | Condition) -> int:
@@ -430,7 +448,7 @@ def depth(expr: Expr | Condition) -> int:
     while todo:
         part, level = todo.pop()
         deepest = max(deepest, level)
-        if isinstance(part, Binary | Compare):
+        if isinstance(part, (Binary, Compare)):  # a union would be built each time
             todo += ((part.lhs, level + 1), (part.rhs, level + 1))
         elif isinstance(part, Select):
             todo += ((part.condition, level + 1), (part.then, level + 1), (part.orelse, level + 1))

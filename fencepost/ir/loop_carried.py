@@ -66,7 +66,7 @@ def forward(graph: Graph) -> None:
     """At the end of a region: refuse it, or give the names of its loop or conditional their meaning."""
     check_end(graph)
     owner, last = graph.owner, graph.last
-    if isinstance(owner, ops.Iterate | ops.Conditional) and isinstance(last, ops.Next | ops.Give):
+    if isinstance(owner, (ops.Iterate, ops.Conditional)) and isinstance(last, (ops.Next, ops.Give)):
         for name, value in zip(names_of(owner), last.values, strict=True):
             stands_for(name, value)
 
@@ -74,7 +74,7 @@ def forward(graph: Graph) -> None:
 def check_end(graph: Graph) -> None:
     """Refuse a region that does not forward what its loop or conditional names."""
     owner, last = graph.owner, graph.last
-    if not isinstance(owner, ops.Iterate | ops.Conditional):
+    if not isinstance(owner, (ops.Iterate, ops.Conditional)):
         return
     names = names_of(owner)
     end: type[ops.Next] | type[ops.Give] = ops.Next if isinstance(owner, ops.Iterate) else ops.Give

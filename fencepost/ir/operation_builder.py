@@ -244,7 +244,7 @@ def _listed(values: Sequence[Value]) -> Sequence[Value]:
 
 def _views(*places: Place) -> tuple[View, ...]:
     for place in places:
-        if not isinstance(place, Buffer | View):
+        if not isinstance(place, (Buffer, View)):
             raise UsageError(
                 f"{described(place)} is no buffer and no part of one",
                 notes=[

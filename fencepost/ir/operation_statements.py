@@ -137,7 +137,7 @@ class OperationReader:
                 op.group = value
             elif key == "update" and isinstance(op, ops.AtomicOp):
                 op.update = check_update(value, at)
-            elif key == "counter" and isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite):
+            elif key == "counter" and isinstance(op, (ops.AsyncOperation, ops.GlobalRead, ops.GlobalWrite)):
                 op.counter = check_engine(value, at)
             else:
                 raise FencepostError(f"{op.mnemonic} has no attribute {key!r}", [Mark(at)], code="FP105")

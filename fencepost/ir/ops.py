@@ -561,6 +561,6 @@ def counter_of(op: Operation) -> str:
 
     An engine that arrives on an mbarrier once a counter is down to zero counts as nothing itself.
     """
-    if isinstance(op, AsyncOperation | GlobalRead | GlobalWrite | CommitGroup):
+    if isinstance(op, (AsyncOperation, GlobalRead, GlobalWrite, CommitGroup)):
         return op.counter
     return ""

@@ -218,7 +218,7 @@ class _BodyReader:
                 todo.pop()
                 self.leave(into)
                 continue
-            if isinstance(into.last, ops.Next | ops.Give):
+            if isinstance(into.last, (ops.Next, ops.Give)):
                 raise follows(into.last, opening(self.file.source, statement))
             op = operations.read(statement)
             if op is not None:

@@ -219,7 +219,7 @@ def _value_statement(op: ops.ValueOperation) -> str:
         if isinstance(op, ops.AtomicOp) and op.update:
             attributes += f" update={op.update}"
     if (
-        isinstance(op, ops.AsyncOperation | ops.GlobalRead | ops.GlobalWrite)
+        isinstance(op, (ops.AsyncOperation, ops.GlobalRead, ops.GlobalWrite))
         and op.counter != op.default_counter
     ):
         attributes += f" counter={op.counter}"

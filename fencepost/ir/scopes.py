@@ -144,7 +144,7 @@ class Names:
 
     def check_numbers(self, expr: Expr | Condition, here: Graph, span: Span | None = None) -> None:
         """Refuse an expression that is too deep, or in which a name is no number that can be used in `here`."""
-        if isinstance(expr, Const | Flag):
+        if isinstance(expr, (Const, Flag)):
             return
         if depth(expr) > MOST_DEPTH:
             raise FencepostError(f"an expression nested more than {MOST_DEPTH} deep", [Mark(span)])

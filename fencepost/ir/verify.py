@@ -30,18 +30,18 @@ def _verify_body(body: Body) -> None:
     for op in body.preorder_walk():
         if not isinstance(op, VERIFIED):
             continue
-        if isinstance(op, ops.Next | ops.Give):
+        if isinstance(op, (ops.Next, ops.Give)):
             check_place(op)
-        elif isinstance(op, ops.Iterate | ops.Conditional):
+        elif isinstance(op, (ops.Iterate, ops.Conditional)):
             handing = handing or bool(names_of(op))
             for region in ops.regions(op):
                 check_end(region)
         elif isinstance(op, BRANCHES):
             _check_branch(op, body, labels)
             handing = handing or (isinstance(op, ops.Branch) and bool(op.args))
-        if isinstance(op, ops.Conditional | ops.CondBranch):
+        if isinstance(op, (ops.Conditional, ops.CondBranch)):
             _check_lanes(op)
-        if isinstance(op, ops.Iterate | ops.Conditional | ops.CondBranch):
+        if isinstance(op, (ops.Iterate, ops.Conditional, ops.CondBranch)):
             check_expected(op)
         if isinstance(op, ops.SharedMemoryBarrier) and op.waves is not None:
             check_waves(op, op.waves, body)
@@ -133,7 +133,7 @@ def _check_conditions(body: Body) -> None:
     asked = [
         (op, leaf.name)
         for op in body.preorder_walk()
-        if isinstance(op, ops.Conditional | ops.CondBranch) and isinstance(op.condition, Compare)
+        if isinstance(op, (ops.Conditional, ops.CondBranch)) and isinstance(op.condition, Compare)
         for leaf in leaves(op.condition)
         if isinstance(leaf, Var)
     ]

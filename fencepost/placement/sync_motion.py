@@ -247,7 +247,7 @@ def _links(program: Program) -> tuple[dict[int, int], dict[int, int]]:
         before = last.get(key)
         if (
             before is not None
-            and isinstance(before.anchor, ops.Iterate | ops.Conditional | ops.Call)
+            and isinstance(before.anchor, (ops.Iterate, ops.Conditional, ops.Call))
             and block.origin == block.index
         ):
             behind[before.index] = block.index

@@ -103,7 +103,7 @@ def _refuse_what_is_not_followed(flow: Flow, guarded: set[int]) -> None:
                     notes=[JUDGED],
                     source=flow.trace.source,
                 )
-            if isinstance(op, ops.SharedMemoryBarrierSignal | ops.SharedMemoryBarrierWait):
+            if isinstance(op, (ops.SharedMemoryBarrierSignal, ops.SharedMemoryBarrierWait)):
                 if block.guards:
                     raise _refused(flow, block, op)
                 raise FencepostError(

@@ -150,7 +150,7 @@ class SkewedSteps:
                 else Step(gap)
             )
         completes = fence = 0
-        if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier):
+        if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)):
             waits = isinstance(op, ops.MemoryCounterWait) or op.drains or bool(op.counts)
             completes = (ALL if op.drains else program.waiting(op.counts).completes) if waits else 0
             if isinstance(op, ops.SharedMemoryBarrier) or op.counts.get(ops.LDS_COUNTER) == 0:

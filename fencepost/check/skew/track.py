@@ -142,7 +142,7 @@ class SkewTracker(Tracker):
         self.explored.work += len(block.ops) - step.gap
         for gap in range(step.gap, len(block.ops)):
             op = block.ops[gap]
-            if isinstance(op, ops.MemoryCounterWait | ops.SharedMemoryBarrier) and takes_part:
+            if isinstance(op, (ops.MemoryCounterWait, ops.SharedMemoryBarrier)) and takes_part:
                 status = self.rules.waited(tracked, op, status)
             if isinstance(op, ops.SharedMemoryBarrier) and takes_part and not tracked.effect.engine:
                 status = status.completed()

@@ -47,7 +47,7 @@ def _is_crossed(trace: CapturedTrace) -> bool:
         if any(isinstance(op, ops.Exchange) or _is_barrier(op) for op in graph):
             continue
         end = graph.last
-        if not isinstance(end, ops.Branch | ops.CondBranch):
+        if not isinstance(end, (ops.Branch, ops.CondBranch)):
             return False
         ways = (end.target,) if isinstance(end, ops.Branch) else (end.then, end.orelse)
         todo += [graphs[way] for way in ways if way not in seen]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from fencepost.hosts.common.audits import barriers_and_runs
 from fencepost.hosts.triton.kernel_variants import stopped_at, variant_of
 from fencepost.hosts.triton.loads_before_stores import lost, may_lose, stores_what_it_loads
-from fencepost.hosts.triton.membar_at_least import TELLING, membar_runs_at_least
+from fencepost.hosts.triton.membar_at_least import TELLING, runs_at_least, surely_put_in
 from fencepost.hosts.triton.membar_marks import synced_marks
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.text_edits import Edit, SetAttribute
+from fencepost.hosts.triton.text_edits import Edit, Remove, SetAttribute
 from fencepost.hosts.triton.verification import kernels_of, verdict
 from fencepost.hosts.triton.write_back import refuse_beyond, synchronized
 from fencepost.ir.source import FencepostError
@@ -96,8 +96,14 @@ def _is_surely_better(before: Module, ours: Candidate) -> bool:
         return True
     if not installed_release().membar_is_known:
         return False
-    spared = sum(map(stopped.runs_of, stores))
-    return ours.executed + spared < membar_runs_at_least(stopped) * (1 - 1e-9)
+    existing, sure = sum(stopped.barriers().values()), surely_put_in(stopped)
+    least = existing + sum(runs_at_least(stopped, each) for each in sure)
+    kept = least - sum(stopped.runs_of(each.store) for each in stores)
+    if not any(isinstance(edit, Remove) for edit in ours.edits):
+        # Those that stand elsewhere count in any case.
+        elsewhere = [each for each in sure if not any(store.meets(*each) for store in stores)]
+        kept = max(kept, existing + sum(runs_at_least(stopped, each) for each in elsewhere))
+    return ours.executed < kept * (1 - 1e-9)
 
 
 def _lost(before: Module, ours: Candidate, after: Module) -> list[Operation]:

@@ -126,6 +126,8 @@ class Flattening:
     def fill(self, block: Block, here: Flat) -> Flat:
         """Put a block's operations in; returns the block that its end is in."""
         for op in block.operations:
+            if is_passed_by(op):  # most are
+                continue
             if op.name in ("scf.for", "scf.while", "scf.if", "scf.execute_region"):
                 here.end = op
                 here = getattr(self, op.name.replace("scf.", "scf_"))(op, here)
@@ -139,7 +141,7 @@ class Flattening:
                 here.ways = [Goto(self.made[way.block], way.arguments) for way in op.successors]
             elif op.name.startswith("scf.") and op.name not in ("scf.yield", "scf.condition", "scf.reduce"):
                 raise FencepostError(f"{op.name} is not known", [Mark(op.span)], code="FP408")
-            elif not is_passed_by(op):
+            else:
                 here.operations.append(op)
         if here.end is None and block.operations:
             here.end = block.operations[-1]

@@ -29,6 +29,8 @@ READ = ("arith.andi", "arith.ori", "arith.cmpi", "arith.select")
 NARROW = ("i1", "i8", "i16")
 SAME = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
 
+DECIDED_BY_OPERANDS = frozenset((*ARITHMETIC, *ROUNDED, *CHOSEN, *READ, *SAME))
+"""Operations that are read at all."""
 UNSIGNED = ("arith.extui", "arith.index_castui")
 OF_BITS = (
     *("arith.xori", "arith.andi", "arith.ori", "arith.muli", "arith.select"),
@@ -109,8 +111,8 @@ class Numbers:
     def made(self, op: Operation) -> Expr:
         """The result of an operation whose operands are known."""
         if op.name == "arith.constant":
-            number = op.attributes.get("value")
-            return Const(int(number)) if isinstance(number, bool | int) else UNKNOWN
+            number = op.dictionary.get("value")
+            return Const(int(number)) if isinstance(number, (bool, int)) else UNKNOWN
         if op.name in ("arith.divsi", "arith.divui") and _is_thread(op.operands[0]):
             return _wave_of_thread(self.known[op.operands[1]], self.lanes)
         numbers = [self.known[used] for used in used_by(op)]
@@ -183,8 +185,7 @@ def used_by(op: Operation | None) -> tuple[Value, ...]:
     """The operands that decide the result, for operations that are read at all."""
     if op is None:
         return ()
-    known = op.name in ARITHMETIC or op.name in SAME or op.name in ROUNDED or op.name in CHOSEN
-    if known or op.name in READ:
+    if op.name in DECIDED_BY_OPERANDS:
         return op.operands if not op.results[0].type.startswith("tensor") else ()
     return ()
 

@@ -228,7 +228,7 @@ class Installation:
 
     def leave(self, note: dict[str, Any], error: Exception) -> None:
         """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
-        note["left"] = str(error) if isinstance(error, FencepostError | NotMet) else repr(error)
+        note["left"] = str(error) if isinstance(error, (FencepostError, NotMet)) else repr(error)
         self.warn(f"fencepost left this kernel as Triton compiles it: {note['left']}")
 
     @staticmethod

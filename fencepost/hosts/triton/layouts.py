@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from fencepost.hosts.triton.mlir.remembered import remembered
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import Encoding, Tensor, parse_encoding
 
@@ -27,23 +28,26 @@ def may_stay_in_warps(module: Module, op: Operation) -> bool:
     return not idle and before == after
 
 
-def wave_bases(module: Module, value: Value) -> set[tuple[int, ...]] | None:
+def wave_bases(module: Module, value: Value) -> frozenset[tuple[int, ...]] | None:
     """How far each bit of a wave's number moves in a tensor; a zero for one that is idle, None if it is not known."""
     tensor = module.type_of(value)
-    layout = parse_encoding(tensor.encoding) if isinstance(tensor, Tensor) else None
-    if layout is None or not isinstance(tensor, Tensor):
-        return None
-    found = _bases(layout, tensor.encoding)
+    return _bases_in(tensor) if isinstance(tensor, Tensor) else None
+
+
+@remembered
+def _bases_in(tensor: Tensor) -> frozenset[tuple[int, ...]] | None:
+    layout = parse_encoding(tensor.encoding)
+    found = _bases(layout, tensor.encoding) if layout is not None else None
     if found is None or any(len(basis) != len(tensor.shape) for basis in found):
         return None
     # What lies beyond the end of a tensor is its beginning again.
-    return {
+    return frozenset(
         tuple(
             0 if size is not None and step >= size else step
             for step, size in zip(basis, tensor.shape, strict=True)
         )
         for basis in found
-    }
+    )
 
 
 Bases = list[tuple[int, ...]]

@@ -9,7 +9,9 @@ much it is worth.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Block, Module, Operation
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove
@@ -39,14 +41,34 @@ def lost(before: Module, edits: Sequence[Edit], after: Module, put_in: Inserted 
     return list(dict.fromkeys(barrier for barrier in found if barrier is not None))
 
 
-def may_lose(before: Module, edits: Sequence[Edit]) -> list[Operation]:
+@dataclass(frozen=True, slots=True)
+class Unseparated:
+    """A store with no barrier between it and the loads that it waits for."""
+
+    store: Operation
+    block: Block
+    first: int
+    """The place of the last of these loads in the block,"""
+    last: int
+    """and that of the store."""
+
+    def meets(self, behind: Operation, before: Operation) -> bool:
+        """Whether a barrier behind one operation and in front of another, or earlier, may stand in between."""
+        operations = self.block.operations
+        begin = operations.index(behind) if behind.block is self.block else -1
+        end = operations.index(before) if before.block is self.block else len(operations)
+        here = self.block in (behind.block, before.block)
+        return here and begin < self.last and self.first < end
+
+
+def may_lose(before: Module, edits: Sequence[Edit]) -> list[Unseparated]:
     """The stores for which `lost` could find a barrier, wherever membar puts its own: one for each at most."""
     inserted, removed = _changed(edits)
     return [
-        store
+        Unseparated(found.store, block, found.loaded_at, found.at)
         for block in _loading(before)
-        for store, _, is_separated in _stores_in(block, inserted, removed)
-        if not is_separated
+        for found in _stores_in(block, inserted, removed)
+        if not found.is_separated
     ]
 
 
@@ -65,7 +87,7 @@ def _loading(module: Module) -> list[Block]:
 def _stores_loaded(block: Block) -> bool:
     loaded: set[Operation | Block] = set()
     for op in block.operations:
-        if any(value.owner in loaded for value in op.operands):
+        if loaded and any(value.owner in loaded for value in op.operands):
             if _stores(op):
                 return True
             loaded.add(op)
@@ -77,10 +99,10 @@ def _stores_loaded(block: Block) -> bool:
 def _separated(module: Module, inserted: Inserted = NOTHING, removed: Collection[Operation] = ()) -> Stores:
     """The stores that have a barrier between them and the loads that they wait for."""
     found = {
-        store: barrier
+        each.store: each.barrier
         for block in _loading(module)
-        for store, barrier, is_separated in _stores_in(block, inserted, removed)
-        if is_separated
+        for each in _stores_in(block, inserted, removed)
+        if each.is_separated
     }
     if not found:
         return {}
@@ -96,14 +118,23 @@ def _changed(edits: Sequence[Edit]) -> tuple[Inserted, set[Operation]]:
     )
 
 
-def _stores_in(
-    block: Block, inserted: Inserted, removed: Collection[Operation]
-) -> list[tuple[Operation, Operation | None, bool]]:
+class _Store(NamedTuple):
+    """A store of what was loaded in its block, and the last barrier before it."""
+
+    store: Operation
+    at: int
+    loaded_at: int
+    barrier: Operation | None
+    is_separated: bool
+    """Whether the barrier is behind the loads."""
+
+
+def _stores_in(block: Block, inserted: Inserted, removed: Collection[Operation]) -> list[_Store]:
     """The stores of what was loaded in one block, and the last barrier before each, if it is behind the loads.
 
     What was loaded earlier, an iteration ago for example, has been waited for.
     """
-    found: list[tuple[Operation, Operation | None, bool]] = []
+    found: list[_Store] = []
     loaded: dict[Operation | Block, int] = {}
     barrier, barrier_at = None, -1
     for place, op in enumerate(block.operations):
@@ -115,9 +146,10 @@ def _stores_in(
             continue
         latest = -1
         if loaded:
-            latest = max((loaded.get(value.owner, -1) for value in op.operands), default=-1)
+            for value in op.operands:
+                latest = max(latest, loaded.get(value.owner, -1))
         if latest >= 0 and _stores(op):
-            found.append((op, barrier, barrier_at > latest))
+            found.append(_Store(op, place, latest, barrier, barrier_at > latest))
         if op.name in LOADS:
             loaded[op] = place
         elif latest >= 0:
@@ -127,4 +159,4 @@ def _stores_in(
 
 def _stores(op: Operation) -> bool:
     """Whether an operation puts what it is given into shared memory."""
-    return op.name in STORES or SCRATCH in op.attributes
+    return op.name in STORES or op.dictionary.get(SCRATCH) is not None

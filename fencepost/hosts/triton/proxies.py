@@ -14,10 +14,11 @@ ENGINES, MATRIX_UNIT = "ttng.async_tma_", "ttng.warp_group_dot"
 
 def uses_async_proxy(module: Module, function: Operation) -> bool:
     """Whether an engine or the matrix unit reaches shared memory by itself."""
-    if ENGINES not in module.text and MATRIX_UNIT not in module.text:
+    using = {name for name in module.kinds if name.startswith(ENGINES) or name == MATRIX_UNIT}
+    if not using:
         return False
     return any(
-        op.name.startswith(ENGINES)
-        or (op.name == MATRIX_UNIT and any("memdesc" in value.type for value in op.operands))
+        op.name != MATRIX_UNIT or any("memdesc" in value.type for value in op.operands)
         for op in function.walk()
+        if op.name in using
     )

@@ -20,9 +20,10 @@ MADE = ("tensor<", "!tt.ptr<")
 
 def is_passed_by(op: Operation) -> bool:
     """Whether an operation is one of these: with no view, no memory of its own, no region, no number it makes."""
-    if len(op.results) != 1 or op.regions or not _works_on_registers(op.name):
+    results = op.results
+    if len(results) != 1 or not results[0].type.startswith(MADE) or op.regions:
         return False
-    if not op.results[0].type.startswith(MADE) or op.dictionary.mentions("allocation."):
+    if not _works_on_registers(op.name) or op.dictionary.mentions("allocation."):
         return False
     # Who is given a view may use it.
     return not [value for value in op.operands if "memdesc" in value.type]

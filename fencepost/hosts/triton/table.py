@@ -15,6 +15,9 @@ from typing import NamedTuple
 class Does(Enum):
     """What an operation does with the views of shared memory that it is given."""
 
+    # Each is there once: its identity will do, and is asked for with every operation.
+    __hash__ = object.__hash__
+
     ALLOCATES = "allocates, and writes if it is given a tensor"
     READS = "reads them"
     WRITES = "writes them"

@@ -206,7 +206,7 @@ class HalvesModel:
 
 
 def _meets(op: ops.Operation) -> bool:
-    return isinstance(op, ops.SharedMemoryBarrier | ops.WorkgroupBarrier)
+    return isinstance(op, (ops.SharedMemoryBarrier, ops.WorkgroupBarrier))
 
 
 def taken(values: Values, kind: str) -> Iterable[Name]:

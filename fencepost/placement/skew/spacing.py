@@ -59,4 +59,4 @@ def _registers_alone(op: ops.Operation) -> bool:
 
 
 def _is_barrier(operations: list[ops.Operation]) -> bool:
-    return any(isinstance(op, ops.WorkgroupBarrier | ops.SharedMemoryBarrier) for op in operations)
+    return any(isinstance(op, (ops.WorkgroupBarrier, ops.SharedMemoryBarrier)) for op in operations)

@@ -147,6 +147,53 @@ def test_a_read_with_a_token_has_waited_for_copies_on_gfx9(target: str, runs: in
     assert of(WAIT.replace("ttg", "%w = ttg", 1), COPY, load, target=target) == runs
 
 
+FILLED = "%f = ttg.local_alloc %x {allocation.offset = 8192 : i32} : (<TENSOR>) -> <TILE>"
+CHANGED = "%z = ttg.convert_layout %x {SCRATCH} : <TENSOR> -> tensor<64x64xf16, #t>"
+READ = LOAD.replace("%a", "%f")
+
+
+def changed(name: str, offset: int) -> str:
+    """A change of layout across waves, through scratch memory."""
+    scratch = f"allocation.offset = {offset} : i32, allocation.size = 8192 : i32"
+    return CHANGED.replace("%z", name).replace("SCRATCH", scratch)
+
+
+@pytest.mark.parametrize(
+    ("lines", "runs"),
+    [
+        # An allocation that is given what it holds is written.
+        ((FILLED, READ), 1),
+        # Scratch memory in the bytes of an allocation, and elsewhere.
+        ((FILLED, READ, changed("%z", 8192)), 2),
+        ((FILLED, READ, changed("%z", 16384)), 1),
+        ((changed("%z", 8192), changed("%y", 8192)), 1),
+        ((changed("%z", 8192), changed("%y", 16384)), 0),
+        # The same across a branch, and where two ways come together.
+        ((FILLED, READ, "cf.br ^one\n^one:", changed("%z", 8192)), 2),
+        (
+            (
+                *(FILLED, READ, "cf.cond_br %c, ^one, ^two\n^one:", "cf.br ^two\n^two:"),
+                changed("%z", 8192),
+            ),
+            2,
+        ),
+        # A loop leads to where a read of the iteration before may still be pending, or not.
+        ((FILLED, READ, "cf.br ^one\n^one:", changed("%z", 8192), "cf.cond_br %c, ^one, ^two\n^two:"), 1),
+    ],
+)
+def test_what_allocations_and_scratch_memory_need(lines: tuple[str, ...], runs: int) -> None:
+    assert of(*lines, WAIT) - 1 == runs
+
+
+def test_slots_that_a_condition_selects_may_be_any() -> None:
+    selected = (
+        "%next = arith.select %c, %zero, %n : i32",
+        f"%e = ttg.memdesc_index %r[%next] : {RING} -> <TILE>",
+        *(LOAD.replace("%a", "%d"), COPY.replace("%a", "%e"), GROUP, WAIT),
+    )
+    assert of(*SLOTS, *selected) - 1 == 1
+
+
 def test_where_nothing_is_known_of_membar_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = around_membar("add_descriptor", "sm_90")
     before = read_module(before.text)

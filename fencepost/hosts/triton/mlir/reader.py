@@ -108,11 +108,11 @@ class _Reader:
         """Operations that take one line each, as many as follow one another: nearly all that a module has."""
         text, at, pieces, names = self.text, self.at, self.pieces, scope.names
         values, every, dictionaries = names.values, self.every, pieces.dictionaries
+        trusted, locations = pieces.trusted, self.locations
         while match := LINE.match(text, at):
             results, name, operands, labels, properties, attributes, taken, types, type_, _ = match.groups()
             block = scope.block or scope.open_block("", at)
-            operation = Operation(name, block, match)
-            operation.locations = self.locations
+            operation = Operation(name, block, match, locations=locations)
             block.operations.append(operation)
             every.append(operation)
             at = match.end()
@@ -128,7 +128,7 @@ class _Reader:
                 operation.dictionary = known or pieces.dictionary(properties, match.start(PROPERTIES))
             if labels:
                 scope.branches.append((operation, labels, match.start(LABELS)))
-            if not pieces.trusted:
+            if not trusted:
                 self.check_types(operation, pieces.types(taken))
             if results is None:
                 if types or type_:

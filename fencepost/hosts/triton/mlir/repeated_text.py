@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, Dictionary
+from fencepost.hosts.triton.mlir.attributes import NO_ATTRIBUTES, Dictionary, dictionary_of
 from fencepost.hosts.triton.mlir.extents import ATTRIBUTES, PROPERTIES
 from fencepost.hosts.triton.mlir.locations import ALIAS
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, balanced_end, split_list, type_end
@@ -33,10 +33,6 @@ _INSIDE = r"(?:[^()\"\n]++|\"[^\"\\\n]*\")"
 _PLAIN_ARGUMENT = re.compile(
     r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
     rf"loc\(((?:{_INSIDE}|\({_INSIDE}*+\))*+)\)(?=[,)])"
-)
-_ARGUMENT = re.compile(
-    r"\s*(%[\w$.-]+): (!?[\w.$]+(?:<[^<>()\"\n]*+(?:<[^<>()\"\n]*+>[^<>()\"\n]*+)*+>)?) "
-    r"loc\((#[\w$.-]+|\"[^\"\\\n]*\"\(#[\w$.-]+\)|callsite\(#[\w$.-]+ at #[\w$.-]+\))\)(?=[,)])"
 )
 _ARGUMENT = re.compile(r"\s*(%[\w$.-]+)\s*:\s*")
 
@@ -71,7 +67,7 @@ class Pieces:
         """What stands between two braces, the first of them right before `at`."""
         known = self.dictionaries.get(inside)
         if known is None:
-            known = self.dictionaries[inside] = Dictionary(inside)
+            known = self.dictionaries[inside] = dictionary_of(inside)
             if not self.trusted and not known.is_plain:
                 try:
                     _ = known.entries

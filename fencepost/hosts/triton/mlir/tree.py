@@ -151,15 +151,15 @@ class Operation:
     def walk(self) -> Iterator[Operation]:
         """This operation and all that are nested in it, in the order of the text."""
         yield self
-        pending = [iter(self._children())]
+        pending = [self._children()]
         while pending:
-            operation = next(pending[-1], None)
-            if operation is None:
+            for operation in pending[-1]:
+                yield operation
+                if operation.regions:
+                    pending.append(operation._children())
+                    break
+            else:
                 pending.pop()
-                continue
-            yield operation
-            if operation.regions:
-                pending.append(iter(operation._children()))
 
     def _children(self) -> Iterator[Operation]:
         for region in self.regions:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.attributes import Attribute, parse_dictionary
+from fencepost.hosts.triton.mlir.remembered import remembered
 from fencepost.hosts.triton.mlir.scan import STRING, split_list
 
 Shape = tuple[int | None, ...]
@@ -68,7 +69,11 @@ class Encoding:
 
 def parse_type(text: str, aliases: Mapping[str, str]) -> Tensor | MemDesc | None:
     """A tensor or a view of memory; None for every other type."""
-    text = resolve(text, aliases).strip()
+    return _parsed(resolve(text, aliases).strip())
+
+
+@remembered
+def _parsed(text: str) -> Tensor | MemDesc | None:
     for opening in ("tensor<", "!ttg.memdesc<"):
         if text.startswith(opening) and text.endswith(">"):
             first, *rest = split_list(text[len(opening) : -1])
@@ -79,6 +84,7 @@ def parse_type(text: str, aliases: Mapping[str, str]) -> Tensor | MemDesc | None
     return None
 
 
+@remembered
 def parse_encoding(text: str) -> Encoding | None:
     """A layout taken apart; None for text that is none. Aliases must be resolved before."""
     match = _ENCODING.match(text.strip())
