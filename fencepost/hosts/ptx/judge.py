@@ -252,15 +252,9 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     holds = launch.describe(len(routine.parameters))
     if proof.complete and not proof.weak:
         return KernelVerdict(routine.name, "proven", (), (), holds, *counts)
-    found: dict[Block, KernelVerdict] = {}
-    blocks = launch.launched or blocks_to_try(case.module, routine, case.flow, launch)
-    for block in blocks:
-        one = replace(case, launch=launch.with_block(block))
-        found[block] = judge_block(one, counts, seconds / max(MOST_BLOCKS, len(blocks)))
-        if launch.launched and found[block].verdict == "race":
-            return found[block]
-        if found[block].verdict == "undecided" or len({each.verdict for each in found.values()}) > 1:
-            break
+    found = _by_block(case, counts, seconds)
+    if launch.launched and (shown := [each for each in found.values() if each.verdict == "race"]):
+        return shown[0]
     racy = found and all(each.verdict == "race" for each in found.values())
     if (
         racy
@@ -277,6 +271,20 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
         text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
         return _undecided(routine, launch, [Reason(text)], counts)
     return together(routine, found, holds, counts)
+
+
+def _by_block(case: Case, counts: tuple[int, int], seconds: float) -> dict[Block, KernelVerdict]:
+    """The verdicts for the blocks of launches, or for usual ones, until one of them settles the matter."""
+    launch = case.launch
+    blocks = launch.launched or blocks_to_try(case.module, case.routine, case.flow, launch)
+    found: dict[Block, KernelVerdict] = {}
+    for block in blocks:
+        one = replace(case, launch=launch.with_block(block))
+        found[block] = judge_block(one, counts, seconds / max(MOST_BLOCKS, len(blocks)))
+        verdicts = {each.verdict for each in found.values()}
+        if "race" in verdicts if launch.launched else "undecided" in verdicts or len(verdicts) > 1:
+            break
+    return found
 
 
 def together(

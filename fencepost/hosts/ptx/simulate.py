@@ -591,10 +591,9 @@ class Simulation:
             for target in destinations(instruction):
                 self.write(target, who, np.zeros(who.shape, dtype=np.uint64))
 
-    def _compute(self, instruction: Instruction, who: Threads) -> None:
-        target = instruction.operands[0]
-        source = instruction.operands[1]
-        if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):
+    def _unpack(self, target: Group, source: Operand, who: Threads) -> None:
+        """`mov` into several registers."""
+        if isinstance(source, Group):
             moved = [
                 self.read(each, who, 32 if isinstance(each, Special | Immediate) else 64)
                 for each in source.items
@@ -602,11 +601,15 @@ class Simulation:
             for item, value in zip(target.items, moved, strict=False):
                 self.write(item, who, value.bits)
             return
+        widths = [width_of(each.type) if isinstance(each, Register) else 32 for each in target.items]
+        whole = self.read(source, who, sum(widths))
+        for at, item in enumerate(target.items):
+            self.write(item, who, whole.bits >> np.uint64(sum(widths[:at])))
+
+    def _compute(self, instruction: Instruction, who: Threads) -> None:
+        target = instruction.operands[0]
         if instruction.name == "mov" and isinstance(target, Group):
-            widths = [width_of(each.type) if isinstance(each, Register) else 32 for each in target.items]
-            whole = self.read(instruction.operands[1], who, sum(widths))
-            for at, item in enumerate(target.items):
-                self.write(item, who, whole.bits >> np.uint64(sum(widths[:at])))
+            self._unpack(target, instruction.operands[1], who)
             return
         if instruction.name == "isspacep":
             self._ask_for_space(instruction, who)
