@@ -247,7 +247,7 @@ class Evaluator:
             if second is None:
                 return self._unfollowed(instruction, definition, width)
             value = second
-        signed = operand_type(instruction).startswith("s") and instruction.name == "cvt"
+        signed = instruction.name == "cvt" and types_of(instruction)[0].startswith("s")
         if value.width < width:
             return self.values.extend(value, width, signed)
         return self._fitted(value, width)

@@ -230,13 +230,20 @@ def _assuming(case: Case, proof: Proof, reached: set[Place], seconds: float) -> 
         tuple(Assumption(name, at_least=launch.block[0]) for name in names),
     ):
         assumed = replace(launch, assumptions=chosen)
-        if launch.required and not _is_possible(case, assumed):
-            continue
-        for each in [replace(assumed, required=()), *([assumed] if launch.required else [])]:
-            again = Prover(case.module, case.routine, case.flow, each, seconds).prove()
-            if again.complete and not again.weak:
-                return assumed
+        if _is_proven(case, assumed, seconds):
+            return assumed
     return None
+
+
+def _is_proven(case: Case, launch: Launch, seconds: float) -> bool:
+    """Whether there is a proof for a launch, without what is required or with it; not one that is about nothing."""
+    if launch.required and not _is_possible(case, launch):
+        return False
+    for each in [replace(launch, required=()), *([launch] if launch.required else [])]:
+        proof = Prover(case.module, case.routine, case.flow, each, seconds).prove()
+        if proof.complete and not proof.weak:
+            return True
+    return False
 
 
 def _is_possible(case: Case, launch: Launch) -> bool:

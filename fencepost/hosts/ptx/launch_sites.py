@@ -31,6 +31,7 @@ _NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint
 _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
@@ -157,14 +158,18 @@ def cluster_of_launches(text: str) -> Block | None:
 def constants_and_grid(text: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
     found = constants_of(text, without_comments(text))
-    sizes = grid_of_comments(text)
+    sizes = _grid(text)
     return found | (
         {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}
     )
 
 
 def grid_of_comments(text: str) -> Block | None:
-    """The grid of all kernels, if comments name one, as files for GPUVerify do."""
+    """The grid of all kernels, if comments name one, as files for GPUVerify do, and blocks are to be looked at."""
+    return None if _ONE_BLOCK.search(text) is not None else _grid(text)
+
+
+def _grid(text: str) -> Block | None:
     named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
     sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
     x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)

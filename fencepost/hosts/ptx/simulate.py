@@ -628,7 +628,7 @@ class Simulation:
         register = targets[0]
         if (
             instruction.name == "cvt"
-            and operand_type(instruction).startswith("s")
+            and types_of(instruction)[0].startswith("s")
             and isinstance(register, Register)
         ):
             bits = Lanes(len(who)).extend(found, max(width_of(register.type), found.width), True).bits

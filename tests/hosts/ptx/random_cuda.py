@@ -37,6 +37,8 @@ PARAMETERS = (0, 1, 2, 3, 5, 8, 33)
 """Values of `n` that a proof for every value is tried with."""
 BLOCKS = (0, 1, 3)
 """Numbers of blocks, of a kernel that reads its own."""
+GET = "template <class T> __device__ __noinline__ T get(volatile T *p, int i) { return p[i]; }"
+PUT = "template <class T> __device__ __noinline__ void put(volatile T *p, int i, int v) { p[i] = v; }"
 IN_STEP = "if the threads of a warp run in step"
 
 
@@ -61,6 +63,8 @@ class Access:
     value: str = "0"
     view: Shared | None = None
     """The same bytes as elements of another type."""
+    called: bool = False
+    """Whether a function does it."""
 
     @property
     def elements(self) -> Shared:
@@ -73,7 +77,11 @@ class Access:
         if self.view is not None:
             view = self.view
             cell = f"((volatile {view.type} *){self.array.name})[({self.index}) % {view.count}]"
-        if self.kind == "read":
+        if self.called:
+            place = f"&{self.array.name}[0], ({self.index}) % {self.array.count}"
+            call = f"sum += get({place})" if self.kind == "read" else f"put({place}, {self.value})"
+            yield f"{indent}{call};"
+        elif self.kind == "read":
             yield f"{indent}sum += {cell};"
         elif self.kind == "write":
             yield f"{indent}{cell} = {self.value};"
@@ -224,7 +232,7 @@ class RandomKernel:
     @property
     def text(self) -> str:
         """The CUDA source."""
-        lines = ["__global__ void k(int *out, int n) {"]
+        lines = [GET, PUT, "__global__ void k(int *out, int n) {"]
         lines += [f"    __shared__ volatile {each.type} {each.name}[{each.count}];" for each in self.arrays]
         lines += [
             "    int x = threadIdx.x, y = threadIdx.y;",
@@ -233,6 +241,7 @@ class RandomKernel:
         ]
         if self.has_pointers:
             lines.append(f"    volatile {self.arrays[0].type} *p = s0, *q = s1;")
+            lines.append(f"    volatile {self.arrays[0].type} *d[2] = {{s0, s1}};")
         for each in self.body:
             lines += each.lines("    ")
         lines += ["    out[blockIdx.x * 1024 + t] = sum;", "}", ""]
@@ -337,7 +346,9 @@ class Walk:
         value = self._value(access.value) & ((1 << (8 * array.size)) - 1)
         seen = Touched(self.thread, access.kind, id(access), self.counters, self.epoch, value, array.size)
         name = access.array.name
-        if name in "pq":
+        if name.startswith("d["):
+            name = f"s{self._value(name[2:-1])}"
+        elif name in "pq":
             name = f"s{(name == 'q') ^ self.names['swapped']}"
         self.touched.append((len(self.barriers), name, first, array.size, seen))
 
@@ -430,7 +441,8 @@ class Maker:
         self.pointers: tuple[Shared, ...] = ()
         if len(self.arrays) == 2 and self.arrays[0].type == self.arrays[1].type:
             first, count = self.arrays[0], min(each.count for each in self.arrays)
-            self.pointers = tuple(Shared(name, first.type, first.size, count) for name in "pq")
+            names = ("p", "q", "d[b % 2]", "d[t % 2]", "d[n % 2]")
+            self.pointers = tuple(Shared(name, first.type, first.size, count) for name in names)
         self.loops: list[str] = []
         self.numbered = 0
         self.barriers = self.random.choice([0.2, 0.4, 0.7, 1.0, 1.0])
@@ -538,7 +550,8 @@ class Maker:
                 [("short", 2), ("unsigned char", 1), ("int", 4), ("long long", 8)]
             )
             view = Shared(array.name, type_, size, array.count * array.size // size)
-        return Access(kind, array, self.index(), value if kind == "write" else "0", view)
+        called = view is None and kind != "atomic" and self.random.random() < 0.1
+        return Access(kind, array, self.index(), value if kind == "write" else "0", view, called)
 
     def index(self) -> str:
         """An index: mostly one element per thread, moved, swapped or turned around."""

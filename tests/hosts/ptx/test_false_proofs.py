@@ -212,3 +212,38 @@ __global__ void k(int *out, int n) {
 )
 def test_votes_of_known_values(vote: str, held: bool) -> None:
     assert verdict(TOGETHER.replace("VOTE", vote)).verdict == ("race" if held else "proven")
+
+
+# ---- narrow registers
+
+NARROW = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 k_param_0) {
+    .reg .b16 %h<4>; .reg .b32 %r<9>;
+    .shared .align 4 .b8 s[4096];
+    mov.u32 %r1, %tid.x;
+    cvt.u8.s32 %h1, %r1;
+    cvt.u32.u16 %r2, %h1;
+    and.b32 %r3, %r2, 511;
+    shl.b32 %r4, %r3, 2;
+    mov.u32 %r5, s;
+    add.s32 %r6, %r5, %r4;
+    st.shared.u32 [%r6], %r1;
+    bar.sync 0;
+    ld.shared.u32 %r7, [%r5];
+    ret;
+}
+"""
+
+
+def test_a_narrow_result_is_extended_by_its_own_type() -> None:
+    # Thread 128 stores to s[128]: if the eight bits were taken as signed, to s[384].
+    right, racy = NARROW, NARROW.replace("%r1;\n    bar", "%r1;\n    st.shared.u32 [s+512], %r1;\n    bar")
+    assert check(right, block=256)[0].verdict == "proven"
+    assert check(racy, block=256)[0].verdict == "race"
+    only_one = racy.replace("st.shared.u32 [s+512]", "st.shared.u32 [s+1536]").replace(
+        ", %r1;\n    bar", ", 7;\n    bar"
+    )
+    assert check(only_one, block=256)[0].verdict == "proven"

@@ -92,6 +92,7 @@ def test_a_race_of_two_blocks(body: str) -> None:
     found = of_blocks(body)
     assert found.verdict == "race" and "nothing orders blocks" in found.findings[0].message
     assert of_blocks(body, "1").verdict == "proven"
+    assert of_blocks(body, "64 --only-intra-group").verdict == "proven"
 
 
 @pytest.mark.parametrize(
