@@ -128,28 +128,30 @@ def launch_of(
 ) -> Launch:
     """What the user and the kernel say. A kernel that never reads tid.y is taken as launched with one row."""
     block, cluster = given.block or routine.required_block, given.cluster or routine.required_cluster
-    known = {}
-    for name, value in given.params.items():
-        if (key := parameter_key(routine, name)) is not None:
-            known[key] = value
+    named = {parameter_key(routine, name): value for name, value in given.params.items()}
+    known = {key: value for key, value in named.items() if key is not None}
+    known = _numbers_at(routine, given.numbers) | known
     names = {each.name for each in routine.parameters}
     required = tuple(each for each in given.required if each.keys <= names)
-    for at, value in given.numbers.items():
-        if at < len(routine.parameters) and routine.parameters[at].type in ("u32", "s32", "b32"):
-            known.setdefault(routine.parameters[at].name, value)
     if block is not None:
         return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
+    largest = _largest(routine, axes)
+    tied = {name: each for name, each in _numbers_at(routine, given.threads).items() if name not in known}
+    return Launch(None, largest, known, cluster=cluster, launched=given.blocks, tied=tied, required=required)
+
+
+def _numbers_at(routine: Routine, numbers: Mapping[int, int]) -> dict[str, int]:
+    """What is said about parameters by their place, as far as these are integers."""
+    parameters = dict(enumerate(routine.parameters))
+    integers = {at: each.name for at, each in parameters.items() if each.type in ("u32", "s32", "b32")}
+    return {integers[at]: value for at, value in numbers.items() if at in integers}
+
+
+def _largest(routine: Routine, axes: frozenset[str]) -> tuple[int, int, int]:
+    """How large a block can be along each axis."""
     most = routine.largest_block or (MOST_THREADS, MOST_THREADS, MOST_Z)
     if routine.largest_block is not None:
         count = min(most[0] * most[1] * most[2], MOST_THREADS)
         most = (count, count, min(count, MOST_Z))
     x, y, z = (size if axis in axes else 1 for axis, size in zip("xyz", most, strict=True))
-    tied = {
-        routine.parameters[at].name: factor
-        for at, factor in given.threads.items()
-        if at < len(routine.parameters) and routine.parameters[at].type in ("u32", "s32", "b32")
-    }
-    tied = {name: factor for name, factor in tied.items() if name not in known}
-    return Launch(
-        None, (x, y, z), known, cluster=cluster, launched=given.blocks, tied=tied, required=required
-    )
+    return x, y, z
