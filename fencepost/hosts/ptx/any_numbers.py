@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.simulate import Seen, Setup
+from fencepost.hosts.ptx.simulation_setup import Seen, Setup
 
 SAMPLES = 48
 ENOUGH, ENOUGH_RUNS = 4, 16

@@ -20,7 +20,8 @@ from fencepost.hosts.ptx.flow import Flow, Loop
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction, Module, Routine
 from fencepost.hosts.ptx.observed import Conflict
-from fencepost.hosts.ptx.simulate import Setup, Simulation, Threads
+from fencepost.hosts.ptx.simulate import Simulation
+from fencepost.hosts.ptx.simulation_setup import Setup, Threads
 from fencepost.hosts.ptx.verdicts import InLoop
 
 IN_LATER, IN_NEXT = "in a later iteration", "in the next iteration"

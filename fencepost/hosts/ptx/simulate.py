@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -28,19 +27,17 @@ from fencepost.hosts.ptx.effects import (
     space_of,
     waits_for_copies,
 )
-from fencepost.hosts.ptx.evaluate import DYNAMIC, source_width
+from fencepost.hosts.ptx.evaluate import source_width
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import (
     computes,
-    is_integer,
-    operand_type,
     result,
     second_result,
     types_of,
 )
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, computable, mask
-from fencepost.hosts.ptx.memory import FEW, POINTERS, LocalMemory, Memory, Placed, place
+from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, mask
+from fencepost.hosts.ptx.memory import POINTERS, LocalMemory, Memory
 from fencepost.hosts.ptx.module import (
     Address,
     Group,
@@ -68,10 +65,21 @@ from fencepost.hosts.ptx.observed import (
     WaitEvent,
 )
 from fencepost.hosts.ptx.parameter_roles import roles_of
+from fencepost.hosts.ptx.simulated_instructions import TEXTURES, tainted_registers
+from fencepost.hosts.ptx.simulation_setup import (
+    AT_BARRIER,
+    AT_COLLECTIVE,
+    DONE,
+    RUNNING,
+    Missed,
+    Seen,
+    Setup,
+    Threads,
+    Unfaithful,
+    placed_variables,
+)
 
-RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 COLLECTIVE = ("shfl", "vote", "redux", "match")
-TEXTURES = ("tex", "tld4")
 TEXTURE_MEMORY = np.uint64(1) << np.uint64(POINTERS + 12)
 """Where what textures hold is made up: behind all pointers."""
 MOST_WAITS = 64
@@ -79,147 +87,7 @@ MOST_WAITS = 64
 ENOUGH = 20
 """So many pairs of instructions that race are shown; after them the run ends."""
 KINDS = {"read": READ, "write": WRITE, "atomic": ATOMIC, "copy": WRITE}
-Threads = NDArray[np.int64]
 MOST_LOCAL_BYTES = 1 << 28
-
-
-@dataclass(frozen=True)
-class Setup:
-    """A launch to simulate: the block, parameters by name, the number of this block and what global memory
-    holds."""
-
-    block: tuple[int, int, int]
-    parameters: Mapping[str, int] = field(default_factory=dict)
-    number: int = 64
-    """What integer parameters are that nothing is said about."""
-    seed: int = 1
-    blocks: int = 4
-    seconds: float = 2.0
-    layout: int | None = None
-    """What integer parameters are that shared addresses depend on; like the others if nothing is said."""
-    spread: int = FEW
-    """How many different numbers global memory holds."""
-    cluster: tuple[int, int, int] = (1, 1, 1)
-    """How many blocks are run together, as a cluster."""
-    vague: bool = False
-    """Whether an access whose address depends on data is taken to touch its whole variable."""
-    peeks_succeed: bool = False
-    """Whether a wait that is tried once succeeds; otherwise it fails."""
-    concrete: bool = False
-    """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
-
-
-@dataclass(frozen=True)
-class Missed:
-    """Threads of one block that wait at two barriers, or one that waits and one that went another way."""
-
-    places: tuple[Place, Place]
-    threads: tuple[int, int]
-    parted: bool = False
-    """Whether the first place is the branch at which they parted."""
-
-
-@dataclass
-class Seen:
-    """What a simulation showed."""
-
-    conflicts: list[Conflict] = field(default_factory=list)
-    missed: list[Missed] = field(default_factory=list)
-    finished: bool = False
-    outside: tuple[Place, int] | None = None
-    """An access that was outside of every shared variable, and a thread that did it."""
-    came: dict[Place, NDArray[np.bool_]] = field(default_factory=dict)
-    """For each access that some thread came to, which ones did."""
-    chosen: dict[str, int] = field(default_factory=dict)
-    """Numbers that were made up for parameters which decide over branches or shared addresses."""
-    unwritten: bool = False
-    """Some load was of shared memory that nothing had been stored to."""
-
-    def add(self, conflicts: Iterable[Conflict]) -> None:
-        """Keeps one of each pair of instructions and severity."""
-        known = {(frozenset(each.places), each.severity) for each in self.conflicts}
-        for each in conflicts:
-            key = (frozenset(each.places), each.severity)
-            if key not in known:
-                known.add(key)
-                self.conflicts.append(each)
-
-    @property
-    def places(self) -> set[Place]:
-        """The accesses that some thread came to."""
-        return set(self.came)
-
-    @property
-    def errors(self) -> int:
-        """How many of the conflicts are more than warnings."""
-        return sum(each.severity == "error" for each in self.conflicts)
-
-
-class Unfaithful(Exception):
-    """The run depends on something that is not computed here."""
-
-
-@lru_cache(maxsize=8)
-def tainted_registers(flow: Flow) -> set[str]:
-    """Registers whose value may depend on an instruction that is not simulated."""
-    instructions = [each for number in flow.order for each in flow.blocks[number].instructions]
-    found: set[str] = set()
-    memory: set[str | None] = set()
-    changed = True
-    while changed:
-        changed = False
-        for each in instructions:
-            names = {d.name for d in destinations(each) if isinstance(d, Register)}
-            if not names <= found and (
-                not is_simulated(each) or _sources(each) & found or _reads(each) & memory
-            ):
-                found |= names
-                changed = True
-            stores = each.name in ("st", "atom", "red") and _sources(each) & found
-            space = "local" if each.name == "call" else space_of(each)
-            if (stores or each.name == "call") and space not in memory:
-                memory.add(space)
-                changed = True
-    return found
-
-
-def _reads(instruction: Instruction) -> set[str | None]:
-    return {space_of(instruction)} if instruction.name in ("ld", "ldu", "atom") else set()
-
-
-def _sources(instruction: Instruction) -> set[str]:
-    """The registers whose values matter to a result; the address of a load does, as its data may be made up."""
-    skip = 1 if destinations(instruction) else 0
-    return {name for operand in instruction.operands[skip:] for name in registers_in(operand)}
-
-
-def is_simulated(instruction: Instruction) -> bool:
-    """Whether a run computes what an instruction gives."""
-    name = instruction.name
-    if any(isinstance(each, Register) and width_of(each.type) > 64 for each in instruction.operands):
-        return False
-    if passes_carry(instruction) or name in TEXTURES:
-        return True
-    if name not in ("mov", "setp", "lop3") and computes(instruction) and len(destinations(instruction)) > 1:
-        return False
-    if name == "isspacep":
-        return True
-    if computes(instruction):
-        if is_integer(instruction) and name != "cvt":
-            kind = operand_type(instruction)
-            return (
-                name != "setp"
-                or not kind.startswith("f")
-                or computable(f"setp.{instruction.parts[1]}.{kind}")
-            )
-        if name == "cvt":
-            return all(each not in ("f16", "bf16", "f16x2", "bf16x2") for each in types_of(instruction))
-        return computable(instruction.opcode)
-    if name in ("ld", "ldu", "atom"):
-        return True
-    if name in ("bar", "barrier"):
-        return True
-    return name in ("shfl", "vote") or not destinations(instruction)
 
 
 def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = None) -> Event:
@@ -236,17 +104,6 @@ def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = 
         epochs=event.epochs[some],
         copies=part,
     )
-
-
-def placed_variables(module: Module, routine: Routine) -> tuple[dict[str, str], list[Placed]]:
-    """What shared variables go by, all dynamic ones by one name, and where these are put."""
-    names: dict[str, str] = {}
-    sizes: dict[str, int | None] = {}
-    for each in (*module.variables, *routine.variables):
-        if each.space == "shared":
-            names[each.name] = DYNAMIC if each.size is None else each.name
-            sizes[names[each.name]] = each.size
-    return names, place(dict(sorted(sizes.items(), key=lambda item: item[1] is None)))
 
 
 class Simulation:

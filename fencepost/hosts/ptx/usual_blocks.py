@@ -23,7 +23,8 @@ from fencepost.hosts.ptx.flow import Flow, NotJudged
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.simulate import Seen, Setup, Unfaithful, simulate
+from fencepost.hosts.ptx.simulate import simulate
+from fencepost.hosts.ptx.simulation_setup import Seen, Setup, Unfaithful
 from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Block = tuple[int, int, int]

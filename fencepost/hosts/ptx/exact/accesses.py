@@ -24,7 +24,7 @@ from fencepost.hosts.ptx.instructions import types_of
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits
 from fencepost.hosts.ptx.module import Group, Instruction, Module, Routine, width_of
-from fencepost.hosts.ptx.simulate import Setup, Threads
+from fencepost.hosts.ptx.simulation_setup import Setup, Threads
 
 WARP = 32
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}

@@ -18,7 +18,7 @@ from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.memory import FEW, MANY
 from fencepost.hosts.ptx.module import Address
-from fencepost.hosts.ptx.simulate import Setup
+from fencepost.hosts.ptx.simulation_setup import Setup
 
 MOST_SETUPS = 2
 CONTENTS = ((1, FEW), (2, MANY))

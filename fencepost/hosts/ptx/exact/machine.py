@@ -48,7 +48,9 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.simulate import DONE, Setup, Simulation, Threads, is_simulated
+from fencepost.hosts.ptx.simulate import Simulation
+from fencepost.hosts.ptx.simulated_instructions import is_simulated
+from fencepost.hosts.ptx.simulation_setup import DONE, Setup, Threads
 
 FIRST = 1_000_000
 """More than the instructions of a block."""

@@ -15,7 +15,7 @@ from fencepost.hosts.ptx.exact.shadow import MADE_UP
 from fencepost.hosts.ptx.exact.values import items, known, mix, results, seed_of
 from fencepost.hosts.ptx.lanes import Bits
 from fencepost.hosts.ptx.module import Group, Instruction
-from fencepost.hosts.ptx.simulate import Threads
+from fencepost.hosts.ptx.simulation_setup import Threads
 
 WARP = 32
 ROWS = 8

@@ -37,7 +37,7 @@ from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits
 from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine
-from fencepost.hosts.ptx.simulate import AT_BARRIER, AT_COLLECTIVE, DONE, RUNNING, Setup, Threads
+from fencepost.hosts.ptx.simulation_setup import AT_BARRIER, AT_COLLECTIVE, DONE, RUNNING, Setup, Threads
 
 WARP = 32
 MOST_CLASHES = 200

@@ -25,7 +25,7 @@ from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.launch import BOX, Launch
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.simulate import Setup
+from fencepost.hosts.ptx.simulation_setup import Setup
 from fencepost.hosts.ptx.thread_names import shown_sizes
 from fencepost.hosts.ptx.verdicts import Finding, Reason
 from fencepost.report.words import plural
