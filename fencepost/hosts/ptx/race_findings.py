@@ -86,9 +86,7 @@ def _race(
             fix = _order_fix(order, sites, in_one_warp)
         wait = None
     elif threads[0] == threads[1]:
-        message = (
-            f"thread {threads[1]} {doing[1]} bytes of {variable} that its own copy may not have written yet"
-        )
+        message = f"{who[1]} {doing[1]} {bytes_of(variable)}, which its own copy may not have written yet"
         fix, wait = f"wait for the copy of {sites[0]} (cp.async.wait_group 0) before {sites[1]}", None
     else:
         what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which the copy of {who[0]}"
