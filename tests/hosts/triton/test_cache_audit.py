@@ -104,8 +104,13 @@ def test_what_is_found(audited: list[tuple[Entry, Record]]) -> None:
 
 
 def entry_of(cache: Path, name: str, tmp_path: Path) -> Path:
-    """A copy of one kernel of the cache."""
-    kernel = next(Path(entry.path) for entry in entries_of([str(cache)]) if Path(entry.path).stem == name)
+    """A copy of one kernel of the cache that is judged: the first of that name which has no clusters."""
+    kernel = next(
+        Path(entry.path)
+        for entry in entries_of([str(cache)])
+        if Path(entry.path).stem == name
+        and json.loads(Path(entry.path).with_suffix(".json").read_text())["num_ctas"] == 1
+    )
     shutil.copytree(kernel.parent, tmp_path / "KEY")
     return tmp_path / "KEY" / kernel.name
 
