@@ -184,3 +184,13 @@ def test_a_file_that_is_being_written_stays_as_it_was(
             write_text(str(tmp_path / "k.fp"), "half")
         assert [path.name for path in tmp_path.iterdir()] == ["k.fp"]
         assert (tmp_path / "k.fp").read_text() == RACY
+
+
+def test_a_cuda_file_that_takes_the_compiler_minutes(tmp_path: Path) -> None:
+    """NVRTC hears no signal while it compiles: it is in a process of its own, which is ended."""
+    statements = "".join(f"s[{each % 32}] += a[{each}];\n" for each in range(60_000))
+    (tmp_path / "long.cu").write_text(
+        f"__global__ void k(int *a) {{ __shared__ int s[32];\n{statements} }}\n"
+    )
+    found = interrupt(tmp_path, 3.0, "check", "long.cu", "--block", "32")
+    assert (found.code, found.out, found.err, found.left) == (130, "", "interrupted\n", [])

@@ -9,11 +9,11 @@ functions for. Of what is compiled like that, the names of the kernels are used,
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fencepost.hosts.ptx.compiler_process import Attempt
 from fencepost.hosts.ptx.cuda_sources import CudaSources
 from fencepost.hosts.ptx.host_headers import HOST_HEADER, host_header
 from fencepost.hosts.ptx.host_statements import ErrorPlace, HostStatements
@@ -32,7 +32,7 @@ _QUOTED = re.compile(r'"(\w+)"')
 _INDENT = 2
 """The compiler indents the lines that it quotes."""
 
-Run = Callable[[CudaSources], tuple[str | None, str]]
+Run = Callable[[CudaSources], Attempt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,19 @@ def compiled_launches(sources: CudaSources, run: Run) -> CompiledLaunches | None
     texts |= {name: HostStatements.of(sources.headers[name]) for name in sources.files}
     sources.headers[HOST_HEADER] = host_header()
     sources.first.append(HOST_HEADER)
-    begin = time.thread_time()
+    seconds = 0.0
     for _ in range(MOST_ATTEMPTS):
-        if time.thread_time() - begin > SECONDS:
+        if seconds > SECONDS:
             break
         sources.text = texts[sources.name].text
         sources.headers |= {name: texts[name].text for name in sources.files}
-        ptx, log = run(sources)
-        if ptx is not None:
-            names = [instance_name(each) for each in kernels_in(ptx)]
+        attempt = run(sources)
+        seconds += attempt.seconds
+        if attempt.ptx is not None:
+            names = [instance_name(each) for each in kernels_in(attempt.ptx)]
             instances = tuple(dict.fromkeys(each for each in names if each is not None))
             return CompiledLaunches(instances, frozenset().union(*(each.lost for each in texts.values())))
-        if not sources.leave_out_headers(log) and not _leave_out(texts, sources.files, log):
+        if not sources.leave_out_headers(attempt.log) and not _leave_out(texts, sources.files, attempt.log):
             break
     return None
 

@@ -7,7 +7,6 @@ standard headers are given as far as kernels use them (`standard_headers`).
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from fencepost.hosts.ptx.compiled_launches import CompiledLaunches, compiled_launches
+from fencepost.hosts.ptx.compiler_process import COMPILER, Attempt, CompilerEnded
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
 from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, used_templates
@@ -98,6 +98,15 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
         )
     if "\0" in source.text:
         raise FencepostError("this is no CUDA: there is a NUL byte in it", code="FP112", source=source)
+    try:
+        return _compiled(source, how)
+    except FencepostError as error:
+        # The compiler that crashes or takes too long does not know on which file.
+        error.source = error.source or source
+        raise
+
+
+def _compiled(source: Source, how: Compilation) -> Compiled:
     sources = cuda_sources(source, how.includes)
     launched = _launched(source, sources, how)
     ptx, log = _without_host(sources, how, launched)
@@ -110,7 +119,7 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)
         whole.text = source.text
-        ptx, _ = _run(whole, how, (*how.instances, *launched.certain))
+        ptx = _run(whole, how, (*how.instances, *launched.certain)).ptx
         if ptx is not None:
             unknown = () if how.instances else _unknown_instances(whole.written, ptx, launched)
             return Compiled(whole.with_paths(ptx), whole.written, unknown_instances=unknown)
@@ -131,7 +140,11 @@ def _launched(source: Source, sources: CudaSources, how: Compilation) -> _Launch
     if how.launched is not None or how.instances or not kernel_templates(sources.written):
         return _Launched(how.launched or ())
     host = cuda_sources(source, how.includes, with_host=True)
-    found = compiled_launches(host, lambda now: _run(now, how, (), WITH_LAUNCHES)) or CompiledLaunches()
+    try:
+        found = compiled_launches(host, lambda now: _run(now, how, (), WITH_LAUNCHES)) or CompiledLaunches()
+    except CompilerEnded:
+        # Functions of the host are not what it is made for; the text of launches is left.
+        found = CompiledLaunches()
     told = {_template_name(each) for each in found.instances} - found.lost
     guessed = [each for each in launched_instances(sources.written) if _template_name(each) not in told]
     return _Launched(found.instances, tuple(guessed))
@@ -168,9 +181,10 @@ def _without_host(sources: CudaSources, how: Compilation, found: _Launched) -> t
     launched = [each for each in (*found.certain, *found.guessed) if each not in how.instances]
     log = ""
     for _ in range(MOST_ATTEMPTS):
-        ptx, log = _run(sources, how, (*how.instances, *launched))
-        if ptx is not None:
-            return ptx, log
+        attempt = _run(sources, how, (*how.instances, *launched))
+        log = attempt.log
+        if attempt.ptx is not None:
+            return attempt.ptx, log
         if sources.leave_out(log):
             continue
         # The arguments of a launch can be names that only the host knows.
@@ -187,31 +201,21 @@ def _without_host(sources: CudaSources, how: Compilation, found: _Launched) -> t
 
 def _run(
     sources: CudaSources, how: Compilation, instances: Sequence[str], more: Sequence[str] = ()
-) -> tuple[str | None, str]:
-    """The PTX, or None, and what the compiler said."""
+) -> Attempt:
+    """One compilation of everything that is not left out."""
     library, root = _library()
-    name, headers = sources.name, sources.headers
-    program = ctypes.c_void_p()
-    created = library.nvrtcCreateProgram(
-        ctypes.byref(program),
-        sources.text.encode(),
-        name.encode(),
-        len(headers),
-        _strings(list(headers.values())),
-        _strings(list(headers)),
+    options = [*_options(sources.name, how, root), *more]
+    return COMPILER.compile(
+        {
+            "library": str(library),
+            "folder": str(Path.cwd()),
+            "name": sources.name,
+            "text": sources.text,
+            "headers": sources.headers,
+            "instances": list(instances),
+            "options": [*options, *(f"--pre-include={each}" for each in sources.first)],
+        }
     )
-    _expect(library, created)
-    try:
-        for each in instances:
-            _expect(library, library.nvrtcAddNameExpression(program, each.encode()))
-        options = [*_options(name, how, root), *more, *(f"--pre-include={each}" for each in sources.first)]
-        compiled = library.nvrtcCompileProgram(program, len(options), _strings(options))
-        log = _text(library, program, "ProgramLog")
-        if compiled == 0:
-            return _text(library, program, "PTX"), log
-        return None, log or library.nvrtcGetErrorString(compiled).decode()
-    finally:
-        library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
 def _options(name: str, how: Compilation, root: Path) -> list[str]:
@@ -236,35 +240,12 @@ def _options(name: str, how: Compilation, root: Path) -> list[str]:
     ]
 
 
-def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    return (ctypes.c_char_p * len(texts))(*(each.encode() for each in texts))
-
-
-def _text(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
-    """One of the texts that a program has; its size counts the zero at the end."""
-    size = ctypes.c_size_t()
-    _expect(library, getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
-    buffer = ctypes.create_string_buffer(size.value)
-    _expect(library, getattr(library, f"nvrtcGet{what}")(program, buffer))
-    return buffer.value.decode("utf-8", "replace")
-
-
-def _expect(library: ctypes.CDLL, result: int) -> None:
-    if result != 0:
-        raise FencepostError(f"NVRTC: {library.nvrtcGetErrorString(result).decode()}", code="FP431")
-
-
 @cache
-def _library() -> tuple[ctypes.CDLL, Path]:
+def _library() -> tuple[Path, Path]:
     """NVRTC, and the folder that its package and that of the headers are in."""
     for root in _roots():
         for path in sorted((root / "lib").glob("libnvrtc.so*")):
-            try:
-                library = ctypes.CDLL(str(path))
-            except OSError as error:
-                raise FencepostError(f"NVRTC cannot be loaded: {error}", code="FP430") from None
-            library.nvrtcGetErrorString.restype = ctypes.c_char_p
-            return library, root
+            return path, root
     raise FencepostError(
         "compiling CUDA needs NVRTC, which is not installed", code="FP430", notes=[("help", INSTALL)]
     )
