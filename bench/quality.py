@@ -29,7 +29,7 @@ from scale import SHAPES, Writer
 import fencepost as fp
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
 from fencepost.kernels import KERNELS, bundled_kernel

@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.sync import DRAIN
+from fencepost.analysis.transfer import DRAIN
 from fencepost.flow import Position
 from fencepost.placement import STRATEGIES
 from tests.campaign import AGREEING, ENDS, ENDS_OF_COPIES, EXACT, EXHAUSTIVE, SOUND, WAITS, Property, asked

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from fencepost.analysis.access import MemoryAccessType, Region, merged
-from fencepost.analysis.footprints import Footprint, Range
 from fencepost.analysis.isl_overlap import Solver
+from fencepost.analysis.symbolic_footprints import Footprint, Range
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.expr import Wave, leaves

@@ -202,8 +202,8 @@ class _Exploration:
 
     def run(self) -> BlockInstances | Name:
         """All instances, or the name that has too many values."""
-        for begun in self.parameters.forked(self.flow.blocks[0], {}):
-            self.enter(BlockInstance(0, tuple(sorted((0, name, value) for name, value in begun.items()))))
+        for begun in self.entered((), self.flow.blocks[0]):
+            self.enter(BlockInstance(0, begun))
         self.found.entries = len(self.found.nodes)
         for number, instance in enumerate(self.found.nodes):  # grows on the way
             for target, env, loop in self.successors(instance):

@@ -19,7 +19,7 @@ from fencepost.analysis.skew.steps import SkewedSteps
 from fencepost.analysis.skew.transfer import Skewed, skewed
 from fencepost.analysis.split_alternation import positions_inside_splits, verify_splits
 from fencepost.analysis.steps import add_entries, certain_classes, edge_to, steps_of
-from fencepost.analysis.sync import ALL, InStep, Sync
+from fencepost.analysis.transfer import ALL, InStep, Sync
 from fencepost.flow import Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark

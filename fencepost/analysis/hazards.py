@@ -18,7 +18,7 @@ from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.pending import Spot, State
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fencepost.analysis.footprints import Footprint, Range
 from fencepost.analysis.overlap_samples import meet_somewhere
+from fencepost.analysis.symbolic_footprints import Footprint, Range
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Select, Var, Wave, lanes_in, leaves
 
 MOST_OPERATIONS = 200_000

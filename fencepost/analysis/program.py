@@ -33,7 +33,7 @@ from fencepost.analysis.access_class import ClassTable
 from fencepost.analysis.access_classes import MOST_GRANULE
 from fencepost.analysis.block_instances import BlockInstances
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import InStep, Placement, Sync, Turn
+from fencepost.analysis.transfer import InStep, Placement, Sync, Turn
 from fencepost.flow import Flow, Position
 from fencepost.flow.blocks import is_rendezvous
 from fencepost.ir import ops

@@ -14,7 +14,7 @@ from operator import and_, or_
 from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.mbarrier_waits import buffers_arrived_on
 from fencepost.analysis.program import Edge, Program, Step
-from fencepost.analysis.sync import ALL, InStep
+from fencepost.analysis.transfer import ALL, InStep
 from fencepost.flow import Block
 from fencepost.ir import ops
 

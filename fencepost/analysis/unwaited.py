@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fencepost.analysis.hazards import Effort, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
 from fencepost.ir import ops
 

@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
-from fencepost.audit.entries import Entry, Unreadable, Work, read
+from fencepost.audit.entries import Entry, Unreadable, read
 from fencepost.audit.records import NOT_JUDGED, Record
 from fencepost.audit.supervised_worker import SupervisedWorker
 
@@ -61,25 +61,3 @@ def _judged(worker: SupervisedWorker, entry: Entry) -> Record:
 def unreadable(entry: Entry, error: Unreadable) -> Record:
     """The record of an entry that cannot be read; it has no digest, so that it is tried again."""
     return Record(entry.path, "", NOT_JUDGED, str(error))
-
-
-def left_to_do(
-    entries: Iterable[Entry], known: dict[tuple[str, str], Record]
-) -> tuple[list[Entry], list[Record]]:
-    """The entries that were not judged yet, and the records of those that were, unchanged."""
-    paths = {path for path, _ in known}
-    todo: list[Entry] = []
-    done: list[Record] = []
-    for entry in entries:
-        work: Work | None = None
-        if entry.path in paths:
-            try:
-                work = read(entry)
-            except Unreadable:
-                work = None
-        record = None if work is None else known.get((work.path, work.digest))
-        if record is None:
-            todo.append(entry)
-        else:
-            done.append(record)
-    return todo, done

@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Judge what there is; 1 if something is wrong."""
     from fencepost.audit import Records, Summary, entries_of
-    from fencepost.audit.local import left_to_do
+    from fencepost.audit.resume import left_to_do
 
     if options.fresh and not options.output:
         raise FencepostError("--fresh is for what -o keeps: name that file", code="FP112")

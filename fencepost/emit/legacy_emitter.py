@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.analysis.sync import PLAIN, Placement, Sync
+from fencepost.analysis.transfer import PLAIN, Placement, Sync
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 from fencepost.targets import TargetConfig

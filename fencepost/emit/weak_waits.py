@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fencepost.analysis.sync import Sync
+from fencepost.analysis.transfer import Sync
 from fencepost.ir import ops
 
 ENDS = (

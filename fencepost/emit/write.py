@@ -12,7 +12,7 @@ from fencepost.analysis.block_instances import find_instances
 from fencepost.analysis.hazards import Hazard
 from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.split_alternation import verify_splits
-from fencepost.analysis.sync import Sync
+from fencepost.analysis.transfer import Sync
 from fencepost.emit.legacy_emitter import LegacyBarrierEmitter, change
 from fencepost.emit.split_emitter import BasicSplitBarrierEmitter
 from fencepost.emit.weak_waits import strengthened

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fencepost.analysis.build_program import read_program
-from fencepost.analysis.explained_slots import SlotPair, slot_pairs
 from fencepost.analysis.hazards import Barriers, Effort, Hazard, barriers_before, hazards
+from fencepost.analysis.loop_carried_distances import SlotPair, slot_pairs
 from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.skew.groups import after_arrival, waves_named
 from fencepost.analysis.skew.transfer import Skewed

@@ -12,7 +12,7 @@ from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.analysis.unwaited import unwaited, waits_enough
 from fencepost.emit.write import Barrier, Inserted, comment_for, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow

@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.program import Program, limits_of
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.emit.legacy_emitter import change
 from fencepost.flow import Position
 from fencepost.ir import ops

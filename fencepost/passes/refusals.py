@@ -7,7 +7,7 @@ from fencepost.analysis.hazards import Effort
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.analysis.unwaited import MOST_STEPS, uncovered_producers
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark

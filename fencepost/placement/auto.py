@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
 from fencepost.placement.eager import Eager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fencepost.analysis.hazards import Barriers, Effort, ExposedLimits, Hazard, exposed_without
 from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
 from fencepost.placement.split_barriers import Halves
 

@@ -11,7 +11,7 @@ from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.steps import certain_classes
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Flow, Position
 from fencepost.ir import ops
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.placement.auto import MINIMIZE, operations, strategy_named
 from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager

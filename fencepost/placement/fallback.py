@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.steps import with_call_entries
-from fencepost.analysis.sync import ALL, Placement, Sync
+from fencepost.analysis.transfer import ALL, Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.redundant import prune

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fencepost.analysis.program import Program, Step
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Flow
 from fencepost.ir import ops
 from fencepost.placement.fallback import complete, complete_in_front_of_calls

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from fencepost.analysis.pending import Spot, State, by_block, states_before
 from fencepost.analysis.program import Program, moved
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 
 

@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.pending import conflicts_left, states_before
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.placement.sync_motion import Stretches, Waits

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import ClassVar
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Flow
 from fencepost.targets import TargetConfig
 

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from fencepost.analysis.program import MOST_COUNTED, Program
-from fencepost.analysis.sync import DRAIN, Placement, Sync
+from fencepost.analysis.transfer import DRAIN, Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir.ops import LDS_COUNTER
 from fencepost.placement.fallback import complete

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from fencepost.analysis.access import MemoryAccessType, access_type
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync
+from fencepost.analysis.transfer import DRAIN, PLAIN, Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from fencepost.analysis.access import Region
-from fencepost.analysis.footprints import Footprint, Range, narrowed
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
 from fencepost.analysis.loop_periods import MOST_ROUNDS, rounds_of
+from fencepost.analysis.symbolic_footprints import Footprint, Range, narrowed
 from fencepost.ir.expr import Compare, Const, Expr, Select, Unknown, Var, Wave, evaluate
 from tests.tiers import sweep
 

@@ -14,8 +14,9 @@ import jsonschema
 import pytest
 
 from fencepost.audit.entries import Entry, entries_of
-from fencepost.audit.local import judged_here, left_to_do
+from fencepost.audit.local import judged_here
 from fencepost.audit.records import Record, Records
+from fencepost.audit.resume import left_to_do
 from fencepost.audit.summary import Summary
 from fencepost.audit.supervised_worker import SupervisedWorker
 from fencepost.ir.source import FencepostError

@@ -12,7 +12,7 @@ import fencepost as fp
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync
+from fencepost.analysis.transfer import DRAIN, PLAIN, Placement, Sync
 from fencepost.flow import Estimates, Position
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import STRATEGIES, cost

@@ -10,7 +10,7 @@ import pytest
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir.parser import parse
 from fencepost.ir.source import FencepostError

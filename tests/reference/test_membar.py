@@ -11,7 +11,7 @@ import pytest
 from fencepost.analysis.build_program import read_program
 from fencepost.analysis.class_conflicts import Filter
 from fencepost.analysis.pending import conflicts_left
-from fencepost.analysis.sync import DRAIN, PLAIN
+from fencepost.analysis.transfer import DRAIN, PLAIN
 from fencepost.check import Report, check
 from fencepost.flow import Position, build_flow
 from fencepost.ir import ops

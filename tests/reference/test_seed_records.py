@@ -9,7 +9,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.analysis.access import access_type
-from fencepost.analysis.sync import DRAIN, PLAIN, Sync
+from fencepost.analysis.transfer import DRAIN, PLAIN, Sync
 from fencepost.emit import verify_barriers, verify_places
 from fencepost.flow import Position, build_flow
 from fencepost.ir import ops

@@ -12,7 +12,7 @@ from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.program import Program, Step
 from fencepost.analysis.skew.groups import Extras
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import ALL, Turn
+from fencepost.analysis.transfer import ALL, Turn
 from fencepost.flow import Block
 from fencepost.ir import ops
 

@@ -29,7 +29,7 @@ from fencepost.analysis.access_class import AccessClass, ClassTable, all_ages, w
 from fencepost.analysis.class_conflicts import Filter, made_before_arrivals, pairs_that_matter
 from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.skew.groups import Groups
-from fencepost.analysis.sync import Sync, Turn, WavesApart
+from fencepost.analysis.transfer import Sync, Turn, WavesApart
 
 OWN = 0
 """The layer of a wave's own unfinished accesses."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fencepost.hosts.ptx.effects import effect, space_of
 from fencepost.hosts.ptx.flow import ENTRY
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.questions import Formula, Questions, Thread
+from fencepost.hosts.ptx.solver_questions import Formula, Questions, Thread
 from fencepost.hosts.ptx.ssa import Assigned
 from fencepost.hosts.ptx.values import Expression
 

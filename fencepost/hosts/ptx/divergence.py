@@ -13,8 +13,8 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Iteration, Place
 from fencepost.hosts.ptx.module import Instruction
-from fencepost.hosts.ptx.questions import Questions, Thread, loads_agree
 from fencepost.hosts.ptx.races import Races, Threads, readable
+from fencepost.hosts.ptx.solver_questions import Questions, Thread, loads_agree
 from fencepost.hosts.ptx.values import Expression
 
 

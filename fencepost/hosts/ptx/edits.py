@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.asked_launch import Launch
-from fencepost.hosts.ptx.case import axes_of
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
 from fencepost.hosts.ptx.global_memory import GlobalOrder, GlobalPair
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_and_launch import axes_of
 from fencepost.hosts.ptx.launch import launch_of
 from fencepost.hosts.ptx.mending import Mender, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.module import Instruction, Module

@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import prod
 
 from fencepost.hosts.ptx.calls import inlined
-from fencepost.hosts.ptx.case import Case, axes_of
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
@@ -16,6 +15,7 @@ from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
 from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_and_launch import Case, axes_of
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.hosts.ptx.launch import Assumption, Given, Launch, launch_of
 from fencepost.hosts.ptx.local_memory import followed

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fencepost.hosts.ptx.arithmetic import signed as as_signed
 from fencepost.hosts.ptx.intervals import Iteration, Reached
 from fencepost.hosts.ptx.lanes import Bits, Lane, Lanes, signed
-from fencepost.hosts.ptx.questions import Questions, common
+from fencepost.hosts.ptx.solver_questions import Questions, common
 from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 MOST_POINTS = 1 << 18

@@ -7,7 +7,7 @@ particular barrier without passing another, such as that a loop with a barrier i
 from __future__ import annotations
 
 from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached, State
-from fencepost.hosts.ptx.questions import Formula, Questions, Thread
+from fencepost.hosts.ptx.solver_questions import Formula, Questions, Thread
 from fencepost.hosts.ptx.values import Expression, leaves
 
 

@@ -16,8 +16,8 @@ from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
 from fencepost.hosts.ptx.own_copies import ask_about_own_copies
-from fencepost.hosts.ptx.questions import Questions
 from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Threads, Touch
+from fencepost.hosts.ptx.solver_questions import Questions
 from fencepost.hosts.ptx.uniformity import Uniformity
 from fencepost.hosts.ptx.values import leaves
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fencepost.hosts.ptx.case import Case
 from fencepost.hosts.ptx.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_and_launch import Case
 from fencepost.hosts.ptx.observed import Conflict, CopyInRace
 from fencepost.hosts.ptx.race_iterations import IN_LATER, Iterations
 from fencepost.hosts.ptx.race_order import RaceOrder, order_of

@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached
 from fencepost.hosts.ptx.listing import Listed, Listings, contested
 from fencepost.hosts.ptx.memory import DYNAMIC_BYTES
 from fencepost.hosts.ptx.paths import Paths
-from fencepost.hosts.ptx.questions import Formula, Questions, Thread, common, loads_agree
+from fencepost.hosts.ptx.solver_questions import Formula, Questions, Thread, common, loads_agree
 from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Answer = Literal["yes", "no", "late"]

@@ -12,8 +12,8 @@ from math import prod
 from random import Random
 
 from fencepost.hosts.ptx.any_numbers import race_with_any_numbers, sampled_numbers
-from fencepost.hosts.ptx.case import Case
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_and_launch import Case
 from fencepost.hosts.ptx.launch import parameter_key
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.memory import MANY

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC
 from fencepost.placement.skew.fewest_barriers import Grade, Search

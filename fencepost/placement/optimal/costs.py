@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Flow, Loop, Position
 from fencepost.ir import ops
 from fencepost.placement.optimal.covering_problem import Choice

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.pending import by_block
 from fencepost.analysis.program import MOST_COUNTED, Edge, Program, Step, moved
-from fencepost.analysis.sync import DRAIN, PLAIN, Placement, Sync
+from fencepost.analysis.transfer import DRAIN, PLAIN, Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.optimal.open_paths import OpenPath
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from fencepost.analysis.access_class import all_ages
 from fencepost.analysis.pending import solve
 from fencepost.analysis.program import Program, Step
-from fencepost.analysis.sync import Placement
+from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Prices
 from fencepost.placement.optimal.covering_problem import Choice, Constraint, ConstraintMaker, Literal

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from fencepost.analysis.pending import Gaps, State, run_instance
 from fencepost.analysis.program import Program, Step, moved
-from fencepost.analysis.sync import Sync
+from fencepost.analysis.transfer import Sync
 from fencepost.flow import Position
 
 Raised = tuple[int, ...]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import Exposure
 from fencepost.placement.optimal.covering_problem import ConstraintMaker

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.strategy import Strategy

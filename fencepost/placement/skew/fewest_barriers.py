@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
-from fencepost.analysis.sync import Placement, Sync
+from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST

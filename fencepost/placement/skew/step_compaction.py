@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fencepost.analysis.program import Program, Step
-from fencepost.analysis.sync import Turn
+from fencepost.analysis.transfer import Turn
 
 
 def without_repeats(program: Program) -> Program:

@@ -8,16 +8,16 @@ import numpy as np
 
 from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.address_slice import Needed
 from fencepost.hosts.ptx.exact.clocks import Clock
+from fencepost.hosts.ptx.exact.data_dependent_addresses import Vague, vague_accesses
 from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
-from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem, VagueAddress
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
-from fencepost.hosts.ptx.exact.vague import Vague, vague_accesses
 from fencepost.hosts.ptx.exact.values import known, mix
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.instructions import types_of

@@ -9,8 +9,8 @@ from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.address_slice import Needed
 from fencepost.hosts.ptx.exact.decisions import Decisions
-from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import Clash

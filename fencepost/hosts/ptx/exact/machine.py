@@ -12,9 +12,9 @@ from bisect import bisect_left
 import numpy as np
 
 from fencepost.hosts.ptx.effects import destinations, space_of
+from fencepost.hosts.ptx.exact.address_slice import Needed
 from fencepost.hosts.ptx.exact.clocks import Clocks
 from fencepost.hosts.ptx.exact.decisions import Decisions
-from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import ByData, NotExact
 from fencepost.hosts.ptx.exact.shadow import Shadow
 from fencepost.hosts.ptx.exact.values import (

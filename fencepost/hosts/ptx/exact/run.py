@@ -10,12 +10,12 @@ import numpy as np
 from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Accesses, Found
+from fencepost.hosts.ptx.exact.address_slice import Needed
 from fencepost.hosts.ptx.exact.bulk_copies import BulkCopies
 from fencepost.hosts.ptx.exact.cluster_barrier import ClusterBarrier
 from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
+from fencepost.hosts.ptx.exact.mbarrier_test_waits import Peeks
 from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation, Wait
-from fencepost.hosts.ptx.exact.needed import Needed
-from fencepost.hosts.ptx.exact.peeks import Peeks
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop

@@ -8,8 +8,8 @@ import numpy as np
 
 from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.evaluate import source_width
+from fencepost.hosts.ptx.exact.address_slice import Needed, sources
 from fencepost.hosts.ptx.exact.forms import Mbarrier
-from fencepost.hosts.ptx.exact.needed import Needed, sources
 from fencepost.hosts.ptx.flow import Flow, Loop
 from fencepost.hosts.ptx.instructions import is_integer, result
 from fencepost.hosts.ptx.intervals import Place

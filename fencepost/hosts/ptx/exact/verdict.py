@@ -10,13 +10,13 @@ from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.address_slice import Needed
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
 from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
-from fencepost.hosts.ptx.exact.needed import Needed
 from fencepost.hosts.ptx.exact.problems import ByData, ByPeek, NotExact, VagueAddress
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.values import BLOCKS

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.effects import destinations
+from fencepost.hosts.ptx.exact.address_slice import sources
 from fencepost.hosts.ptx.exact.forms import Mbarrier
-from fencepost.hosts.ptx.exact.needed import sources
 from fencepost.hosts.ptx.exact.problems import ByPeek
 from fencepost.hosts.ptx.exact.spinning import is_wait, waiting_loop
 from fencepost.hosts.ptx.exact.values import registers_read

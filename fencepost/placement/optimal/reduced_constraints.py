@@ -1,0 +1,208 @@
+"""Fewer constraints, with the same cheapest choice: implied ones and dominated places are left out.
+
+Constraints that share no position are solved separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fencepost.flow import Position
+from fencepost.placement.optimal.costs import Prices
+from fencepost.placement.optimal.covering_problem import Constraint, Literal
+
+MOST_COMPARED = 20_000
+"""Pairs of places that are compared; beyond that, places are kept."""
+
+Constraints = frozenset[int]
+NONE: Constraints = frozenset()
+
+
+def parts_of(constraints: Iterable[Constraint]) -> list[list[Constraint]]:
+    """The constraints in groups that share no position."""
+    parent: dict[Position, Position] = {}
+
+    def root(position: Position) -> Position:
+        while parent[position] != position:
+            parent[position] = position = parent[parent[position]]
+        return position
+
+    kept = list(constraints)
+    for constraint in kept:
+        first: Position | None = None
+        for position in (literal.position for literal in constraint):
+            parent.setdefault(position, position)
+            first = position if first is None else first
+            parent[root(position)] = root(first)
+    found: dict[Position, list[Constraint]] = {}
+    for constraint in kept:
+        found.setdefault(root(next(iter(constraint)).position), []).append(constraint)
+    return list(found.values())
+
+
+def reduced(prices: Prices, constraints: Iterable[Constraint]) -> list[Constraint]:
+    """Fewer constraints, with fewer literals, that have the same cheapest choice."""
+    kept = essential(constraints)
+    while True:
+        fewer = _without_dominated(prices, kept) or _without_dominated_places(prices, kept)
+        if fewer is None:
+            return kept
+        kept = essential(fewer)
+
+
+def _without_dominated(prices: Prices, constraints: list[Constraint]) -> list[Constraint] | None:
+    """The constraints without rendezvous that another one, no dearer, makes up for; None if there are none."""
+    among: dict[Literal, set[int]] = {}
+    waiting: set[Position] = set()
+    for number, constraint in enumerate(constraints):
+        for literal in constraint:
+            among.setdefault(literal, set()).add(number)
+            if literal.both:
+                waiting.add(literal.position)
+    gone: set[Literal] = set()
+    for constraint in constraints:
+        # One that satisfies most and costs least stands for as many others as possible.
+        ordered = sorted(
+            # A meeting that is there for a wait in any case satisfies what it does for nothing.
+            (literal for literal in constraint if not literal.counter and literal not in gone),
+            key=lambda literal: (-len(among[literal]), prices.rendezvous(literal.position), literal),
+        )
+        for place, literal in enumerate(ordered):
+            price = prices.rendezvous(literal.position)
+            for other in ordered[:place]:
+                if (
+                    literal.position not in waiting
+                    and other not in gone
+                    and prices.rendezvous(other.position) <= price
+                    and among[literal] <= among[other]
+                ):
+                    gone.add(literal)
+                    break
+    return [constraint - gone for constraint in constraints] if gone else None
+
+
+def essential(constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints that none of the others implies: one with fewer literals says more."""
+    kept: list[Constraint] = []
+    by_position: dict[Position, list[Constraint]] = {}
+    for constraint in sorted(constraints, key=len):
+        near = {id(other): other for literal in constraint for other in by_position.get(literal.position, ())}
+        if any(_implies(other, constraint) for other in near.values()):
+            continue
+        kept.append(constraint)
+        # A constraint that implies another shares all its positions with it: one entry is enough.
+        by_position.setdefault(min(constraint).position, []).append(constraint)
+    return kept
+
+
+def _implies(one: Constraint, other: Constraint) -> bool:
+    """Whether a choice that satisfies `one` satisfies `other`."""
+    if len(one) > len(other):
+        return False
+    return all(
+        literal in other or (bool(literal.counter) and any(literal.implies(each) for each in other))
+        for literal in one
+    )
+
+
+@dataclass(slots=True)
+class Place:
+    """The constraints that have literals of one place, by number."""
+
+    meets: set[int] = field(default_factory=set)
+    waits: dict[str, dict[int, set[int]]] = field(default_factory=dict)
+    """By counter and count."""
+    both: dict[str, dict[int, set[int]]] = field(default_factory=dict)
+
+    def satisfied(self, counter: str, count: int) -> tuple[Constraints, Constraints]:
+        """The constraints that a wait satisfies, and those that a barrier with this wait does besides."""
+        return _reached(self.waits.get(counter), count), _reached(self.both.get(counter), count)
+
+    def rungs(self) -> set[tuple[str, int]]:
+        """The waits that constraints ask for."""
+        return {
+            (counter, count)
+            for ladders in (self.waits, self.both)
+            for counter, ladder in ladders.items()
+            for count in ladder
+        }
+
+
+def _reached(ladder: dict[int, set[int]] | None, count: int) -> Constraints:
+    """The constraints that ask for no longer a wait."""
+    return (
+        NONE.union(*(constraints for most, constraints in ladder.items() if most >= count))
+        if ladder
+        else NONE
+    )
+
+
+def _without_dominated_places(prices: Prices, constraints: list[Constraint]) -> list[Constraint] | None:
+    """The constraints without the literals of places that others stand for; None if there are none.
+
+    Whatever is put at such a place does as much at the other one, for no more. That is asked of a place as a whole. A
+    barrier that waits shares its meeting with constraints that need nothing else, and the waits of a place share a
+    ladder (see `dual_ascent`), so a single literal of one says little.
+    """
+    places = _places(constraints)
+    gone: set[Position] = set()
+    compared = 0
+    for position in sorted(places, reverse=True):
+        place = places[position]
+        if not (place.waits or place.both):
+            continue  # Meetings alone are compared more quickly: see `_without_dominated`.
+        shortest = min((constraints[number] for number in _all(place)), key=len)
+        for other in sorted({literal.position for literal in shortest} - {position} - gone):
+            compared += 1
+            if compared > MOST_COMPARED:
+                break
+            if _dominates(prices, other, places[other], position, place):
+                gone.add(position)
+                break
+    return (
+        [
+            frozenset(literal for literal in constraint if literal.position not in gone)
+            for constraint in constraints
+        ]
+        if gone
+        else None
+    )
+
+
+def _places(constraints: list[Constraint]) -> dict[Position, Place]:
+    found: dict[Position, Place] = {}
+    for number, constraint in enumerate(constraints):
+        for literal in constraint:
+            place = found.setdefault(literal.position, Place())
+            if not literal.counter:
+                place.meets.add(number)
+            else:
+                ladders = place.both if literal.both else place.waits
+                ladders.setdefault(literal.counter, {}).setdefault(literal.most, set()).add(number)
+    return found
+
+
+def _all(place: Place) -> set[int]:
+    """Every constraint with a literal of a place."""
+    ladders = [*place.waits.values(), *place.both.values()]
+    return place.meets.union(*(constraints for ladder in ladders for constraints in ladder.values()))
+
+
+def _dominates(prices: Prices, at: Position, one: Place, position: Position, other: Place) -> bool:
+    """Whether whatever stands at `position` could as well stand at `at`."""
+    if not other.meets <= one.meets:
+        return False
+    if (other.meets or other.both) and prices.rendezvous(at) > prices.rendezvous(position):
+        return False
+    for counter, count in other.rungs():
+        alone, both = other.satisfied(counter, count)
+        price = prices.waiting(position, count)
+        longest = min(
+            (most for name, most in one.rungs() if name == counter and prices.waiting(at, most) <= price),
+            default=None,
+        )
+        alone_there, both_there = one.satisfied(counter, longest) if longest is not None else (NONE, NONE)
+        if not (alone <= alone_there and both <= alone_there | both_there | one.meets):
+            return False
+    return True
