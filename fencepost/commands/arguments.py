@@ -58,7 +58,10 @@ def add_command(commands: Any, name: str, summary: str) -> Parser:
     return command
 
 
-FOR_CUDA = ("block", "cluster", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
+FOR_CUDA = (
+    *("block", "cluster", "param", "kernel", "define", "include"),
+    *("as_compiled", "distinct_pointers", "warp_synchronous"),
+)
 """Options that say something about CUDA and PTX alone."""
 
 
@@ -86,6 +89,11 @@ def add_ptx_arguments(
         default=[],
         metavar="NAME=VALUE",
         help="the value of a kernel's integer parameter, by its name or number (default: any value)",
+    )
+    group.add_argument(
+        "--warp-synchronous",
+        action="store_true",
+        help="the threads of a warp run in step, as before Volta (default: they race like any others)",
     )
     if kernel:
         group.add_argument("--kernel", metavar="NAME", help="look at this kernel alone")

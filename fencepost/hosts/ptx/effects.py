@@ -95,6 +95,8 @@ NO_RESULT = frozenset(
 )
 """Instructions whose first operand is no destination."""
 OTHER_SPACES = frozenset({"global", "local", "const", "param"})
+STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
+"""Loads and stores with one of these are strong, as atomics are: with those they do not race, as PTX defines it."""
 SHARED = ("shared", "shared::cta")
 
 
@@ -130,6 +132,11 @@ class Effect:
 
 
 NOTHING = Effect()
+
+
+def is_strong(instruction: Instruction) -> bool:
+    """Whether a load or store is meant to be seen while other threads are at it: volatile, or of an atomic object."""
+    return not STRONG.isdisjoint(instruction.parts)
 
 
 def destinations(instruction: Instruction) -> tuple[Operand, ...]:

@@ -42,6 +42,8 @@ class Asked:
     as_compiled: bool = False
     """Whether the optimized code alone is judged, not the order of the source beside it."""
     cluster: tuple[int, int, int] | None = None
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step."""
 
     @property
     def compilation(self) -> Compilation:
@@ -81,7 +83,7 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launch_sites import grid_of_comments
+        from fencepost.hosts.ptx.launch_sites import grid_of_comments, is_warp_synchronous
         from fencepost.hosts.ptx.parameters import numbered, parameters_in
 
         asked, names = self.asked, self.parameter_names(kernel)
@@ -89,7 +91,8 @@ class PtxFile:
         required = self.preconditions(kernel)
         params = {**required.values, **params}
         grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
-        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid)
+        in_step = asked.warp_synchronous or (self.cuda is not None and is_warp_synchronous(self.cuda_text))
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step)
         return Launch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:

@@ -22,11 +22,9 @@ def add_global_races(verdict: KernelVerdict, evaluator: Evaluator, block: Block)
     found = [_finding(evaluator.flow, block, each) for each in certain_races(evaluator, block)]
     if not found:
         return verdict
-    found.sort(key=lambda each: (each.severity != "error", each.first.ptx_line))
+    found.sort(key=lambda each: each.first.ptx_line)
     findings = (*verdict.findings, *found)[:MOST_FINDINGS]
-    if found[0].severity == "error" and verdict.verdict != "race":
-        return replace(verdict, verdict="race", findings=findings, reasons=())
-    return replace(verdict, findings=findings)
+    return replace(verdict, verdict="race", findings=findings, reasons=())
 
 
 def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
@@ -34,18 +32,18 @@ def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
         return _of_blocks(flow, block, race, race.blocks)
     first, second = (_at(flow, each) for each in race.places)
     one, two = (_thread(block, each) for each in race.threads)
-    in_one_warp = race.severity == "warning"
     doing = [f"{kind_of(each)}s" for each in (first, second)]
     message = (
         f"{two_accesses((one, two), doing, block)} the same bytes of global memory, "
         f"counted from {race.base}, with no barrier between them"
-    ) + (" (both threads are in one warp)" if in_one_warp else "")
+    ) + (" (both threads are in one warp)" if race.in_one_warp else "")
     fix = "let one thread store, or use an atomic"
     if race.places[0] != race.places[1]:
-        barrier = "__syncwarp()" if in_one_warp else "__syncthreads()"
+        barrier = "__syncwarp()" if race.in_one_warp else "__syncthreads()"
         fix = f"put {barrier} between {first.site} and {second.site}"
     values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
-    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+    found = Finding("FP001", "error", message, first.site, second.site, (one, two), None, values, fix)
+    return replace(found, in_one_warp=race.in_one_warp)
 
 
 def _of_blocks(flow: Flow, block: Block, race: GlobalRace, blocks: tuple[Block, Block]) -> Finding:
@@ -57,7 +55,7 @@ def _of_blocks(flow: Flow, block: Block, race: GlobalRace, blocks: tuple[Block, 
     )
     values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
     fix = "give each block bytes of its own, use an atomic, or launch another kernel"
-    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+    return Finding("FP001", "error", message, first.site, second.site, (one, two), None, values, fix)
 
 
 def _at(flow: Flow, place: Place) -> Instruction:

@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.global_findings import add_global_races
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.kernel_and_launch import Case, axes_of
 from fencepost.hosts.ptx.kernel_names import plain_name
-from fencepost.hosts.ptx.launch import Assumption, Given, Launch, launch_of
+from fencepost.hosts.ptx.launch import IN_STEP, Assumption, Given, Launch, launch_of
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Instruction, Module, Routine
@@ -37,7 +37,6 @@ from fencepost.ir.source import FencepostError
 SLOW_SECONDS = 2.0
 SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.5, 0.4
 """Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
-IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
@@ -107,8 +106,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
         free = replace(launch, required=())
         proof = Prover(case.module, routine, case.flow, free, seconds).prove()
     if proof.complete:
-        weak = bool(proof.weak or runs.findings)
-        holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
+        holds = launch.describe(len(routine.parameters))
         found = KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
         return replace(found, notes=runs.notes())
     if runs.cut_short:
@@ -214,7 +212,7 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     ):
         # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
         warp = judge_block(replace(case, launch=launch.with_block(WARP)), counts, seconds / 4)
-        if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
+        if warp.verdict == "proven" and not warp.findings:
             found[WARP] = warp
     if racy and _is_guessed(case, found.keys()):
         (block,) = found
@@ -280,7 +278,7 @@ def _is_guessed(case: Case, blocks: Collection[Block]) -> bool:
 
 
 def _is_weak(verdict: KernelVerdict) -> bool:
-    """Whether a kernel is proven but for threads of one warp."""
+    """Whether a kernel is proven but for warnings, or if the threads of a warp run in step."""
     return verdict.verdict == "proven" and (bool(verdict.findings) or IN_STEP in verdict.holds_for)
 
 

@@ -32,6 +32,7 @@ _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
+_WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
@@ -167,6 +168,11 @@ def constants_and_grid(text: str) -> dict[str, int]:
 def grid_of_comments(text: str) -> Block | None:
     """The grid of all kernels, if comments name one, as files for GPUVerify do, and blocks are to be looked at."""
     return None if _ONE_BLOCK.search(text) is not None else _grid(text)
+
+
+def is_warp_synchronous(text: str) -> bool:
+    """Whether a comment says that the threads of a warp run in step, as those for GPUVerify do."""
+    return _WARP_SYNCHRONOUS.search(text) is not None
 
 
 def _grid(text: str) -> Block | None:

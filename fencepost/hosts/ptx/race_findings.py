@@ -40,7 +40,8 @@ def findings_of(case: Case, setup: Setup, seen: Seen, iterations: Iterations) ->
     for missed in seen.missed:
         finding = _divergence(case, setup, missed, values)
         found.setdefault((finding.first.ptx_line, finding.second.ptx_line, "FP002"), finding)
-    for conflict in seen.conflicts:
+    # Of two instructions, threads of two warps say more than two of one: what mends it for these mends it for all.
+    for conflict in sorted(seen.conflicts, key=lambda each: each.in_one_warp):
         key = (frozenset(conflict.places), conflict.severity)
         if key not in found:
             found[key] = _race(case, setup, conflict, values, iterations)
@@ -58,7 +59,7 @@ def _race(
     case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int], iterations: Iterations
 ) -> Finding:
     at = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
-    in_one_warp = conflict.severity == "warning" and not conflict.atomic
+    in_one_warp = conflict.in_one_warp
     first, second = conflict.places[at[0]], conflict.places[at[1]]
     order = order_of(case.flow, (first, second), in_one_warp=in_one_warp)
     copy = conflict.copy
@@ -92,10 +93,13 @@ def _race(
         what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which the copy of {who[0]}"
         message, fix, wait = _about_copy(case, copy, what, (first, second), order)
     if conflict.severity == "warning":
-        message += f" ({'one of the two is atomic' if conflict.atomic else 'both threads are in one warp'})"
+        message += " (an atomic, and a strong load)"
+    elif in_one_warp and copy is None:
+        message += " (both threads are in one warp)"
     bytes_ = offset, conflict.size
     found = Finding("FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait)
-    return replace(found, variable=variable, iterations=(loops[0], loops[1]))
+    in_one_warp &= copy is None
+    return replace(found, variable=variable, iterations=(loops[0], loops[1]), in_one_warp=in_one_warp)
 
 
 def _about_copy(

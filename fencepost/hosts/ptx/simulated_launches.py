@@ -184,7 +184,12 @@ class Runs:
             return None
         try:
             parameters = {**required, **setup.parameters}
-            shorter = replace(setup, parameters=parameters, seconds=min(setup.seconds, self.left))
+            shorter = replace(
+                setup,
+                parameters=parameters,
+                seconds=min(setup.seconds, self.left),
+                warp_synchronous=case.launch.warp_synchronous,
+            )
             seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False

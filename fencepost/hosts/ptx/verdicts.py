@@ -105,6 +105,8 @@ class Finding:
     """The variable that the bytes are of."""
     iterations: tuple[InLoop | None, InLoop | None] = (None, None)
     """Where the two places are in their loops, if the run that showed it knows."""
+    in_one_warp: bool = False
+    """Whether both threads are in one warp, as all are that the two places were seen to race for."""
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,10 @@ def test_what_is_right_or_not_known_is_not_reported(body: str) -> None:
     assert verdict(body).findings == ()
 
 
-def test_lanes_of_one_warp_are_a_warning() -> None:
+def test_lanes_of_one_warp_race_as_well() -> None:
     found = verdict("a[t] = a[t + 1];", block=32)
-    assert (found.verdict, [each.severity for each in found.findings]) == ("proven", ["warning"])
+    assert (found.verdict, len(found.findings)) == ("race", 1)
+    assert "__syncwarp()" in found.findings[0].fix
 
 
 # ---- between blocks
