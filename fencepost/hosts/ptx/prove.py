@@ -13,6 +13,7 @@ from fencepost.hosts.ptx.divergence import Divergence, Doubt
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.global_atomics import loads_beside_global_atomics
 from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
 from fencepost.hosts.ptx.module import Instruction, Module, Routine
@@ -103,7 +104,7 @@ class Prover:
             self._prove(proof)
         except NotJudged as refusal:
             proof.refused.append(refusal)
-        unlike = self._loads_beside_atomics(proof)
+        unlike = self._loads_beside_atomics(proof) | loads_beside_global_atomics(self.evaluator, self.forms)
         if proof.complete and not unlike <= self.evaluator.unlike:
             # The proof has taken such loads as giving all threads the same value.
             again = Prover(*self.given)

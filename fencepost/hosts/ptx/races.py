@@ -51,6 +51,8 @@ class Touch:
     interval: Interval = field(compare=False, repr=False)
     strong: bool = False
     """Whether it is a strong load or store."""
+    alike: list[Reached] = field(default_factory=list, compare=False, repr=False)
+    """All accesses of the interval with this key, which differ in the ways there alone."""
 
     @property
     def kind(self) -> str:
@@ -156,7 +158,7 @@ class Races:
     def _group(self, group: list[Touch], threads: Pairs, outcome: Outcome) -> None:
         distinct: dict[object, Touch] = {}
         for touch in group:
-            distinct.setdefault(touch.key(), touch)
+            distinct.setdefault(touch.key(), touch).alike.append(touch.reached)
         touches = list(distinct.values())
         for at, numbers in self._to_compare(touches):
             write = touches[at]
@@ -368,7 +370,7 @@ class Races:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
-                solver.add(paths.leading_to(touch.reached))
+                solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, question.with_paths) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
