@@ -26,7 +26,7 @@ from fencepost.analysis.access import (
 )
 from fencepost.analysis.access_class import AccessClass, ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstance, BlockInstances, values_in
-from fencepost.analysis.class_conflicts import Filter, TooMuch, comparisons, find_conflicts, find_pairs
+from fencepost.analysis.conflicts import Filter, TooMuch, comparisons, find_conflicts, find_pairs
 from fencepost.analysis.isl_overlap import Solver
 from fencepost.analysis.symbolic_footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.flow import Block, Flow

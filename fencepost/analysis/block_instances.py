@@ -403,7 +403,9 @@ class _Exploration:
         graph = target.graph if deep == depth else target.calls[deep].graph
         if home is not None and is_inside(graph, home):
             return True
-        return self.names.is_live(name, deep, graph) or (not deep and self.parameters.is_live(name, target))
+        if self.names.is_live(name, deep, graph):
+            return True
+        return bool(self.parameters.values) and not deep and self.parameters.is_live(name, target)
 
 
 def _is_divergent(op: ops.Iterate | ops.Conditional) -> bool:

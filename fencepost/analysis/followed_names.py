@@ -168,7 +168,7 @@ class FollowedNames:
 
         How many iterations are left is followed by itself.
         """
-        last = LastIterations.of(loop)
+        last = LastIterations.of(loop) if loop.upto else None
         if last is None:
             return parts
         self.add_last_iterations(function, loop, last)

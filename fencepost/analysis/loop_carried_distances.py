@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fencepost.analysis.access_class import AccessClass
+from fencepost.analysis.conflicts import can_overlap
 from fencepost.analysis.hazards import Effort
-from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.program import Program, Step
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
