@@ -223,6 +223,17 @@ def test_an_editable_install_is_a_path_that_type_checkers_follow() -> None:
     assert project["tool"]["setuptools"]["package-dir"] == {"": "."}
 
 
+def test_python_files_that_the_docs_name_exist() -> None:
+    """With their folders, or by their names alone where a page says where they are."""
+    present = [path.relative_to(ROOT) for path in ROOT.glob("[!.]*/**/*.py")]
+    placeholders = {"NAME", "softmax.py"}
+    for page in (ROOT / "docs").glob("*.md"):
+        for name in re.findall(r"`([\w/-]+\.py)`", page.read_text(encoding="utf-8")):
+            parts = Path(name).parts
+            known = any(path.parts[-len(parts) :] == parts for path in present)
+            assert known or placeholders & set(parts), f"{page.name} names {name}"
+
+
 def test_the_changelog_begins_with_this_version_or_what_comes_next() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     titles = [title.split() for title in re.findall(r"^## (.*)", text, re.MULTILINE)]

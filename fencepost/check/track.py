@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from fencepost.check.concrete_access import Bytes, Effect, effect_of, shown
@@ -57,7 +58,7 @@ class Walked:
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class OtherAccess:
     """An access that meets the tracked one."""
 
     op: ops.MemoryOperation
@@ -106,6 +107,13 @@ class Tracker:
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
         later = -1 if effect.counter in self.context.grouped else 0
+        for env, wave in self.followed_waves(block, environments):
+            places = self.places_of(op, block, env, wave)
+            status = Status(later=later, sides=self.sides_taken(block, env, wave))
+            self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
+
+    def followed_waves(self, block: Block, environments: Iterable[Env]) -> Iterator[tuple[Env, int]]:
+        """The waves that run a block in each of some iterations, as long as the budget lasts."""
         for env in environments:
             for wave in self.context.waves:
                 if not self.context.admits(block, env, wave):
@@ -116,9 +124,7 @@ class Tracker:
                 if self.explored.out_of_work():
                     return
                 self.explored.accesses += 1
-                places = self.places_of(op, block, env, wave)
-                status = Status(later=later, sides=self.sides_taken(block, env, wave))
-                self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
+                yield env, wave
 
     def sides_taken(self, block: Block, env: Env, wave: int) -> frozenset[Guard]:
         """Whoever runs a block has taken the sides around it, also where nobody knows why."""
@@ -293,7 +299,7 @@ class Tracker:
         if taking_part and not status.complete and by_engine:
             place = self.overlap(tracked, op, block, step.env, tracked.wave)
             if place is not None:
-                self.record(tracked, Second(op, tracked.wave, place, step), status)
+                self.record(tracked, OtherAccess(op, tracked.wave, place, step), status)
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
@@ -305,7 +311,7 @@ class Tracker:
                 continue
             place = self.overlap(tracked, op, block, step.env, wave)
             if place is not None:
-                self.record(tracked, Second(op, wave, place, step), status)
+                self.record(tracked, OtherAccess(op, wave, place, step), status)
                 return True
         return False
 
@@ -355,7 +361,7 @@ class Tracker:
                     return place
         return None
 
-    def record(self, tracked: Tracked, met: Second, status: Status) -> None:
+    def record(self, tracked: Tracked, met: OtherAccess, status: Status) -> None:
         """Keep the first race that was found between two operations at each distance."""
         op, step, effect = met.op, met.step, effect_of(met.op)
         assert effect is not None

@@ -26,7 +26,7 @@ SIDE_BY_SIDE = "tt.reduce"
 
 
 @dataclass(slots=True)
-class Asked:
+class Expected:
     """A kernel, followed."""
 
     waves: int
@@ -122,7 +122,7 @@ class Asked:
         return f"the {access.does} of {self.operation(access.number)}"
 
 
-def asked_for(translation: Translation) -> Asked:
+def asked_for(translation: Translation) -> Expected:
     """The facts of a kernel whose operations are numbered."""
     steps = kernel_steps(translation)
     operations = {number_of(op): op for op in numbered_operations(translation.module)}
@@ -133,7 +133,7 @@ def asked_for(translation: Translation) -> Asked:
                 # It is complete when the callee returns.
                 called[step.number].append(replace(step, issues=()))
     met = meetings(steps)
-    return Asked(
+    return Expected(
         waves=translation.trace.waves,
         steps=steps,
         operations=operations,
