@@ -50,7 +50,7 @@ class BlockInstances:
 
     nodes: list[BlockInstance] = field(default_factory=list)
     edges: list[list[tuple[int, int]]] = field(default_factory=list)
-    """For each instance: where execution can go, and the loop that goes round or -1."""
+    """For each instance: where execution can go, and the loop whose back edge that is, or -1."""
     order: list[int] = field(default_factory=list)
     entries: int = 1
     parameters: Parameters = field(default_factory=Parameters)
@@ -237,7 +237,7 @@ class _Exploration:
         return bool(self.values) and (len(self.found.nodes) > most.instances or self.accesses > most.accesses)
 
     def successors(self, instance: BlockInstance) -> Iterator[tuple[int, Env, int]]:
-        """Where an instance leads: the next block, what is known there, the loop that goes round."""
+        """Where an instance leads: the next block, what is known there, the loop whose back edge it is."""
         block = self.flow.blocks[instance.block]
         depth = len(block.calls)
         here = values_in(instance, self.flow)

@@ -168,7 +168,7 @@ class Tracker:
                 if status is None:
                     continue
                 for target, env, around in context.successors(block, step.env):
-                    after = self.gone_round(tracked, status, around) if tracked.op.group else status
+                    after = self.after_back_edge(tracked, status, around) if tracked.op.group else status
                     key = (target, 0, env, after)
                     if key not in seen:
                         seen.add(key)
@@ -219,8 +219,8 @@ class Tracker:
             )
         return self.inside[branch]
 
-    def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
-        """For a member of a group, which loops have gone round matters."""
+    def after_back_edge(self, tracked: Tracked, status: Status, around: int) -> Status:
+        """For a member of a group, which loops have begun another iteration matters."""
         if tracked.op.group and around in tracked.loops and around not in status.rounds:
             return status._replace(rounds=status.rounds | {around})
         return status
@@ -343,7 +343,7 @@ class Tracker:
         ) and context.cooperates(op, block, step.env[-1], own, wave)
 
     def one_instance(self, tracked: Tracked, block: Block, status: Status) -> bool:
-        """Whether both are made in one run of their function, and no loop around both has gone round in between."""
+        """Whether both are made in one run of their function, and one iteration of all loops around both."""
         if block.calls != tracked.block.calls:
             return False
         return not any(loop.index in status.rounds for loop in self.context.flow.loops_around(block.index))

@@ -118,7 +118,7 @@ class SkewTracker(Tracker):
                 continue
             status, ordering = after
             for target, env, around in self.context.successors(block, step.env):
-                here = self.gone_round(tracked, status, around)
+                here = self.after_back_edge(tracked, status, around)
                 key = (target, 0, env, here, ordering)
                 if key not in seen:
                     seen.add(key)

@@ -24,7 +24,7 @@ from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
 
 WAITED = "ttng.warp_group_dot_wait"
-"""Hands on what it is given, views included."""
+"""Forwards what it is given, views included."""
 NUMBERS = ("i1", "i32", "i64", "index")
 INDEX = "ttg.memdesc_index"
 """Makes a view of a slot, whose number it is given."""

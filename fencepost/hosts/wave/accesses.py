@@ -38,7 +38,7 @@ class Bundle:
 
     kind: Kind
     memory: Node
-    """The allocation, or the name that a loop hands one on under."""
+    """The allocation, or the name under which a loop carries one."""
     allocation: Allocation
     """The allocation, or one of those that the name stands for: they are all of one shape."""
     lo: int = 0
@@ -134,7 +134,7 @@ class Accesses:
         self.note(node, Kind.OTHER, ANYWHERE.node, ANYWHERE)
 
     def key(self, memory: Node, allocation: Allocation) -> Node:
-        """What a memory is known by: the allocation, or the name that a loop hands one on under."""
+        """What a memory is known by: the allocation, or the name under which a loop carries one."""
         return ANYWHERE.node if allocation is ANYWHERE else outermost(memory)
 
     def note(self, node: Node, kind: Kind, memory: Node, allocation: Allocation) -> None:

@@ -64,7 +64,7 @@ def with_operations(made: Steps, asked: Expected) -> tuple[Steps, Meetings]:
     """The assembly with what is known of the operations that it was made from.
 
     What a call does in the kernel stands in the place of the call (the callee is compared by itself), values that go
-    through memory side by side are told apart, and reads do not name an operation that they cannot be of.
+    through memory side by side are distinguished, and reads do not name an operation that they cannot be of.
     """
     blocks = [[each for step in block for each in _known(step, asked)] for block in made.blocks]
     made = Steps(made.name, blocks, made.successors)

@@ -96,7 +96,7 @@ class Expected:
         return self.side_by_side(first.number) and first.does == READ and first.part != second.part
 
     def side_by_side(self, number: int) -> bool:
-        """Whether an operation hands on several values, each through memory of its own."""
+        """Whether an operation exchanges several values, each through memory of its own."""
         op = self.operations.get(number)
         return op is not None and op.name == SIDE_BY_SIDE and len(op.operands) > 1
 
