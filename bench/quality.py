@@ -34,9 +34,9 @@ from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
 from fencepost.kernels import KERNELS, bundled_kernel
 from fencepost.placement import AUTO, Optimal
-from fencepost.placement.decision import Decision
 from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
+from fencepost.placement.strategy import Decision
 from fencepost.placement.wait_counts import price
 from fencepost.targets import target_named
 from fencepost.timing import time_kernel

@@ -19,7 +19,7 @@ from fencepost.kernels import BUNDLED, KERNELS, TO_SCHEDULE, bundled_kernel
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "fencepost"
 MOST_ENTERED = 60
-"""`insert` enters fewer modules than this, if a kernel has nothing unusual: as many as one can step through."""
+"""`insert` enters fewer modules than this for each bundled kernel: as many as one can step through."""
 BASE = {"did_you_mean", "gc_pause", "option_fields", "phases", "version"}
 """Modules that know nothing of kernels."""
 MAY_IMPORT = {
@@ -148,7 +148,7 @@ STAGES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["gemm", "reduction", "attention"])
+@pytest.mark.parametrize("name", [*KERNELS, *TO_SCHEDULE])
 def test_a_kernel_can_be_followed_through_insert(name: str, tmp_path: Path) -> None:
     """Few modules to step through, each stage once, none before the one that it builds on."""
     kernel = PACKAGE / "kernels" / f"{name}.fp"
@@ -170,6 +170,8 @@ def test_a_kernel_can_be_followed_through_insert(name: str, tmp_path: Path) -> N
     ):
         before = called[begun["ir.parser.parse_all"] : begun[stage]]
         assert not [function for function in before if function.startswith(f"{package}.")]
+    behind = called[begun["ir.printer.print_file"] :]
+    assert not [function for function in behind if function.startswith(("analysis.", "placement.", "emit."))]
 
 
 def test_the_example_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,6 +221,17 @@ def test_an_editable_install_is_a_path_that_type_checkers_follow() -> None:
     """Without this setting, setuptools makes an import hook, and `mypy --strict` does not find the package."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["tool"]["setuptools"]["package-dir"] == {"": "."}
+
+
+def test_python_files_that_the_docs_name_exist() -> None:
+    """With their folders, or by their names alone where a page says where they are."""
+    present = [path.relative_to(ROOT) for path in ROOT.glob("[!.]*/**/*.py")]
+    placeholders = {"NAME", "softmax.py"}
+    for page in (ROOT / "docs").glob("*.md"):
+        for name in re.findall(r"`([\w/-]+\.py)`", page.read_text(encoding="utf-8")):
+            parts = Path(name).parts
+            known = any(path.parts[-len(parts) :] == parts for path in present)
+            assert known or placeholders & set(parts), f"{page.name} names {name}"
 
 
 def test_the_changelog_begins_with_this_version_or_what_comes_next() -> None:

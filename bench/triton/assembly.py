@@ -30,8 +30,8 @@ from fencepost.hosts.amdgcn.outstanding import Outstanding, outstanding, outstan
 from fencepost.hosts.amdgcn.reader import read_assembly
 from fencepost.hosts.amdgcn.steps import Meets, Step, Steps, Wait
 from fencepost.hosts.triton import installed
-from fencepost.hosts.triton.assembly.asked import Asked, asked_for
 from fencepost.hosts.triton.assembly.compare import compare, wait_findings, with_operations
+from fencepost.hosts.triton.assembly.expected import Expected, asked_for
 from fencepost.hosts.triton.assembly.verify import Verdict
 from fencepost.hosts.triton.assembly.watch import AssemblyWatch
 from fencepost.hosts.triton.translate import translations
@@ -66,7 +66,7 @@ class Original:
     """A function of the assembly as it is."""
 
     steps: Steps
-    asked: Asked
+    asked: Expected
     named: Steps
     met: Meetings
     pending: Outstanding
@@ -116,7 +116,7 @@ def _change(made: Build, watch: AssemblyWatch) -> None:
             made.lines.append(f"line {change.line}: {change.what}, {why}: {lines[change.line - 1].strip()}")
 
 
-def followed(steps: Steps, asked: Asked) -> Original:
+def followed(steps: Steps, asked: Expected) -> Original:
     """What is known before anything is changed."""
     named, met = with_operations(steps, asked)
     return Original(steps, asked, named, met, outstanding(named))

@@ -48,7 +48,7 @@ class AccessClass:
     shared_in: int = -1
     """Where that is not certain: a block that runs once, whose waves, whichever they are, share all copies in it."""
     apart: bool = False
-    """Whether each wave touches bytes of its own that are not known, or not told apart: it shares no work."""
+    """Whether each wave touches bytes of its own that are not known, or not distinguished: it shares no work."""
 
     @property
     def writes(self) -> bool:
@@ -153,7 +153,7 @@ class ClassTable:
 
     classes: list[AccessClass] = field(default_factory=list)
     bit: list[int] = field(default_factory=list)
-    """For each class, its bit while no loop around it has gone round since; the bits of its ages follow."""
+    """For each class, its bit in the same iteration of all loops around it; the bits of its ages follow."""
     conflicts: list[int] = field(default_factory=list)
     """For each class, the bits of pending accesses that it must not overtake."""
     in_flight: list[int] = field(default_factory=list)

@@ -4,8 +4,8 @@ Two accesses are of one class if they touch the same bytes in the same way for t
 pending accesses is then an integer, and "does this access conflict with anything pending" is one `and`.
 A kernel has few classes however many operations it has.
 
-Members of a group conflict only across instances, and a part of a buffer that moves on with a loop meets itself
-only in the same iteration. So a class of such accesses has several bits: the first for "in this iteration",
+Members of a group conflict only across instances, and a part of a buffer that is affine in a loop variable meets
+itself only in the same iteration. So a class of such accesses has several bits: the first for "in this iteration",
 then, for each loop around it from the outside in, one for "in an earlier iteration of that loop" (its *ages*).
 Leaving a loop makes its iterations part of one again.
 """
@@ -26,7 +26,7 @@ from fencepost.analysis.access import (
 )
 from fencepost.analysis.access_class import AccessClass, ClassTable, all_ages
 from fencepost.analysis.block_instances import BlockInstance, BlockInstances, values_in
-from fencepost.analysis.class_conflicts import Filter, TooMuch, comparisons, find_conflicts, find_pairs
+from fencepost.analysis.conflicts import Filter, TooMuch, comparisons, find_conflicts, find_pairs
 from fencepost.analysis.isl_overlap import Solver
 from fencepost.analysis.symbolic_footprints import Footprint, Range, footprint_of, narrowed
 from fencepost.flow import Block, Flow
@@ -237,12 +237,12 @@ def accessed_bytes(
 ) -> AccessedBytes:
     """The bytes of some views in a block, with what is known of numbers there."""
     waves = flow.trace.waves
-    if slots and any(_moves_with_a_loop(view, env) for view in views):
+    if slots and any(_bytes_are_unknown(view, env) for view in views):
         footprints, ranges = _footprints(flow, block, views, env)
         if footprints:
             return AccessedBytes(tuple(footprint.within for footprint in footprints), (), footprints, ranges)
     if not slots:
-        views = tuple(view.buffer.whole() if _slot_moves(view, env) else view for view in views)
+        views = tuple(view.buffer.whole() if _slot_is_unknown(view, env) else view for view in views)
     if not any(depends_on_wave(view) for view in views):
         return AccessedBytes(tuple(region for view in views for region in regions_of(view, env, block.frame)))
     by_wave = tuple(
@@ -281,15 +281,15 @@ def deciding_names(views: tuple[View, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _moves_with_a_loop(view: View, env: dict[str, int]) -> bool:
+def _bytes_are_unknown(view: View, env: dict[str, int]) -> bool:
     """Whether its bytes depend on a number that is not known."""
     parts = (part for part in (view.slot, view.lo, view.hi) if part is not None)
     return any(isinstance(leaf, Var) and leaf.name not in env for part in parts for leaf in leaves(part))
 
 
-def _slot_moves(view: View, env: dict[str, int]) -> bool:
+def _slot_is_unknown(view: View, env: dict[str, int]) -> bool:
     """Whether its slot depends on a number that is not known."""
-    return view.slot is not None and _moves_with_a_loop(View(view.buffer, view.slot), env)
+    return view.slot is not None and _bytes_are_unknown(View(view.buffer, view.slot), env)
 
 
 def _footprints(

@@ -50,7 +50,7 @@ class BlockInstances:
 
     nodes: list[BlockInstance] = field(default_factory=list)
     edges: list[list[tuple[int, int]]] = field(default_factory=list)
-    """For each instance: where execution can go, and the loop that goes round or -1."""
+    """For each instance: where execution can go, and the loop whose back edge that is, or -1."""
     order: list[int] = field(default_factory=list)
     entries: int = 1
     parameters: Parameters = field(default_factory=Parameters)
@@ -122,12 +122,12 @@ def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstanc
     dropped = list(names.parameters.dropped)
     share, explored = 1, 0
     while names.followed and share < MOST_INSTANCES:
-        exploration = _Exploration(flow, names, _Most.of(flow, share))
+        exploration = _Exploration(flow, names, _Limits.of(flow, share))
         found = exploration.run()
         if isinstance(found, BlockInstances):
             found.dropped = list(dropped)
             yield found
-            while share < MOST_INSTANCES and not exploration.exceeds(_Most.of(flow, share)):
+            while share < MOST_INSTANCES and not exploration.exceeds(_Limits.of(flow, share)):
                 share *= 8
             continue
         # Too much to follow: without one of the numbers it is less.
@@ -144,14 +144,14 @@ def coarser_and_coarser(flow: Flow, slots: bool = True) -> Iterator[BlockInstanc
     yield last
 
 
-class _Most(NamedTuple):
+class _Limits(NamedTuple):
     """How much is explored."""
 
     instances: int
     accesses: int
 
     @classmethod
-    def of(cls, flow: Flow, share: int) -> _Most:
+    def of(cls, flow: Flow, share: int) -> _Limits:
         """All that is allowed, or a share of it: one part in so many."""
         blocks, accesses = len(flow.blocks), sum(_accesses_in(block) for block in flow.blocks)
         if share == 1:
@@ -185,7 +185,7 @@ def _one_for_each_block(flow: Flow) -> BlockInstances:
 class _Exploration:
     """Every instance that can be reached."""
 
-    def __init__(self, flow: Flow, names: FollowedNames, most: _Most) -> None:
+    def __init__(self, flow: Flow, names: FollowedNames, most: _Limits) -> None:
         self.flow = flow
         self.names = names
         self.parameters = names.parameters
@@ -232,12 +232,12 @@ class _Exploration:
             self.accesses += self.accesses_in[instance.block]
         return number
 
-    def exceeds(self, most: _Most) -> bool:
+    def exceeds(self, most: _Limits) -> bool:
         """Whether that is more than what is allowed. Without a number to drop it never is."""
         return bool(self.values) and (len(self.found.nodes) > most.instances or self.accesses > most.accesses)
 
     def successors(self, instance: BlockInstance) -> Iterator[tuple[int, Env, int]]:
-        """Where an instance leads: the next block, what is known there, the loop that goes round."""
+        """Where an instance leads: the next block, what is known there, the loop whose back edge it is."""
         block = self.flow.blocks[instance.block]
         depth = len(block.calls)
         here = values_in(instance, self.flow)
@@ -403,7 +403,9 @@ class _Exploration:
         graph = target.graph if deep == depth else target.calls[deep].graph
         if home is not None and is_inside(graph, home):
             return True
-        return self.names.is_live(name, deep, graph) or (not deep and self.parameters.is_live(name, target))
+        if self.names.is_live(name, deep, graph):
+            return True
+        return bool(self.parameters.values) and not deep and self.parameters.is_live(name, target)
 
 
 def _is_divergent(op: ops.Iterate | ops.Conditional) -> bool:

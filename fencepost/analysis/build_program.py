@@ -10,7 +10,7 @@ from operator import or_
 from fencepost.analysis.access_class import ClassTable, width
 from fencepost.analysis.access_classes import COARSER, classify
 from fencepost.analysis.block_instances import BlockInstances, coarser_and_coarser
-from fencepost.analysis.class_conflicts import Filter, TooMuch
+from fencepost.analysis.conflicts import Filter, TooMuch
 from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program
 from fencepost.analysis.read_completion import completed_by_use
@@ -111,7 +111,8 @@ def _add_steps(program: Program) -> None:
             flow, instances, table, lambda instance: certain_classes(program, instance)
         )
         by_group = SkewedSteps(program, program.transfer)
-    program.mbarriers = settled_by(flow, instances, table) if table.engines else {}
+    if any(made.mbarrier for made in table.classes) or flow.has(ops.MbarrierArrive):
+        program.mbarriers = settled_by(flow, instances, table)
     _find_existing(program)
     for instance, node in enumerate(instances.nodes):
         block = flow.blocks[node.block]

@@ -145,7 +145,7 @@ class FollowedNames:
         for loop in loops:
             counted = loop in issuing or any(name.name in wanted for name in loop.carried)
             if counted and loop.trip is not None and loop.trip <= EXACT_ROUNDS:
-                # What its arguments are, or how much is in flight, depends on how often it has gone round: each
+                # What its arguments are, or how much is in flight, depends on how many it has run: each
                 # iteration by itself.
                 wanted.setdefault(loop.var, []).append(loop.index)
             if loop.var in wanted:
@@ -168,7 +168,7 @@ class FollowedNames:
 
         How many iterations are left is followed by itself.
         """
-        last = LastIterations.of(loop)
+        last = LastIterations.of(loop) if loop.upto else None
         if last is None:
             return parts
         self.add_last_iterations(function, loop, last)

@@ -42,7 +42,7 @@ class Hazard:
     loops: tuple[Loop, ...] = ()
     """The loops around both that go round between them; empty within one iteration."""
     distance: int = 0
-    """How often the innermost of these goes round, at least."""
+    """How many iterations of the innermost of these lie between, at least."""
     in_flight: bool = False
     """The producer is a copy that nothing has waited for."""
     waves: tuple[int, int] = (0, 1)
@@ -315,7 +315,7 @@ def _meetings(
             known, known_in_flight = seen.get(target, (0, 0))
             if after & ~known or after_in_flight & ~known_in_flight:
                 seen[target] = (known | after, known_in_flight | after_in_flight)
-                rounds = _gone_round(walk.rounds, loop)
+                rounds = _after_back_edge(walk.rounds, loop)
                 todo.append(_Walk(target, 0, after, after_in_flight, rounds, dict(walk.owed)))
 
 
@@ -328,7 +328,7 @@ def _overdue(program: Program, walk: _Walk, hit: int) -> Iterator[tuple[_Access,
             yield consumer, mask & both * program.transfer.copies, rounds, False
 
 
-def _gone_round(rounds: Rounds, loop: int) -> Rounds:
+def _after_back_edge(rounds: Rounds, loop: int) -> Rounds:
     return (*rounds, loop) if loop >= 0 and len(rounds) < MOST_ROUNDS else rounds
 
 
@@ -397,12 +397,12 @@ def _producers_before(
             if wanted & ~known:
                 seen[source, closed] = known | wanted
                 end = len(program.flow.blocks[program.instances.nodes[source].block].ops) + 1
-                todo.append((source, end, _gone_round(rounds, loop), closed, wanted))
+                todo.append((source, end, _after_back_edge(rounds, loop), closed, wanted))
     return found
 
 
 def _predecessors(program: Program) -> list[list[tuple[int, int]]]:
-    """For each instance: where it can be reached from, and the loop that goes round on the way."""
+    """For each instance: where it can be reached from, and the loop whose back edge that is."""
     if program.came_from is None:
         found: list[list[tuple[int, int]]] = [[] for _ in program.edges]
         for source in program.order:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fencepost.analysis.access_class import AccessClass
+from fencepost.analysis.conflicts import can_overlap
 from fencepost.analysis.hazards import Effort
-from fencepost.analysis.overlap import can_overlap
 from fencepost.analysis.program import Program, Step
 from fencepost.flow import Loop, Position
 from fencepost.ir import ops
@@ -116,7 +116,7 @@ def _meet(program: Program, one: AccessClass, other: AccessClass, distance: int,
 def _ways(
     program: Program, loop: Loop, instance: int, start: Step, ending: dict[int, Step], effort: Effort
 ) -> Iterator[tuple[int, Step, Position | None]]:
-    """Each way from an access to the other one: how often the loop goes round, and a barrier on it."""
+    """Each path from an access to the other one: how many iterations later, and a barrier on it."""
     todo: deque[tuple[int, int, int, Position | None]] = deque([(instance, start.gap + 1, 0, None)])
     seen: set[tuple[int, int]] = set()
     while todo and effort.spend(1):

@@ -89,7 +89,7 @@ class Edge(NamedTuple):
     target: int
     moves: Moves
     loop: int
-    """The loop that goes round, or -1."""
+    """The loop whose back edge this is, or -1."""
     in_flight_moves: Moves = ()
     """The same for bits in flight, on all levels."""
 

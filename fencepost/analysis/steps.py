@@ -116,7 +116,7 @@ def _step(
 
 
 def edge_to(program: Program, target: int, loop: int) -> Edge:
-    """The edge to an instance, along which `loop` goes round."""
+    """The edge to an instance; `loop` is the loop whose back edge it is, or -1."""
     flow, table = program.flow, program.table
     if not table.grouped:
         return Edge(target, (), loop)
@@ -125,7 +125,7 @@ def edge_to(program: Program, target: int, loop: int) -> Edge:
     for number in table.grouped:
         loops = table.classes[number].loops
         for age in range(len(loops) + 1):
-            # An access is as old as the outermost loop that has gone round since; 0 is young.
+            # An access is as old as the outermost loop that has begun another iteration since; 0 is young.
             here = age
             if here and loops[here - 1] not in inside:
                 here = 0

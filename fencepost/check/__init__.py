@@ -70,7 +70,7 @@ class Check:
     )
     trusting: bool = option(
         False,
-        "take mbarriers to be used as they should, and judge only barriers and waits, on all paths: that takes a "
+        "assume that mbarriers are used correctly, and judge only barriers and waits, on all paths: that takes a "
         "fraction of the time, and works for a part of a kernel whose other parts arrive on the same mbarriers",
     )
     unfilled: bool = option(

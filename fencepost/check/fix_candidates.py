@@ -243,7 +243,7 @@ def _other_half(
             if other.bar_id != bar_id:
                 yield (Edit(op, ops.SharedMemoryBarrierWait(other.bar_id), INSTEAD),)
         for place in list(_around(op))[1:]:
-            # One more before the loop that goes round.
+            # One more before the back edge of the loop.
             yield (Edit(place, ops.SharedMemoryBarrierSignal(bar_id)),)
     elif kind == "signalled twice":
         yield (Edit(op, ops.SharedMemoryBarrierWait(bar_id)),)

@@ -17,7 +17,7 @@ from fencepost.ir.expr import Binary, Compare, is_divergent
 FULL = 64
 """A loop that carries names runs up to this often in full, where it is not known how these repeat."""
 FIRST = 64
-"""Iterations at the beginning of a loop that are told apart from all later ones."""
+"""Iterations at the beginning of a loop that are distinguished from all later ones."""
 LONGEST_ORBIT = 4096
 """Iterations that are tried to find out how the names that a loop carries repeat."""
 
@@ -26,7 +26,7 @@ LONGEST_ORBIT = 4096
 class Fold:
     """Iterations that stand for all later ones: from `start` on, `length` further is the same again.
 
-    Iterations before `start` are followed one by one, so that whoever enters the loop goes round often enough
+    Iterations before `start` are followed one by one, so that whoever enters the loop runs enough iterations
     for every counter to have reached what it can reach.
     """
 

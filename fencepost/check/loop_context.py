@@ -38,7 +38,7 @@ UNROLLED = 24
 """Iterations that a loop of unknown length is followed for, if nothing in it repeats."""
 
 Successor = tuple[int, Env, int]
-"""The next block, the environment there, the loop that goes round or -1."""
+"""The next block, the environment there, the loop whose back edge that is, or -1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Context:
             if end is not None:
                 known[loop.index] = end
             mine = names[body_of(flow, flow.blocks[loop.header])]
-            # Where operations complete one by one, how often a loop goes round matters by itself; where it
+            # Where operations complete one by one, how many iterations a loop runs matters by itself; where it
             # carries names, so do the values that it leaves them with.
             counts = loop.trip is not None and (rounds or carries(loop.op, mine))
             if loop.op.var in mine.deciding or counts:

@@ -30,7 +30,7 @@ Key = tuple[object, int]
 
 
 @dataclass(slots=True)
-class Looked:
+class PassedWait:
     """A wait that was passed: whose, which one of its waits, and where."""
 
     wave: int
@@ -55,7 +55,7 @@ class Mbarrier:
     """What those who have arrived for the open phase knew."""
     phases: list[Clock] = field(default_factory=list)
     """For each phase that is complete, what is known with it."""
-    looked: dict[int, list[Looked]] = field(default_factory=dict)
+    looked: dict[int, list[PassedWait]] = field(default_factory=dict)
     """For each phase: who has waited for it; -1 is the one before the first."""
     where: Bytes | None = None
     ended: Logged | None = None
@@ -80,7 +80,7 @@ class Mbarrier:
         """How many of its phases are complete, as far as somebody knows."""
         return clock.get(self.channel, 0)
 
-    def arrive(self, clock: Clock, count: int, brought: int = 0) -> list[Looked]:
+    def arrive(self, clock: Clock, count: int, brought: int = 0) -> list[PassedWait]:
         """Somebody who knows `clock` arrives, and brings bytes (or, below zero, says that they will come).
 
         Returns who may not have looked yet when a phase is complete by that.
@@ -159,7 +159,7 @@ class Mbarriers:
     def look(self, wave: int, op: ops.Operation, found: Mbarrier, phase: int) -> bool:
         """A wave has passed its wait for a phase; whether the one after it was complete already."""
         self.passed[wave] = self.passed.get(wave, 0) + 1
-        found.looked.setdefault(phase, []).append(Looked(wave, self.passed[wave], op))
+        found.looked.setdefault(phase, []).append(PassedWait(wave, self.passed[wave], op))
         return len(found.phases) > phase + 1
 
 

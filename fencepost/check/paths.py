@@ -265,7 +265,7 @@ class Paths:
         return leaving or ways
 
     def _is_over(self, loop: int, rounds: dict[int, int]) -> bool:
-        """Whether a loop of labelled blocks has gone round once too often.
+        """Whether a loop of labelled blocks has run one iteration too many.
 
         It may ask at its beginning whether to go on: it gets there once more.
         """

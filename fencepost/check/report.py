@@ -68,7 +68,7 @@ class Race:
 
     @property
     def distance(self) -> int:
-        """How often a loop around both goes round between them."""
+        """How many iterations of a loop around both lie between them."""
         return len(self.rounds)
 
 

@@ -21,7 +21,7 @@ from fencepost.check.paths import Visit
 from fencepost.check.race_reasons import too_weak
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
 from fencepost.check.simulated_waves import Event, Logged, Meeting, WaveState, join, meeting_of, meets
-from fencepost.check.skew.race_reasons import Made, Why, barriers_of, why_skewed
+from fencepost.check.skew.race_reasons import WaveAccess, Why, barriers_of, why_skewed
 from fencepost.flow import Block, Guard
 from fencepost.ir import ops
 from fencepost.ir.expr import decide
@@ -400,7 +400,7 @@ class Simulation:
     def why(self, kind: str, first: Logged, second: Logged) -> Why | None:
         """Why two accesses are not in order, if their waves are skewed."""
         made = [
-            Made(entry.event.op, entry.effect, entry.wave, entry.event.number, entry.arrived)
+            WaveAccess(entry.event.op, entry.effect, entry.wave, entry.event.number, entry.arrived)
             for entry in (first, second)
         ]
         barriers = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from fencepost.check.concrete_access import Bytes, Effect, effect_of, shown
@@ -57,7 +58,7 @@ class Walked:
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class OtherAccess:
     """An access that meets the tracked one."""
 
     op: ops.MemoryOperation
@@ -106,6 +107,13 @@ class Tracker:
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
         later = -1 if effect.counter in self.context.grouped else 0
+        for env, wave in self.followed_waves(block, environments):
+            places = self.places_of(op, block, env, wave)
+            status = Status(later=later, sides=self.sides_taken(block, env, wave))
+            self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
+
+    def followed_waves(self, block: Block, environments: Iterable[Env]) -> Iterator[tuple[Env, int]]:
+        """The waves that run a block in each of some iterations, as long as the budget lasts."""
         for env in environments:
             for wave in self.context.waves:
                 if not self.context.admits(block, env, wave):
@@ -116,9 +124,7 @@ class Tracker:
                 if self.explored.out_of_work():
                     return
                 self.explored.accesses += 1
-                places = self.places_of(op, block, env, wave)
-                status = Status(later=later, sides=self.sides_taken(block, env, wave))
-                self.follow(Tracked(op, effect, block, env, wave, places, loops, status), gap)
+                yield env, wave
 
     def sides_taken(self, block: Block, env: Env, wave: int) -> frozenset[Guard]:
         """Whoever runs a block has taken the sides around it, also where nobody knows why."""
@@ -162,7 +168,7 @@ class Tracker:
                 if status is None:
                     continue
                 for target, env, around in context.successors(block, step.env):
-                    after = self.gone_round(tracked, status, around) if tracked.op.group else status
+                    after = self.after_back_edge(tracked, status, around) if tracked.op.group else status
                     key = (target, 0, env, after)
                     if key not in seen:
                         seen.add(key)
@@ -213,8 +219,8 @@ class Tracker:
             )
         return self.inside[branch]
 
-    def gone_round(self, tracked: Tracked, status: Status, around: int) -> Status:
-        """For a member of a group, which loops have gone round matters."""
+    def after_back_edge(self, tracked: Tracked, status: Status, around: int) -> Status:
+        """For a member of a group, which loops have begun another iteration matters."""
         if tracked.op.group and around in tracked.loops and around not in status.rounds:
             return status._replace(rounds=status.rounds | {around})
         return status
@@ -293,7 +299,7 @@ class Tracker:
         if taking_part and not status.complete and by_engine:
             place = self.overlap(tracked, op, block, step.env, tracked.wave)
             if place is not None:
-                self.record(tracked, Second(op, tracked.wave, place, step), status)
+                self.record(tracked, OtherAccess(op, tracked.wave, place, step), status)
                 return True
         others = self.context.others(tracked.wave)
         self.explored.steps += len(others) // 8
@@ -305,7 +311,7 @@ class Tracker:
                 continue
             place = self.overlap(tracked, op, block, step.env, wave)
             if place is not None:
-                self.record(tracked, Second(op, wave, place, step), status)
+                self.record(tracked, OtherAccess(op, wave, place, step), status)
                 return True
         return False
 
@@ -337,7 +343,7 @@ class Tracker:
         ) and context.cooperates(op, block, step.env[-1], own, wave)
 
     def one_instance(self, tracked: Tracked, block: Block, status: Status) -> bool:
-        """Whether both are made in one run of their function, and no loop around both has gone round in between."""
+        """Whether both are made in one run of their function, and one iteration of all loops around both."""
         if block.calls != tracked.block.calls:
             return False
         return not any(loop.index in status.rounds for loop in self.context.flow.loops_around(block.index))
@@ -355,7 +361,7 @@ class Tracker:
                     return place
         return None
 
-    def record(self, tracked: Tracked, met: Second, status: Status) -> None:
+    def record(self, tracked: Tracked, met: OtherAccess, status: Status) -> None:
         """Keep the first race that was found between two operations at each distance."""
         op, step, effect = met.op, met.step, effect_of(met.op)
         assert effect is not None

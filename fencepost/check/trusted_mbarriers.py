@@ -1,4 +1,4 @@
-"""Barriers alone, where mbarriers are taken to be used as they should.
+"""Barriers alone, where mbarriers are assumed to be used correctly.
 
 A copy that arrives on an mbarrier is taken to be waited for, by all waves, before anyone touches its bytes. So it is
 not followed; what came before it still has to be ordered before it. That judges the barriers of a kernel, or of a
@@ -15,7 +15,7 @@ from fencepost.check.track import Tracker
 from fencepost.flow import Block
 from fencepost.ir import ops
 
-TRUSTED = "mbarriers are taken to be used as they should"
+TRUSTED = "mbarriers are assumed to be used correctly"
 
 
 class TrustingTracker(Tracker):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost.check.concrete_access import Bytes, shown
-from fencepost.check.mbarrier_state import WAITS, Clock, Looked, Mbarrier, Mbarriers
+from fencepost.check.mbarrier_state import WAITS, Clock, Mbarrier, Mbarriers, PassedWait
 from fencepost.check.report import UNFILLED, Deadlock
 from fencepost.ir import ops
 
@@ -36,7 +36,7 @@ class EarlyRead:
     """A read of bytes that nobody has written, behind a wait that passed at once."""
 
     read: Logged
-    wait: Looked
+    wait: PassedWait
     mbarrier: Mbarrier
     filled: list[Logged] = field(default_factory=list)
     """What is written there later, in order,"""
@@ -73,7 +73,7 @@ class UnfilledReads:
         if not any(bytes_.meets(entry.bytes) for bytes_ in self.written):
             self.early += [EarlyRead(entry, wait, found) for found, wait in passed]
 
-    def passed(self, found: Mbarrier, state: WaveState) -> list[Looked]:
+    def passed(self, found: Mbarrier, state: WaveState) -> list[PassedWait]:
         """The wait that a wave has passed, or knows that another has, before any phase was complete."""
         if found.known(state.knows):
             return []

@@ -28,7 +28,7 @@ class Status(NamedTuple):
     reads: frozenset[int] = frozenset()
     """Reads issued since, and names that hold their results: when one is used, everything before it is complete."""
     rounds: frozenset[int] = frozenset()
-    """For a member of a group: the loops around it that have gone round since."""
+    """For a member of a group: the loops around it that have begun another iteration since."""
     sides: frozenset[Guard] = frozenset()
     """Divergent conditionals around this place whose condition is not known: the sides that its wave has taken."""
 

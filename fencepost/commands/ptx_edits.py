@@ -314,7 +314,7 @@ def insert_lines(changed: Changed, change: Change) -> Iterator[str]:
         yield f"{judged.name}: nothing inserted: not decided"
         yield from (f"  {line}" for line in _reasons(changed, change.before))
     elif change.failed:
-        yield f"{judged.name}: left as it is: barriers do not mend it whole. What remains:"
+        yield f"{judged.name}: left as it is: barriers alone do not mend it. What remains:"
     elif not change.inserted:
         yield f"{judged.name}: {_verdict_words(changed, change.after)}: nothing to insert"
     else:

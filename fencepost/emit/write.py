@@ -20,7 +20,8 @@ from fencepost.flow import Assumed, Block, Flow, Position, build_flow
 from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
-from fencepost.placement.decision import Decision, Reasons
+from fencepost.placement.reasons import Reasons, comment_for
+from fencepost.placement.strategy import Decision
 from fencepost.placement.stronger_waits import StrongerWait
 from fencepost.placement.wait_counts import limits_of_waits
 from fencepost.targets import TargetConfig
@@ -159,32 +160,6 @@ def _write_split(
             whole = (op for op in emitted[barrier] if not isinstance(op, SPLIT))
             found[barrier] = (next(whole),)
     return found
-
-
-def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
-    """The reason for a barrier, short enough to stand behind it."""
-    shown: dict[str, None] = {}
-    for hazard in hazards:
-        again = ""
-        if hazard.is_loop:
-            again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
-        if hazard.behind:
-            again += ", late → early" if hazard.behind > 0 else ", early → late"
-        shown.setdefault(f"{hazard.producer.noun} → {hazard.consumer.noun} {_buffers(hazard)}{again}")
-    texts = list(shown)
-    if not texts:
-        return "no hazard needs this one alone"
-    more = "; and more" if len(texts) > most else ""
-    return "; ".join(texts[:most]) + more
-
-
-def _buffers(hazard: Hazard) -> str:
-    """The buffer that both touch, or both buffers where they share bytes under two names."""
-    one = {view.buffer.name for view in hazard.producer.views}
-    other = {view.buffer.name for view in hazard.consumer.views}
-    if one & other:
-        return "%" + sorted(one & other)[0]
-    return f"%{sorted(one)[0]}/%{sorted(other)[0]}"
 
 
 def verify_barriers(trace: CapturedTrace) -> None:

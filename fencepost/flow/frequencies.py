@@ -1,4 +1,4 @@
-"""How often labelled blocks run: what enters a loop goes round in it and leaves again.
+"""How often labelled blocks run: what enters a loop runs its iterations and leaves again.
 
 Loops are taken from the inside out. A pass through a loop starts at its header with one run, which is divided where
 control flow is; a loop inside is one step of it, and an edge back to the header ends it. What enters a loop elsewhere
@@ -95,7 +95,7 @@ class _Spread:
                 self.go_on(item, region)
 
     def go_on(self, block: int, region: int) -> None:
-        """Hand on the runs of a block that lies in `region` and in no loop inside it."""
+        """Distribute the runs of a block that lies in `region` and in no loop inside it."""
         runs = self.runs[block] = bounded(self.runs[block])
         targets = self.shape.successors[block]
         branch = self.trace.blocks[block].last
@@ -117,7 +117,7 @@ class _Spread:
                 self.exits[region].append(_Exit(block, target, part))
 
     def go_on_behind(self, loop: Loop, region: int) -> None:
-        """Hand on what has entered a loop, which lies in `region`, over its exits."""
+        """Distribute what has entered a loop, which lies in `region`, over its exits."""
         entered = self.entered[loop.index] = bounded(self.entered[loop.index])
         exits = self.exits[loop.index]
         # An edge that leaves `region` as well, and of which nothing is known, takes nothing away from the others.

@@ -18,7 +18,7 @@ from fencepost.ir.source import FencepostError, UsageError, described
 from fencepost.ir.trace import Body, Function
 
 
-class HandedOn:
+class ForwardedNames:
     """What a loop carries or a conditional gives: numbers for expressions, buffers for views, or values.
 
     What a loop carries can be used in it and behind it, what a conditional gives behind it.
@@ -82,7 +82,7 @@ class BodyBuilder(OperationBuilder):
         step: int = 1,
         expect: int | None = None,
         carry: Mapping[str, Handable],
-    ) -> AbstractContextManager[tuple[Expr, HandedOn]]: ...
+    ) -> AbstractContextManager[tuple[Expr, ForwardedNames]]: ...
 
     def loop(
         self,
@@ -114,7 +114,7 @@ class BodyBuilder(OperationBuilder):
         step: int,
         expect: int | None,
         carry: Mapping[str, Handable] | None,
-    ) -> Iterator[Expr | tuple[Expr, HandedOn]]:
+    ) -> Iterator[Expr | tuple[Expr, ForwardedNames]]:
         step, start = check_step(step), check_number(start, what="a loop's start")
         upto = ""
         if isinstance(trip, Expr):
@@ -140,7 +140,7 @@ class BodyBuilder(OperationBuilder):
         self._put(loop)
         around = self._here
         with self._inside(loop.body):
-            yield loop.index if carry is None else (loop.index, HandedOn(carried))
+            yield loop.index if carry is None else (loop.index, ForwardedNames(carried))
         for name in carried:
             self._names.introduce(name, around)
 
@@ -217,7 +217,7 @@ class BodyBuilder(OperationBuilder):
         return self._put(ops.Call(called, check_frame(frame)))
 
 
-class OrElse(HandedOn):
+class OrElse(ForwardedNames):
     """What `cond` yields: the way to the other side and, behind the conditional, its results."""
 
     def __init__(self, builder: BodyBuilder, conditional: ops.Conditional) -> None:

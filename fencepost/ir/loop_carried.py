@@ -80,7 +80,7 @@ def check_end(graph: Graph) -> None:
     end: type[ops.Next] | type[ops.Give] = ops.Next if isinstance(owner, ops.Iterate) else ops.Give
     if not isinstance(last, end):
         if names:
-            raise _nothing_handed_on(graph, owner)
+            raise _nothing_forwarded(graph, owner)
         return
     if len(last.values) != len(names):
         does = "the loop carries" if isinstance(owner, ops.Iterate) else "the conditional gives"
@@ -94,7 +94,7 @@ def check_end(graph: Graph) -> None:
         _check_kind(name, value, last)
 
 
-def _nothing_handed_on(graph: Graph, owner: ops.Iterate | ops.Conditional) -> FencepostError:
+def _nothing_forwarded(graph: Graph, owner: ops.Iterate | ops.Conditional) -> FencepostError:
     names, last = names_of(owner), graph.last
     what = ", ".join(f"%{name.name}" for name in names)
     if isinstance(owner, ops.Iterate):

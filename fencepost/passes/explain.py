@@ -19,7 +19,7 @@ from fencepost.ir.builder import Kernel
 from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
 from fencepost.passes.mbarrier_order import OrderedByMbarriers
-from fencepost.placement.decision import reasons_for
+from fencepost.placement.reasons import reasons_for
 from fencepost.placement.redundant import Pruning
 from fencepost.placement.split_barriers import split_each
 from fencepost.targets import target_named

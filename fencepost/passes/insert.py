@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fencepost.analysis.build_program import read_program, with_fixed_waits, with_other_counts
-from fencepost.analysis.class_conflicts import Filter
+from fencepost.analysis.conflicts import Filter
 from fencepost.analysis.hazards import Hazard, hazards
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.transfer import Placement
 from fencepost.analysis.unwaited import unwaited, waits_enough
-from fencepost.emit.write import Barrier, Inserted, comment_for, write_decision
+from fencepost.emit.write import Barrier, Inserted, write_decision
 from fencepost.flow import DEFAULT_ESTIMATES, Estimates, Flow, Position, build_flow
 from fencepost.gc_pause import collection_paused
 from fencepost.ir import ops
@@ -30,10 +30,11 @@ from fencepost.passes.refusals import (
 )
 from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
-from fencepost.placement.decision import Decision, Reasons
 from fencepost.placement.divergent_waits import stands_before, waits_inside
 from fencepost.placement.driver import decide
 from fencepost.placement.options import PlacementOptions
+from fencepost.placement.reasons import Reasons, comment_for
+from fencepost.placement.strategy import Decision
 from fencepost.placement.stronger_waits import StrongerWait, strengthen, weaken
 from fencepost.placement.wait_counts import more_counts
 from fencepost.targets import TargetConfig, target_named

@@ -10,7 +10,6 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.transfer import Placement
 from fencepost.placement.auto import MINIMIZE, operations, strategy_named
-from fencepost.placement.decision import Decision
 from fencepost.placement.eager import Eager
 from fencepost.placement.optimal import Optimal, Optimum, find_optimum
 from fencepost.placement.optimal.costs import Exposure
@@ -19,6 +18,7 @@ from fencepost.placement.options import PlacementOptions
 from fencepost.placement.redundant import prune
 from fencepost.placement.skew.driver import decide_skewed
 from fencepost.placement.split_barriers import split_each
+from fencepost.placement.strategy import Decision
 from fencepost.placement.wait_counts import candidates, choose, is_about_waits, price
 from fencepost.targets import TargetConfig
 from fencepost.targets.table import Pace, pace_of

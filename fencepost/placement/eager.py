@@ -1,7 +1,7 @@
 """Forward dataflow over pending accesses: a barrier right before the first access that needs one.
 
 The way Triton's membar analysis works. On a straight line this is already the fewest possible: it is interval
-stabbing by right endpoint. In loops it pays for hazards from outside the loop on every iteration.
+cover by right ends. In loops it pays for hazards from outside the loop on every iteration.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Windows are taken by where they end. One that no barrier lies in yet gets one right before its consumer, the
 latest place that still covers it and so the one most likely to cover the next window, too. That is one sweep
 in program order with the set of open windows as state; windows within an iteration come first, those that cross
-into the next iteration when the sweep goes round. Two things go beyond the seed's algorithm:
+into the next iteration when the sweep follows the back edge. Two things go beyond the seed's algorithm:
 
 * a window that enters a loop is closed in front of the loop rather than inside it, where it would cost one
   barrier per iteration; likewise, if that is cheaper, one that enters a conditional and goes on behind it;
@@ -66,7 +66,7 @@ NOTHING: Conflicts = (0, 0)
 
 
 def _closing_early(program: Program, entries: dict[int, Conflicts]) -> Placement:
-    """Stab windows with steps at the ends of some blocks that conflict with all that lies in the region behind."""
+    """Cover windows greedily, with steps at the ends of some blocks that conflict with the whole region behind."""
     steps = list(program.steps)
     for instance, node in enumerate(program.instances.nodes):
         if node.block in entries:

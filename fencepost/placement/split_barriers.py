@@ -36,6 +36,7 @@ from fencepost.analysis.program import Program, Step, moved
 from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.ir import ops
+from fencepost.placement.strategy import Halves
 from fencepost.placement.sync_motion import Stretches, Waits
 from fencepost.targets.table import UNHURRIED, Pace
 
@@ -57,18 +58,6 @@ class _Pair:
     """The first place where it can be signalled."""
     needed: int = 0
     """What of it something behind the wait must not overtake."""
-
-
-class Halves(NamedTuple):
-    """What became of a barrier: where it is signalled, and where that is waited for.
-
-    Two barriers that a loop carries share their halves; the signals, or waits, are listed with the first of them.
-    """
-
-    signals: tuple[Position, ...]
-    waits: tuple[Position, ...]
-    number: int
-    """The split barrier, by its number among those of the program."""
 
 
 def split_each(

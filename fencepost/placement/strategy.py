@@ -1,4 +1,4 @@
-"""What a strategy is, and what a placement costs."""
+"""What a strategy is, what is decided by one, and what a placement costs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from fencepost.analysis.program import Program
 from fencepost.analysis.transfer import Placement
-from fencepost.flow import Flow
+from fencepost.flow import Flow, Position
 from fencepost.targets import TargetConfig
 
 
@@ -52,6 +52,50 @@ class Strategy(ABC):
         """Whether its barriers are split on a target."""
         preferred = self.splits is Splits.WHERE_PREFERRED and config.prefers_split
         return config.split_barriers and (preferred or self.splits is Splits.ALWAYS)
+
+
+class Halves(NamedTuple):
+    """What became of a barrier: where it is signalled, and where that is waited for.
+
+    Two barriers that a loop carries share their halves; the signals, or waits, are listed with the first of them.
+    """
+
+    signals: tuple[Position, ...]
+    waits: tuple[Position, ...]
+    number: int
+    """The split barrier, by its number among those of the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where barriers and waits go."""
+
+    strategy: str
+    placement: Placement
+    """With whole barriers."""
+    proof: str = ""
+    """For `optimal`: whether it is, or how far from it the result can be."""
+    best: float | None = None
+    """What the optimum costs, if it was looked for."""
+    split: Placement | None = None
+    """The same with signals and waits, where barriers are split."""
+    halves: dict[Position, Halves] | None = None
+    """For each barrier that was split, its halves."""
+
+    def added(self, existing: Placement) -> Placement:
+        """What has to be put in besides the barriers and waits that exist."""
+        found = {at: sync for at, sync in self.placement.items() if at not in existing}
+        # Several where there is one already: the new ones come in front of it, and it stays as it is.
+        return found | {
+            at: sync._replace(times=sync.times - 1)
+            for at, sync in self.placement.items()
+            if at in existing and sync.times > 1
+        }
+
+    def changed(self, existing: Placement) -> list[Position]:
+        """The existing barriers and waits that have to do something else."""
+        several = {at for at, sync in self.placement.items() if sync.times > 1}
+        return [at for at, sync in existing.items() if self.placement[at] != sync and at not in several]
 
 
 WAIT_COST = 5.0

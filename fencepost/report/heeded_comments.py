@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from fencepost.analysis.class_conflicts import Filter
+from fencepost.analysis.conflicts import Filter
 from fencepost.check import Check, Report, check
 from fencepost.check.lockstep import in_step
 from fencepost.emit.write import Inserted

@@ -54,7 +54,7 @@ def follow(flow: Flow, iterations: int) -> Path:
     return walk.path
 
 
-def values_handed_on(op: ops.Operation) -> list[tuple[ops.Carried, ops.ValueOperation]]:
+def values_forwarded(op: ops.Operation) -> list[tuple[ops.Carried, ops.ValueOperation]]:
     """The names that hold results of operations from `op` on."""
     return [(name, value) for name, value in _handed(op) if isinstance(value, ops.ValueOperation)]
 
@@ -109,7 +109,7 @@ class _Walk:
         everyone = frozenset(range(len(self.path.programs)))
         waves = sorted(everyone.intersection(*self.sides.values()))
         run = list(block.ops)
-        if block.anchor is not None and values_handed_on(block.anchor):
+        if block.anchor is not None and values_forwarded(block.anchor):
             run.append(block.anchor)
         for wave in waves:
             self.path.programs[wave] += run
@@ -144,7 +144,7 @@ class _Walk:
         loops = list(self.flow.loops_around(block.index))
         for loop in reversed(loops):
             if self.rounds[loop.index] > self._limit(loop):
-                # It has run often enough and was gone round again all the same: out by the shortest way.
+                # It has run often enough and runs another iteration all the same: out by the shortest path.
                 return min(targets, key=lambda target: self._way_out(loop, target))
         for loop in loops:
             staying = [target for target in targets if loop.index in self._loops_around(target)]
@@ -195,7 +195,7 @@ class _Walk:
 
     def move(self, block: Block, target: Block) -> None:
         """Go from the end of one block to the start of another."""
-        self._hand_on(block.anchor)
+        self._forward(block.anchor)
         if len(target.calls) > len(block.calls):
             self.frames.append({})
         elif len(target.calls) < len(block.calls):
@@ -225,7 +225,7 @@ class _Walk:
         if loop.op is not None:
             numbers[loop.op.var] = loop.op.start
 
-    def _hand_on(self, op: ops.Operation | None) -> None:
+    def _forward(self, op: ops.Operation | None) -> None:
         """Give names the numbers that they have from here on, all at the same time."""
         numbers = self.frames[-1]
         owner = op.graph.owner if isinstance(op, ops.Give) and op.graph is not None else None

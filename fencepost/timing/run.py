@@ -14,7 +14,7 @@ from fencepost.ir.trace import CapturedTrace
 from fencepost.targets.table import Latencies, latencies_for
 from fencepost.timing.hardware_units import Units
 from fencepost.timing.meetings import Meetings
-from fencepost.timing.path import Path, follow, values_handed_on
+from fencepost.timing.path import Path, follow, values_forwarded
 from fencepost.timing.result import (
     FOREVER,
     MEMORY,
@@ -109,7 +109,7 @@ class _Run:
         """Put a wave's next operation into the queue."""
         while (op := wave.op) is not None:
             if isinstance(op, ops.Iterate | ops.Next | ops.Give):
-                handed = values_handed_on(op)
+                handed = values_forwarded(op)
                 times = [wave.there.get(id(value), 0) for _, value in handed]
                 wave.there.update((id(name), time) for (name, _), time in zip(handed, times, strict=True))
             elif not isinstance(op, ops.NullAsyncDep | ops.SchedulingBarrier):

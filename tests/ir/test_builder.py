@@ -11,7 +11,7 @@ import pytest
 
 import fencepost as fp
 from fencepost.ir import ops
-from fencepost.ir.body_builder import BodyBuilder, HandedOn
+from fencepost.ir.body_builder import BodyBuilder, ForwardedNames
 from fencepost.ir.body_writer import Handable
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import FunctionBuilder
@@ -572,7 +572,7 @@ class Scribbler:
         kinds = self.rng.choices([ops.NUMBER, ops.VALUE, ops.BUFFER], k=self.rng.randint(1, 3))
         return {self.fresh("h"): (kind, self.rng.choice(self.buffers)) for kind in kinds}
 
-    def learn(self, kinds: dict[str, tuple[str, Buffer | None]], handed: HandedOn) -> None:
+    def learn(self, kinds: dict[str, tuple[str, Buffer | None]], handed: ForwardedNames) -> None:
         for name, (kind, _) in kinds.items():
             if kind == ops.NUMBER:
                 self.numbers.append(handed.number(name))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from fencepost.analysis.build_program import read_program
-from fencepost.analysis.class_conflicts import Filter
+from fencepost.analysis.conflicts import Filter
 from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.transfer import DRAIN, PLAIN
 from fencepost.check import Report, check

@@ -222,7 +222,7 @@ def _depends_on_the_way(flow: Flow, block: Block) -> FencepostError:
     first = block.ops[0] if block.ops else block.anchor
     here = [Mark(first.span, "waves can come here with and without it")] if first is not None else []
     return FencepostError(
-        "how many barriers the waves are apart depends on the way that they have come",
+        "the skew of the waves depends on the path that they have taken",
         [*_conditional_barriers(flow)[:1], *here],
         code="FP201",
         notes=[JUDGED],

@@ -26,8 +26,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.analysis.access_class import AccessClass, ClassTable, all_ages, width
-from fencepost.analysis.class_conflicts import Filter, made_before_arrivals, pairs_that_matter
-from fencepost.analysis.overlap import can_overlap
+from fencepost.analysis.conflicts import Filter, can_overlap, made_before_arrivals, pairs_that_matter
 from fencepost.analysis.skew.groups import Groups
 from fencepost.analysis.transfer import Sync, Turn, WavesApart
 

@@ -2,9 +2,10 @@
 
 The k-th barrier of one wave meets the k-th of every other, so what matters about a place is how many more each wave
 has met there than the others. The walk is over states (block, values of names, how far apart), not over paths:
-however often a loop goes round, it comes back to states that it had, or the waves drift apart for ever. All waves run
-to the end on every path exactly if they have met the same number of barriers wherever the kernel ends: a wave that
-has met fewer than another leaves that one waiting, and if none has, the one that is furthest back can always go on.
+however many iterations a loop runs, it comes back to states that it had, or the waves drift apart for ever. All
+waves run to the end on every path exactly if they have met the same number of barriers wherever the kernel ends: a
+wave that has met fewer than another leaves that one waiting, and if none has, the one that is furthest back can
+always go on.
 """
 
 from __future__ import annotations

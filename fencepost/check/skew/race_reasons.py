@@ -15,7 +15,7 @@ from fencepost.check.skew.balance import BARRIERS
 from fencepost.ir import ops
 
 
-class Made(NamedTuple):
+class WaveAccess(NamedTuple):
     """An access as one wave makes it."""
 
     op: ops.Operation
@@ -67,7 +67,7 @@ def barriers_of(events: Sequence[R], who: Callable[[R], str]) -> list[MetBarrier
 
 
 def why_skewed(
-    kind: str, first: Made, second: Made, one: Sequence[MetBarrier], other: Sequence[MetBarrier]
+    kind: str, first: WaveAccess, second: WaveAccess, one: Sequence[MetBarrier], other: Sequence[MetBarrier]
 ) -> Why | None:
     """Why the second access, later in the program, does not come after the first; None if the waves are in step.
 
@@ -106,7 +106,9 @@ def why_skewed(
     )
 
 
-def _done_before(first: Made, second: Made, one: Sequence[MetBarrier], other: Sequence[MetBarrier]) -> str:
+def _done_before(
+    first: WaveAccess, second: WaveAccess, one: Sequence[MetBarrier], other: Sequence[MetBarrier]
+) -> str:
     """For accesses that are ordered against the program."""
     met = first.arrived
     if not 0 < met <= min(len(one), len(other)):

@@ -23,7 +23,7 @@ from fencepost.check.environments import Env
 from fencepost.check.loop_context import Context
 from fencepost.check.report import Explored
 from fencepost.check.skew.balance import BARRIERS, Balance, Met
-from fencepost.check.track import COMPARED, VISITED, Second, Tracker, Walked
+from fencepost.check.track import COMPARED, VISITED, OtherAccess, Tracker, Walked
 from fencepost.check.visibility import Status, Tracked
 from fencepost.flow import Block
 from fencepost.ir import ops
@@ -93,15 +93,7 @@ class SkewTracker(Tracker):
             return
         loops = {loop.index for loop in self.context.flow.loops_around(block.index)}
         status = Status(later=-1 if effect.counter in self.context.grouped else 0)
-        for wave in self.context.waves:
-            if not self.context.admits(block, env, wave):
-                continue
-            if self.explored.steps > self.budget:
-                self.explored.cut(f"stopped after {self.budget} steps")
-                return
-            if self.explored.out_of_work():
-                return
-            self.explored.accesses += 1
+        for _, wave in self.followed_waves(block, [env]):
             places = self.places_of(op, block, env, wave)
             self.follow_skewed(Tracked(op, effect, block, env, wave, places, loops, status), gap, met)
 
@@ -126,7 +118,7 @@ class SkewTracker(Tracker):
                 continue
             status, ordering = after
             for target, env, around in self.context.successors(block, step.env):
-                here = self.gone_round(tracked, status, around)
+                here = self.after_back_edge(tracked, status, around)
                 key = (target, 0, env, here, ordering)
                 if key not in seen:
                     seen.add(key)
@@ -194,7 +186,7 @@ class SkewTracker(Tracker):
             if owed.within:
                 left.add(replace(owed, within=owed.within - 1))
             else:
-                second = Second(owed.op, owed.wave, owed.place, owed.step)
+                second = OtherAccess(owed.op, owed.wave, owed.place, owed.step)
                 self.report(tracked, second, status, owed.lead)
         return Ordering(met, None, frozenset(left))
 
@@ -235,11 +227,11 @@ class SkewTracker(Tracker):
             if not own and self.opposite(tracked, block, step):
                 self.explored.cut("accesses on the two sides of one conditional were only simulated")
                 continue
-            self.report(tracked, Second(op, wave, place, step), status, lead)
+            self.report(tracked, OtherAccess(op, wave, place, step), status, lead)
             return None
         return Ordering(ordering.met, ordering.ahead, frozenset(owed))
 
-    def report(self, tracked: Tracked, met: Second, status: Status, lead: int) -> None:
+    def report(self, tracked: Tracked, met: OtherAccess, status: Status, lead: int) -> None:
         """Keep a race; if the waves are apart there, that is why."""
         known = set(self.races)
         self.record(tracked, met, status)

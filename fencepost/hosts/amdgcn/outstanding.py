@@ -15,9 +15,9 @@ from typing import NamedTuple
 from fencepost.hosts.amdgcn.steps import COPIES, END, Access, Meets, Step, Steps
 
 MOST = 64
-"""No counter is wider: more operations behind another one are not told apart."""
+"""No counter is wider: more operations behind another one are not distinguished."""
 OLDEST = 12
-"""Instances of a copy that are told apart."""
+"""Instances of a copy that are distinguished."""
 UNCOMMITTED = -1
 
 

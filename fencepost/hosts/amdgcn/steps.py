@@ -23,7 +23,7 @@ class Access(NamedTuple):
     """The operation, by its number; 0 if it is not known."""
     does: str
     part: int = 0
-    """Which part of the operation's memory, where that is told apart: how far from its beginning."""
+    """Which part of the operation's memory, where that is distinguished: the offset from its beginning."""
 
 
 class Meets(Enum):

@@ -16,17 +16,17 @@ from fencepost.hosts.triton.register_operations import is_passed_by
 from fencepost.ir.source import FencepostError, Mark
 
 
-class Sum(NamedTuple):
+class LoopStep(NamedTuple):
     """What a loop counts on to."""
 
     one: Value
     other: Value
 
 
-Argument = Value | Sum
+Argument = Value | LoopStep
 
 
-class Less(NamedTuple):
+class LoopTest(NamedTuple):
     """What a loop asks before it goes on."""
 
     one: Argument
@@ -51,7 +51,7 @@ class Flat:
     ways: list[Goto] = field(default_factory=list)
     end: Operation | None = None
     """The operation that the block's end stands in front of."""
-    asks: Value | Less | None = None
+    asks: Value | LoopTest | None = None
     """With two ways on: what decides; the first way is where it holds."""
     below: int | None = None
     """With two ways on, and waves that part: those below this number go the first way."""
@@ -186,14 +186,14 @@ class Flattening:
         low, high, step, *inits = op.operands
         inside, after = self.new("body", body.arguments), self.new("after", op.results)
         here.ways = [Goto(inside, (low, *inits)), Goto(after, tuple(inits))]
-        here.asks = Less(low, high)
+        here.asks = LoopTest(low, high)
         for last in self.region(op.regions[0], inside):
             yielded = _yielded(last)
             # Whether to go on is asked in front of the loop and at its end: nothing can be put where an operation
             # of its own would ask.
-            again = Sum(body.arguments[0], step)
+            again = LoopStep(body.arguments[0], step)
             last.ways = [Goto(inside, (again, *yielded)), Goto(after, yielded)]
-            last.asks = Less(again, high)
+            last.asks = LoopTest(again, high)
         return after
 
     def scf_if(self, op: Operation, here: Flat) -> Flat:

@@ -45,7 +45,7 @@ THREAD = ("rocdl.workitem.id.x", "nvvm.read.ptx.sreg.tid.x")
 UNKNOWN = Unknown()
 
 
-class Floors(dict[str, int]):
+class LowerBounds(dict[str, int]):
     """Names that are never below zero, each with what it is at least."""
 
     def add(self, name: str) -> None:
@@ -60,7 +60,7 @@ class Numbers:
     argument: Callable[[Value], str | None]
     lanes: int = 64
     """How many threads a wave has."""
-    natural: Floors = field(default_factory=lambda: Floors())
+    natural: LowerBounds = field(default_factory=lambda: LowerBounds())
     """Arguments of blocks that are never below zero, and what each is at least."""
     same: Mapping[Value, Value] = field(default_factory=dict)
     """Values that are others."""
@@ -223,14 +223,14 @@ def _rounded(number: Expr, divisor: Const, *, up: bool) -> Expr:
     return Binary("-", Const(0), Binary("//", Binary("-", Const(0), number), divisor))
 
 
-def floors(handed: Mapping[str, Sequence[Expr]], known: Mapping[str, int] | None = None) -> Floors:
+def floors(handed: Mapping[str, Sequence[Expr]], known: Mapping[str, int] | None = None) -> LowerBounds:
     """What names are at least, by all that each is handed, which may depend on others; none that can be below zero.
 
     A loop that begins at 1 and counts up never comes below 1. What begins somewhere and does not stay above it is
     tried with 0 once more. Of some names that is `known` already: of program ids, which are handed by nobody.
     """
     known = known or {}
-    found = Floors(known)
+    found = LowerBounds(known)
     for name, numbers in handed.items():
         begins = [low for low in (_least(number, known) for number in numbers) if low is not None]
         found[name] = max(min(begins, default=0), 0)

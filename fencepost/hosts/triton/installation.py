@@ -139,7 +139,9 @@ class Installation:
         except AtMembar as at:
             stopped = at
         else:
-            self.leave(note, NotMet(f"its backend has no {missing}" if missing else "no such pass was run"))
+            self.leave(
+                note, MembarNotRun(f"its backend has no {missing}" if missing else "no such pass was run")
+            )
             return made
         changed = None
         # A module is many small objects: a collection in the middle would take longer than all the rest.
@@ -228,7 +230,7 @@ class Installation:
 
     def leave(self, note: dict[str, Any], error: Exception) -> None:
         """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
-        note["left"] = str(error) if isinstance(error, (FencepostError, NotMet)) else repr(error)
+        note["left"] = str(error) if isinstance(error, (FencepostError, MembarNotRun)) else repr(error)
         self.warn(f"fencepost left this kernel as Triton compiles it: {note['left']}")
 
     @staticmethod
@@ -237,11 +239,11 @@ class Installation:
         warnings.warn(text, KernelWarning, stacklevel=3)
 
 
-class NotMet(Exception):
-    """Triton's membar pass was not met."""
+class MembarNotRun(Exception):
+    """Triton ran no membar pass."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"membar was not met while it was lowered: {why}")
+        super().__init__(f"no membar pass ran while it was lowered: {why}")
 
 
 def install(

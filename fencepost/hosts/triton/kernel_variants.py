@@ -22,7 +22,7 @@ from fencepost.hosts.triton.translate_operations import WARP_GROUP
 from fencepost.hosts.triton.write_back import NEAR, PUT_IN, host_of
 from fencepost.ir import ops
 from fencepost.ir.trace import CapturedTrace, Graph
-from fencepost.placement.fewest_at_a_glance import as_few_as_can_be, one_is_needed
+from fencepost.placement.quick_lower_bound import as_few_as_can_be, one_is_needed
 
 Kernels = tuple[Translation, ...]
 BRANCHES = (ops.Branch, ops.CondBranch, ops.Return)

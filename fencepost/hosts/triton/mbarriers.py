@@ -226,7 +226,7 @@ class MbarrierWriter:
         if place < 0 or place >= len(op.operands) or op.operands[place].type != "i1":
             return nullcontext
         if not self.writer.views.follow:
-            # Where barriers are placed, mbarriers are taken to be used as they should.
+            # Where barriers are placed, mbarriers are assumed to be used correctly.
             return nullcontext
         number = self.writer.views.number(op.operands[place])
         if isinstance(number, Const):

@@ -1,4 +1,4 @@
-"""Membar as the installed release has it: what it does to a module, and how another choice is handed on past it."""
+"""Membar as the installed release has it: what it does to a module, and how other barriers get past it."""
 
 from __future__ import annotations
 

@@ -54,17 +54,17 @@ PLAIN = frozenset((*ACCESSES, Does.NOTHING, Does.VIEWS, Does.ALLOCATES, Does.COM
 """What operations do that bring no barrier along."""
 
 
-class Sure(NamedTuple):
+class CertainBarrier(NamedTuple):
     """A barrier that membar surely puts in: behind one operation, and in front of another or earlier."""
 
     behind: Operation
     before: Operation
 
 
-def surely_put_in(stopped: Stopped) -> list[Sure]:
+def surely_put_in(stopped: Stopped) -> list[CertainBarrier]:
     """The barriers that membar surely puts in; no two are the same one."""
     memory = _Memory.of(stopped)
-    found: list[Sure] = []
+    found: list[CertainBarrier] = []
     ends: dict[Block, _Open] = {}
     for block, operations in memory.operations.items():
         sources = memory.sources.get(block, ())
@@ -75,7 +75,7 @@ def surely_put_in(stopped: Stopped) -> list[Sure]:
     return found
 
 
-def runs_at_least(stopped: Stopped, sure: Sure) -> float:
+def runs_at_least(stopped: Stopped, sure: CertainBarrier) -> float:
     """How often a barrier runs, estimated: in one of two blocks, as often as the one that runs less."""
     runs = stopped.runs_of(sure.behind)
     return runs if sure.behind.block is sure.before.block else min(runs, stopped.runs_of(sure.before))
@@ -279,19 +279,19 @@ def _joined(ends: list[_Open]) -> _Open:
 
 
 def _add_sure(
-    block: Block, operations: list[Operation], memory: _Memory, here: _Open, found: list[Sure]
+    block: Block, operations: list[Operation], memory: _Memory, here: _Open, found: list[CertainBarrier]
 ) -> _Open:
     """Add the barriers that membar surely puts into a block; what is open at its end."""
     for place, op in enumerate(operations):
         ended = here.ends_at(op, memory)
         if ended is not None:
-            found.append(Sure(ended, op))
+            found.append(CertainBarrier(ended, op))
             here = _Open()
         here = here.passed(op, memory)
         if op.name in COPY_WAITS:
             end = _first_end(block, operations[place + 1 :])
             if end is not None:
-                found.append(Sure(op, end))
+                found.append(CertainBarrier(op, end))
     return here
 
 

@@ -5,7 +5,7 @@ what membar does to a module is seen by letting the conversion fail: a copy of t
 operation that cannot be lowered. What is left has membar's barriers; functions and branches are LLVM's by then, all
 other operations are what they were.
 
-Other barriers are handed on past membar in three steps. What it would add to them is found as above. That is put
+Other barriers get past membar in three steps. What it would add to them is found as above. That is put
 in, too, at a location of its own, so that membar has nothing to add. Behind the conversion, whatever has that
 location is taken out again.
 """

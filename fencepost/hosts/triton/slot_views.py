@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
-from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, Less, Sum
+from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, LoopStep, LoopTest
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors, used_by
 from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
@@ -24,7 +24,7 @@ from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
 
 WAITED = "ttng.warp_group_dot_wait"
-"""Hands on what it is given, views included."""
+"""Forwards what it is given, views included."""
 NUMBERS = ("i1", "i32", "i64", "index")
 INDEX = "ttg.memdesc_index"
 """Makes a view of a slot, whose number it is given."""
@@ -93,7 +93,7 @@ class Views:
                 todo.append(self.flat.same[value])
             elif value in self.names:
                 for argument in self.incoming.get(value, ()):
-                    todo += argument if isinstance(argument, Sum) else (argument,)
+                    todo += argument if isinstance(argument, LoopStep) else (argument,)
             else:
                 todo += used_by(value.defining_operation)
         return seen
@@ -131,7 +131,7 @@ class Views:
             if value in seen or value.type != "i1":
                 continue
             seen.add(value)
-            todo += [each for each in self.incoming.get(value, ()) if not isinstance(each, Sum)]
+            todo += [each for each in self.incoming.get(value, ()) if not isinstance(each, LoopStep)]
             for condition in conditions_in(value):
                 op = condition.defining_operation
                 todo += [used for used in op.operands if used.type == "i1"] if op is not None else []
@@ -188,7 +188,7 @@ class Views:
         """What decides which of two ways a block goes, if that is followed and known."""
         if not self.follow or block.asks is None:
             return None
-        if isinstance(block.asks, Less):
+        if isinstance(block.asks, LoopTest):
             one, other = self.handed_number(block.asks.one), self.number(block.asks.other)
             asked: Compare | None = Compare("<", one, other)
         else:
@@ -212,7 +212,7 @@ class Views:
 
     def handed(self, value: Value, argument: Argument) -> Expr:
         """What the number of a block's argument becomes: for a view, where it begins."""
-        if isinstance(argument, Sum):
+        if isinstance(argument, LoopStep):
             return self.handed_number(argument)
         if is_view(value):
             place = self.place(argument)
@@ -221,7 +221,7 @@ class Views:
 
     def handed_number(self, argument: Argument) -> Expr:
         """A number that is passed on."""
-        if not isinstance(argument, Sum):
+        if not isinstance(argument, LoopStep):
             return self.number(argument)
         one, other = self.number(argument.one), self.number(argument.other)
         known = not (isinstance(one, Unknown) or isinstance(other, Unknown))
@@ -280,7 +280,7 @@ class Views:
         seen, todo = {value}, [value]
         while todo:
             for argument in self.incoming.get(todo.pop(), ()):
-                root, stretch = (None, False) if isinstance(argument, Sum) else self.root(argument)
+                root, stretch = (None, False) if isinstance(argument, LoopStep) else self.root(argument)
                 if root is None:
                     return None
                 whole &= stretch

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fencepost.hosts.triton.flatten_control_flow import Sum
+from fencepost.hosts.triton.flatten_control_flow import LoopStep
 from fencepost.hosts.triton.layouts import wave_bases
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import Tensor
@@ -68,9 +68,9 @@ def _always_moves(views: Views, descriptor: Value) -> bool:
             new = [views.flat.same[here]]
         elif here in views.incoming:
             handed = views.incoming[here]
-            if any(isinstance(each, Sum) for each in handed):
+            if any(isinstance(each, LoopStep) for each in handed):
                 return False
-            new = [each for each in handed if not isinstance(each, Sum)]
+            new = [each for each in handed if not isinstance(each, LoopStep)]
         elif op is not None and op.name == UPDATE:
             segments = op.integers(SEGMENTS)
             if segments is None:

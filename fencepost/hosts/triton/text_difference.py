@@ -51,7 +51,7 @@ class ChangedModule(Module):
 
 
 @dataclass(frozen=True, slots=True)
-class PutIn:
+class InsertedText:
     """What was put into a module."""
 
     barriers: tuple[Operation, ...]
@@ -62,14 +62,14 @@ class PutIn:
     """and waits that leave another number of operations outstanding."""
 
 
-def put_in(before: Module, text: str) -> PutIn | None:
+def put_in(before: Module, text: str) -> InsertedText | None:
     """What a text has that a module's does not; None if that is anything but barriers, marks and counts."""
     barriers = _only_barriers(before.text, text)
     if barriers is None:
         return _line_by_line(before, text)
     found = [_operation_at(before, offset) for offset in barriers]
     known = tuple(op for op in found if op is not None)
-    return PutIn(known, frozenset(), {}) if len(known) == len(found) else None
+    return InsertedText(known, frozenset(), {}) if len(known) == len(found) else None
 
 
 def _only_barriers(before: str, after: str) -> list[int] | None:
@@ -89,7 +89,7 @@ def _only_barriers(before: str, after: str) -> list[int] | None:
     return list(accumulate(map(len, pieces[:-1]))) if "".join(pieces) == before else None
 
 
-def _line_by_line(before: Module, text: str) -> PutIn | None:
+def _line_by_line(before: Module, text: str) -> InsertedText | None:
     old, new = before.text.split("\n"), text.split("\n")
     barrier, barriers, marked, at, place = barrier_line(), [], [], 0, 0
     counts: dict[int, int] = {}
@@ -120,7 +120,7 @@ def _line_by_line(before: Module, text: str) -> PutIn | None:
     known = {each: op for each, op in found.items() if op is not None}
     if len(known) < len(found):
         return None
-    return PutIn(
+    return InsertedText(
         tuple(known[each] for each in barriers),
         frozenset(known[each] for each in marked),
         {known[each]: count for each, count in counts.items()},

@@ -1,7 +1,7 @@
 """What `replace` passes on is judged by `check` first: the module as it is then, read back.
 
 Barriers and waits are judged on all paths, in each partition by itself, and nothing but a proof will do. mbarriers
-are taken to be used as they should: placement does not change them, and to simulate all waves together takes between
+are assumed to be used correctly: placement does not change them, and to simulate all waves together takes between
 a tenth of the compilation and several times as long. A `thorough` verification does that as well, as `check` and
 audits do. Which it was is noted with the kernel.
 """

@@ -18,6 +18,7 @@ from fencepost.hosts.wave.nodes import (
     Kind,
     Node,
     kind_of,
+    loop_and_place,
     outermost,
 )
 from fencepost.hosts.wave.touched_bytes import Footprints, Reach
@@ -37,7 +38,7 @@ class Bundle:
 
     kind: Kind
     memory: Node
-    """The allocation, or the name that a loop hands one on under."""
+    """The allocation, or the name under which a loop carries one."""
     allocation: Allocation
     """The allocation, or one of those that the name stands for: they are all of one shape."""
     lo: int = 0
@@ -133,7 +134,7 @@ class Accesses:
         self.note(node, Kind.OTHER, ANYWHERE.node, ANYWHERE)
 
     def key(self, memory: Node, allocation: Allocation) -> Node:
-        """What a memory is known by: the allocation, or the name that a loop hands one on under."""
+        """What a memory is known by: the allocation, or the name under which a loop carries one."""
         return ANYWHERE.node if allocation is ANYWHERE else outermost(memory)
 
     def note(self, node: Node, kind: Kind, memory: Node, allocation: Allocation) -> None:
@@ -208,20 +209,15 @@ def origin_of(memory: Node) -> Node:
     """Where memory comes from: what a placeholder stands for, what a loop began with."""
     for _ in range(MOST_STEPS):
         memory = outermost(memory)
-        kind = kind_of(memory)
-        if kind is Kind.ITER_ARG:
-            loop, place = getattr(memory.graph, "parent_op", None), getattr(memory, "iter_idx", None)
-        elif kind is Kind.GET_RESULT:
-            loop, place = memory.args[0], memory.args[1]
-        else:
+        carried = loop_and_place(memory)
+        if carried is None:
             return memory
-        if loop is None or kind_of(loop) is not Kind.ITERATE or not isinstance(place, int):
-            return memory
+        loop, place = carried
         began = loop.args[ITERATE_INIT]
         if place >= len(began) or not hasattr(began[place], "op"):
             return memory
         memory = began[place]
-    raise FencepostError("memory is passed on in a circle", code="FP422")
+    raise FencepostError("loops carry this memory in a cycle", code="FP422")
 
 
 def _is_argument(node: Node) -> bool:

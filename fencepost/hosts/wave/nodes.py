@@ -158,3 +158,17 @@ def outermost(node: Node) -> Node:
     while node.op == "placeholder" and node.meta.get("lifted") is not None:
         node = node.meta["lifted"]
     return node
+
+
+def loop_and_place(node: Node) -> tuple[Node, int] | None:
+    """For an argument or a result of a loop: the loop, and the place of the value among those that it carries."""
+    kind = kind_of(node)
+    if kind is Kind.ITER_ARG:
+        loop, place = getattr(node.graph, "parent_op", None), getattr(node, "iter_idx", None)
+    elif kind is Kind.GET_RESULT:
+        loop, place = node.args[0], node.args[1]
+    else:
+        return None
+    if loop is None or kind_of(loop) is not Kind.ITERATE or not isinstance(place, int):
+        return None
+    return loop, place

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fencepost.emit.write import Barrier, Inserted, comment_for
+from fencepost.emit.write import Barrier, Inserted
 from fencepost.hosts.wave.python_lines import where
 from fencepost.ir import ops
+from fencepost.placement.reasons import comment_for
 
 
 @dataclass(frozen=True, slots=True)

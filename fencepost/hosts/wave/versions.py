@@ -105,7 +105,7 @@ def require_layout() -> None:
 def mismatch(what: str) -> MissingWave:
     """The refusal of a package that is not as the accepted releases are."""
     return MissingWave(
-        f"wave-lang {installed_version()} is not as it is known here: {what}",
+        f"wave-lang {installed_version()} differs from what fencepost knows: {what}",
         code="FP421",
         notes=[("help", INSTALL)],
     )

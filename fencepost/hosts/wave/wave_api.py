@@ -33,6 +33,7 @@ from fencepost.hosts.wave.nodes import (
     Node,
     argument,
     kind_of,
+    loop_and_place,
     outermost,
 )
 from fencepost.hosts.wave.ping_pong import schedule_reordering
@@ -196,15 +197,10 @@ def _carried(memory: Node, depth: int) -> Node:
     while (memory, depth) not in seen:
         seen.add((memory, depth))
         memory = outermost(memory)
-        kind = kind_of(memory)
-        if kind is Kind.ITER_ARG:
-            loop, place = getattr(memory.graph, "parent_op", None), getattr(memory, "iter_idx", None)
-        elif kind is Kind.GET_RESULT:
-            loop, place = memory.args[0], memory.args[1]
-        else:
+        carried = loop_and_place(memory)
+        if carried is None:
             return memory
-        if loop is None or kind_of(loop) is not Kind.ITERATE or place is None:
-            return memory
+        loop, place = carried
         handed = _results(loop) if depth else list(loop.args[ITERATE_INIT])
         depth = max(depth - 1, 0)
         if place >= len(handed) or not hasattr(handed[place], "op"):

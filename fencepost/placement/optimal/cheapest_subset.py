@@ -1,7 +1,8 @@
 """The cheapest of the existing barriers and waits that cover everything.
 
 Taking barriers out one by one leaves none that is redundant, but not always the cheapest set: the first that goes may
-be the one that could have stood for two others. The search is that of `skew.optimal`: a place has a barrier or none.
+be the one that could have stood for two others. The search is that of `skew.fewest_barriers`: a place has a barrier
+or none.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
 from fencepost.placement.optimal.costs import STATIC
-from fencepost.placement.skew.fewest_barriers import Grade, Search
+from fencepost.placement.skew.fewest_barriers import Option, Search
 from fencepost.placement.wait_counts import paid_each_time
 
 SECONDS = 2.0
@@ -35,12 +36,14 @@ def cheapest_of(
 
 @dataclass(slots=True)
 class _Existing(Search):
+    """The search over existing barriers and waits that can be taken out."""
+
     free: Placement = field(default_factory=dict)
 
     def places(self) -> None:
         """Where barriers and waits stand that can be taken out."""
         for at, sync in self.free.items():
-            self.grades[at] = [Grade(sync, self.price(at, paid_each_time(sync)))]
+            self.options[at] = [Option(sync, self.price(at, paid_each_time(sync)))]
 
     def price(self, position: Position, weight: float) -> int:
         """How often something runs, times a weight; of sets that cost the same, the smaller one is better."""
@@ -48,4 +51,4 @@ class _Existing(Search):
 
     def price_of(self, placement: Placement) -> int:
         """What is left of those that can be taken out."""
-        return sum(grades[0].price for at, grades in self.grades.items() if at in placement)
+        return sum(options[0].price for at, options in self.options.items() if at in placement)

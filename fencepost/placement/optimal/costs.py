@@ -60,7 +60,7 @@ class Exposure:
         return found
 
     def left_along(self, source: int, target: int) -> int:
-        """What is left behind an edge: where it leaves a loop without accesses, that has gone round a few times."""
+        """What is left behind an edge: where it leaves a loop without accesses, after a few iterations."""
         left = self.left[source][-1]
         for loop in self.loops_left(source, target):
             if not any(

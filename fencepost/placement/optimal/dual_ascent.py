@@ -10,9 +10,9 @@ constraints pay together. (That is the dual of the linear program.) Constraints 
 cheapest of their literals in full: disjoint windows need a barrier each. Each constraint in turn pays as much as is
 left of the cheapest of its literals; that one is then *paid up*.
 
-A wait is one of a ladder: one that leaves two operations outstanding is also one that leaves three, and costs more.
-What the rungs get together must not be more than the lowest of them costs, and so on up. Waits for several counters
-at one position cost what the longest of them does, so they share one ladder.
+A wait that leaves at most two operations outstanding leaves at most three as well, and costs more. So what all waits
+of a position get together must not be more than the longest of them costs, and likewise without the longest, and so
+on. Waits for several counters at one position cost what the longest of them does, so they are counted together.
 
 A barrier that waits is a rendezvous and a wait, and what it gets goes to either of them. The wait gets it first: more
 constraints can do with the rendezvous alone, and they pay what is left of it.
@@ -41,7 +41,7 @@ class Payments:
     prices: Prices
     rendezvous: dict[Position, int] = field(default_factory=dict)
     """What is left to pay for rendezvous that have got something."""
-    ladders: dict[Position, dict[int, int]] = field(default_factory=dict)
+    waits: dict[Position, dict[int, int]] = field(default_factory=dict)
     """What waits have got, by their counts."""
     had: dict[Position, int] = field(default_factory=dict)
     """The price of a wait that is there already: a longer one costs what it costs more."""
@@ -62,15 +62,15 @@ class Payments:
 
     def left_waiting(self, position: Position, count: int) -> int:
         """How much a wait can still be paid."""
-        rungs = self.ladders.get(position)
+        by_count = self.waits.get(position)
         least = self.price(position, count)
-        if rungs:
-            above = sum(paid for rung, paid in rungs.items() if rung >= count)
+        if by_count:
+            above = sum(paid for each, paid in by_count.items() if each >= count)
             least -= above
             below = above
-            for rung in sorted((rung for rung in rungs if rung < count), reverse=True):
-                below += rungs[rung]
-                least = min(least, self.price(position, rung) - below)
+            for each in sorted((each for each in by_count if each < count), reverse=True):
+                below += by_count[each]
+                least = min(least, self.price(position, each) - below)
         return least
 
     def price(self, position: Position, count: int) -> int:
@@ -91,8 +91,8 @@ class Payments:
         position, counter, count, both = literal
         if counter:
             waiting = min(amount, self.left_waiting(position, count)) if both else amount
-            rungs = self.ladders.setdefault(position, {})
-            rungs[count] = rungs.get(count, 0) + waiting
+            by_count = self.waits.setdefault(position, {})
+            by_count[count] = by_count.get(count, 0) + waiting
             amount -= waiting
         if amount:
             self.rendezvous[position] = self.left_meeting(position) - amount

@@ -35,11 +35,11 @@ class Solved:
 
 @dataclass(slots=True)
 class Model:
-    """A variable for each literal, and one for each rung of a position's ladder of waits (see `dual_ascent`)."""
+    """A variable for each literal, and one for each count that a wait at a position can have (see `dual_ascent`)."""
 
     prices: Prices
     literals: list[Literal]
-    rungs: list[tuple[Position, int]] = field(init=False)
+    wait_counts: list[tuple[Position, int]] = field(init=False)
     number: dict[Literal | tuple[Position, int], int] = field(init=False)
     entries: list[tuple[int, int, float]] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
@@ -48,21 +48,21 @@ class Model:
         both = [literal for literal in self.literals if literal.both]
         self.literals = sorted({*self.literals, *(Literal(literal.position) for literal in both)})
         waits = [literal for literal in self.literals if literal.counter]
-        self.rungs = sorted({(literal.position, literal.most) for literal in waits})
-        names: list[Literal | tuple[Position, int]] = [*self.literals, *self.rungs]
+        self.wait_counts = sorted({(literal.position, literal.most) for literal in waits})
+        names: list[Literal | tuple[Position, int]] = [*self.literals, *self.wait_counts]
         self.number = {name: place for place, name in enumerate(names)}
         # A longer wait is a shorter one, too; and what a position pays for is the longest of its waits.
         for literal in both:
             self.at_least({Literal(literal.position): 1.0, literal: -1.0}, 0)
-        ladders: dict[tuple[Position, str, bool], list[Literal]] = {}
+        alike: dict[tuple[Position, str, bool], list[Literal]] = {}
         for literal in waits:
-            ladders.setdefault((literal.position, literal.counter, literal.both), []).append(literal)
+            alike.setdefault((literal.position, literal.counter, literal.both), []).append(literal)
             self.at_least({(literal.position, literal.most): 1.0, literal: -1.0}, 0)
-        for ladder in ladders.values():
-            ladder.sort()
-            for shorter, longer in pairwise(ladder):
+        for same_counter in alike.values():
+            same_counter.sort()
+            for shorter, longer in pairwise(same_counter):
                 self.at_least({longer: 1.0, shorter: -1.0}, 0)
-        for one, other in pairwise(self.rungs):
+        for one, other in pairwise(self.wait_counts):
             if one[0] == other[0]:
                 self.at_least({other: 1.0, one: -1.0}, 0)
 
@@ -80,10 +80,10 @@ class Model:
             price = 0 if literal.counter else self.prices.rendezvous(literal.position)
             first.append(price // self.prices.unit)
             second.append(price % self.prices.unit)
-        for place, (position, count) in enumerate(self.rungs):
+        for place, (position, count) in enumerate(self.wait_counts):
             price = self.prices.waiting(position, count)
-            if place + 1 < len(self.rungs) and self.rungs[place + 1][0] == position:
-                price -= self.prices.waiting(position, self.rungs[place + 1][1])
+            if place + 1 < len(self.wait_counts) and self.wait_counts[place + 1][0] == position:
+                price -= self.prices.waiting(position, self.wait_counts[place + 1][1])
             first.append(price // self.prices.unit)
             second.append(0)
         return first, second

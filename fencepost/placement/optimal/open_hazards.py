@@ -14,7 +14,7 @@ from fencepost.analysis.transfer import Sync
 from fencepost.flow import Position
 
 Raised = tuple[int, ...]
-"""The heights of the places of a block, in order."""
+"""The levels of the places of a block, in order."""
 NOTHING: State = (0, 0)
 MOST_KEPT = 50_000
 """Runs of instances that are kept."""
@@ -25,16 +25,16 @@ class _Open(Exception):
 
 
 @dataclass(slots=True)
-class Openings:
+class OpenHazards:
     """Looks for open hazards under placements of one program."""
 
     program: Program
     syncs: Mapping[Position, list[Sync]]
-    """What can stand at each place, from height 1 up."""
+    """What can stand at each place, from level 1 up."""
     places: dict[int, list[Position]] = field(default_factory=dict)
     """The places of each block, in order."""
     gaps: dict[tuple[int, Raised], Gaps] = field(default_factory=dict)
-    """What stands in a block at some heights of its places."""
+    """What stands in a block at some levels of its places."""
     runs: dict[tuple[int, State, Raised], State | None] = field(default_factory=dict)
     """The state at the end of an instance; None if something in it conflicts."""
 
@@ -43,12 +43,10 @@ class Openings:
         for at in sorted(self.syncs):
             self.places[at.block].append(at)
 
-    def is_open(self, heights: Mapping[Position, int]) -> bool:
-        """Whether a hazard is open at these heights."""
+    def is_open(self, levels: Mapping[Position, int]) -> bool:
+        """Whether a hazard is open at these levels."""
         program, runs, edges = self.program, self.runs, self.program.edges
-        raised = {
-            block: tuple([heights.get(at, 0) for at in places]) for block, places in self.places.items()
-        }
+        raised = {block: tuple([levels.get(at, 0) for at in places]) for block, places in self.places.items()}
         starts = dict.fromkeys(program.order, NOTHING)
         todo = set(program.order)
         while todo:
@@ -88,9 +86,9 @@ class Openings:
         key = block, raised
         if key not in self.gaps:
             found = {at.gap: sync for at, sync in self.program.existing.items() if at.block == block}
-            for at, height in zip(self.places[block], raised, strict=True):
-                if height:
-                    found[at.gap] = self.syncs[at][height - 1]
+            for at, level in zip(self.places[block], raised, strict=True):
+                if level:
+                    found[at.gap] = self.syncs[at][level - 1]
             self.gaps[key] = found
         return self.gaps[key]
 

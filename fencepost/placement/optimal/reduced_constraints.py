@@ -119,21 +119,21 @@ class Place:
         """The constraints that a wait satisfies, and those that a barrier with this wait does besides."""
         return _reached(self.waits.get(counter), count), _reached(self.both.get(counter), count)
 
-    def rungs(self) -> set[tuple[str, int]]:
+    def asked_waits(self) -> set[tuple[str, int]]:
         """The waits that constraints ask for."""
         return {
             (counter, count)
-            for ladders in (self.waits, self.both)
-            for counter, ladder in ladders.items()
-            for count in ladder
+            for waits in (self.waits, self.both)
+            for counter, by_count in waits.items()
+            for count in by_count
         }
 
 
-def _reached(ladder: dict[int, set[int]] | None, count: int) -> Constraints:
+def _reached(by_count: dict[int, set[int]] | None, count: int) -> Constraints:
     """The constraints that ask for no longer a wait."""
     return (
-        NONE.union(*(constraints for most, constraints in ladder.items() if most >= count))
-        if ladder
+        NONE.union(*(constraints for most, constraints in by_count.items() if most >= count))
+        if by_count
         else NONE
     )
 
@@ -141,9 +141,9 @@ def _reached(ladder: dict[int, set[int]] | None, count: int) -> Constraints:
 def _without_dominated_places(prices: Prices, constraints: list[Constraint]) -> list[Constraint] | None:
     """The constraints without the literals of places that others stand for; None if there are none.
 
-    Whatever is put at such a place does as much at the other one, for no more. That is asked of a place as a whole. A
-    barrier that waits shares its meeting with constraints that need nothing else, and the waits of a place share a
-    ladder (see `dual_ascent`), so a single literal of one says little.
+    Whatever is put at such a place does as much at the other one, for no more. That is asked of a place as a whole:
+    a barrier that waits shares its rendezvous with constraints that need nothing else, and longer waits of a place
+    include shorter ones (see `dual_ascent`), so a single literal of a place says little.
     """
     places = _places(constraints)
     gone: set[Position] = set()
@@ -178,15 +178,15 @@ def _places(constraints: list[Constraint]) -> dict[Position, Place]:
             if not literal.counter:
                 place.meets.add(number)
             else:
-                ladders = place.both if literal.both else place.waits
-                ladders.setdefault(literal.counter, {}).setdefault(literal.most, set()).add(number)
+                waits = place.both if literal.both else place.waits
+                waits.setdefault(literal.counter, {}).setdefault(literal.most, set()).add(number)
     return found
 
 
 def _all(place: Place) -> set[int]:
     """Every constraint with a literal of a place."""
-    ladders = [*place.waits.values(), *place.both.values()]
-    return place.meets.union(*(constraints for ladder in ladders for constraints in ladder.values()))
+    waits = [*place.waits.values(), *place.both.values()]
+    return place.meets.union(*(constraints for by_count in waits for constraints in by_count.values()))
 
 
 def _dominates(prices: Prices, at: Position, one: Place, position: Position, other: Place) -> bool:
@@ -195,11 +195,15 @@ def _dominates(prices: Prices, at: Position, one: Place, position: Position, oth
         return False
     if (other.meets or other.both) and prices.rendezvous(at) > prices.rendezvous(position):
         return False
-    for counter, count in other.rungs():
+    for counter, count in other.asked_waits():
         alone, both = other.satisfied(counter, count)
         price = prices.waiting(position, count)
         longest = min(
-            (most for name, most in one.rungs() if name == counter and prices.waiting(at, most) <= price),
+            (
+                most
+                for name, most in one.asked_waits()
+                if name == counter and prices.waiting(at, most) <= price
+            ),
             default=None,
         )
         alone_there, both_there = one.satisfied(counter, longest) if longest is not None else (NONE, NONE)

@@ -185,7 +185,7 @@ class Search:
         """Solve the constraints, add those that the solution leaves open, and so on until there are none."""
         self.bound = self.ascent.payments.total
         if self.best is not None and self.bound < self.least and within(self.least, self.bound, enough):
-            self.reason = "near enough"
+            self.reason = f"the search stops within {enough:.0%} of the bound"
             return
         if self.best is None or (self.least > self.bound and self.in_time()):
             self.consider(self.mended(self.ascent.taken))

@@ -20,7 +20,7 @@ from fencepost.placement.optimal.dual_ascent import conflicts_of, without
 from fencepost.placement.optimal.open_paths import Backwards, OpenPath, Synchronization
 from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.optimal.split_program import HalvesModel, Values, taken
-from fencepost.placement.split_barriers import Halves
+from fencepost.placement.strategy import Halves
 
 MOST_PLACES = 250
 """Kernels with more places are not put to the solver: whole barriers are split one by one there."""

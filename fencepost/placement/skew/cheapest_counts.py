@@ -1,4 +1,4 @@
-"""The cheapest heights that satisfy constraints: see `optimal`."""
+"""The cheapest levels of places that satisfy constraints: see `fewest_barriers`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from fencepost.flow import Position
 
 
-class Rung(NamedTuple):
-    """What stands at a position has at least this height: see `optimal`."""
+class AtLeast(NamedTuple):
+    """A literal of a constraint: what stands at a position has at least this level."""
 
     position: Position
-    height: int
+    level: int
 
 
-Heights = dict[Position, int]
-"""How high each place is."""
+Levels = dict[Position, int]
+"""The level of each place: see `fewest_barriers`."""
 
 
 @dataclass(slots=True)
@@ -26,52 +26,52 @@ class CheapestCounts:
     """Branch and bound over constraints."""
 
     prices: dict[Position, list[int]]
-    """What each height of each place costs."""
+    """What each level of each place costs, from none up."""
     least: int
     tries: int
     until: float
     """When to stop, by `time.monotonic`."""
-    best: Heights | None = None
+    best: Levels | None = None
 
-    def search(self, constraints: list[frozenset[Rung]], heights: Heights, paid: int) -> bool:
+    def search(self, constraints: list[frozenset[AtLeast]], levels: Levels, paid: int) -> bool:
         """Look for something cheaper; whether there were tries and time enough."""
         constraints = [
             constraint
             for constraint in constraints
-            if not any(heights.get(at, 0) >= height for at, height in constraint)
+            if not any(levels.get(at, 0) >= level for at, level in constraint)
         ]
         if not constraints:
             if paid < self.least:
-                self.least, self.best = paid, heights
+                self.least, self.best = paid, levels
             return True
         if self.tries <= 0 or time.monotonic() > self.until:
             return False
         self.tries -= 1
-        if paid + self.bound(constraints, heights) >= self.least:
+        if paid + self.bound(constraints, levels) >= self.least:
             return True
         first = min(constraints, key=len)
-        barred: set[Rung] = set()
+        barred: set[AtLeast] = set()
         exact = True
-        for rung in sorted(first, key=lambda rung: (self.step(rung, heights), rung)):
+        for literal in sorted(first, key=lambda literal: (self.step(literal, levels), literal)):
             left = [frozenset(constraint - barred) for constraint in constraints] if barred else constraints
-            higher = heights | {rung.position: rung.height}
+            raised = levels | {literal.position: literal.level}
             if all(left):
-                exact = self.search(left, higher, paid + self.step(rung, heights)) and exact
-            barred.add(rung)
+                exact = self.search(left, raised, paid + self.step(literal, levels)) and exact
+            barred.add(literal)
         return exact
 
-    def step(self, rung: Rung, heights: Heights) -> int:
-        """What it costs to get to a rung."""
-        prices = self.prices[rung.position]
-        return max(prices[rung.height] - prices[heights.get(rung.position, 0)], 0)
+    def step(self, literal: AtLeast, levels: Levels) -> int:
+        """What it costs to make a literal true."""
+        prices = self.prices[literal.position]
+        return max(prices[literal.level] - prices[levels.get(literal.position, 0)], 0)
 
-    def bound(self, constraints: Iterable[frozenset[Rung]], heights: Heights) -> int:
+    def bound(self, constraints: Iterable[frozenset[AtLeast]], levels: Levels) -> int:
         """What constraints that share no place cost together at least."""
         used: set[Position] = set()
         total = 0
         for constraint in sorted(constraints, key=lambda constraint: (len(constraint), sorted(constraint))):
-            places = {rung.position for rung in constraint}
+            places = {literal.position for literal in constraint}
             if not places & used:
                 used |= places
-                total += min(self.step(rung, heights) for rung in constraint)
+                total += min(self.step(literal, levels) for literal in constraint)
         return total

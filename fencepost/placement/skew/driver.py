@@ -8,7 +8,6 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.placement.auto import Auto, is_quick
-from fencepost.placement.decision import Decision
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal import Optimal
 from fencepost.placement.options import PlacementOptions
@@ -16,7 +15,7 @@ from fencepost.placement.skew.choose import choose_skewed
 from fencepost.placement.skew.fewest_barriers import find_fewest
 from fencepost.placement.skew.spacing import spaced
 from fencepost.placement.skew.step_compaction import without_repeats
-from fencepost.placement.strategy import Splits, Strategy
+from fencepost.placement.strategy import Decision, Splits, Strategy
 from fencepost.targets import TargetConfig
 
 

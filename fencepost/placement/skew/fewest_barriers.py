@@ -1,11 +1,11 @@
 """The fewest barriers where groups of waves are skewed, with a proof or without.
 
-A placement is a height at each place: how many barriers stand there, or whether one that stands there anyway has a
-fence. More of anything never hurts. So if a placement leaves a hazard open, every one that does not is higher
-somewhere; the higher the open placement, the fewer places that can be. That is a *constraint*: steps up of which one
-has to be taken. Constraints are made for placements that are still open, each raised as far as it stays open. The
-cheapest way to satisfy the constraints so far never costs more than the optimum; once it leaves nothing open, or
-costs as much as a placement that is known, that one is the optimum.
+A placement is a level at each place: how many barriers stand there, or whether an existing one has a fence. More of
+anything never hurts. So if a placement leaves a hazard open, every one that does not has a higher level somewhere;
+the higher the levels of the open placement, the fewer places that can be. That is a *constraint*: literals
+(`AtLeast`), of which one has to be true. Constraints are made for placements that are still open, each raised as far
+as it stays open. The cheapest way to satisfy the constraints so far never costs more than the optimum; once it leaves
+nothing open, or costs as much as a placement that is known, that one is the optimum.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from fencepost.analysis.transfer import Placement, Sync
 from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST
-from fencepost.placement.optimal.open_hazards import Openings
-from fencepost.placement.skew.cheapest_counts import CheapestCounts, Heights, Rung
+from fencepost.placement.optimal.open_hazards import OpenHazards
+from fencepost.placement.skew.cheapest_counts import AtLeast, CheapestCounts, Levels
 from fencepost.placement.skew.choose import FENCE_COST, cost_skewed
 
 MOST_TRIES = 20_000
@@ -33,8 +33,8 @@ MOST_ROWS = 2000
 UNKNOWN = 1 << 62
 
 
-class Grade(NamedTuple):
-    """What stands at a position at some height, and what it costs."""
+class Option(NamedTuple):
+    """What can stand at a position: a level, and its price."""
 
     sync: Sync
     price: int
@@ -75,30 +75,31 @@ class Search:
     program: Program
     until: float
     enough: float
-    grades: dict[Position, list[Grade]] = field(default_factory=dict)
-    """What can stand at each place, from height 1 up."""
-    constraints: list[frozenset[Rung]] = field(default_factory=list)
-    openings: Openings | None = None
+    options: dict[Position, list[Option]] = field(default_factory=dict)
+    """What can stand at each place, from level 1 up."""
+    constraints: list[frozenset[AtLeast]] = field(default_factory=list)
+    open_hazards: OpenHazards | None = None
 
     def run(self, known: Placement) -> FewestSkewed:
         """Make constraints and satisfy them, until that leaves nothing open."""
         self.places()
-        self.openings = Openings(
-            self.program, {at: [g.sync for g in grades] for at, grades in self.grades.items()}
+        self.open_hazards = OpenHazards(
+            self.program, {at: [g.sync for g in options] for at, options in self.options.items()}
         )
         least = self.price_of(known)
         paid = cost_skewed(self.program, known)
         if not least:
             return FewestSkewed(known, paid, True, 0)
-        if len(self.grades) > MOST_PLACES:
+        if len(self.options) > MOST_PLACES:
             return FewestSkewed(known, paid, False, 0, "the kernel is too large")
-        if self.is_open({at: len(grades) for at, grades in self.grades.items()}):
+        if self.is_open({at: len(options) for at, options in self.options.items()}):
             return FewestSkewed(known, paid, False, 0, "not every place was looked at")
         while True:
             chosen, exact = self.cheapest(int(least / (1 + Fraction(self.enough))))
             if chosen is None:
                 proven = exact and not self.enough
-                reason = "near enough" if exact and self.enough else self.why_not(exact)
+                stops = f"the search stops within {self.enough:.0%} of the bound"
+                reason = stops if exact and self.enough else self.why_not(exact)
                 return FewestSkewed(known, paid, proven, len(self.constraints), reason)
             if not self.is_open(chosen):
                 found = self.placement(chosen)
@@ -118,7 +119,7 @@ class Search:
     def places(self) -> None:
         """Where barriers can stand, one place for each stretch in which it does not matter where.
 
-        The heights of a place are: a fence, for a barrier that stands there without; a fence alone, where that can
+        The levels of a place are: a fence, for a barrier that stands there without; a fence alone, where that can
         be enough; one barrier, two, ... Where one stands already, these come right before it.
         """
         program, skew = self.program, self.program.transfer
@@ -126,9 +127,9 @@ class Search:
         most = 1 - min(skew.least)
         for at, sync in program.existing.items():
             if sync.rendezvous and not (sync.counts or sync.completes) and at.block in program.instances_of:
-                own = [Grade(Sync(), self.price(at, FENCE_COST))] if sync.raw else []
-                more = [Grade(Sync(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
-                self.grades[at] = own + more
+                own = [Option(Sync(), self.price(at, FENCE_COST))] if sync.raw else []
+                more = [Option(Sync(times=1 + n), self.price(at, n)) for n in range(1, most + 1)]
+                self.options[at] = own + more
         fences = skew.everything | skew.overdue(None, skew.most_owed)
         for instance in program.order:
             block = program.places[instance]
@@ -146,39 +147,39 @@ class Search:
         """One place for up to so many barriers."""
         if position in self.program.existing:
             return
-        barriers = [Grade(Sync(times=n), self.price(position, n)) for n in range(1, most + 1)]
-        alone = self.grades.get(position, [])[:1]
+        barriers = [Option(Sync(times=n), self.price(position, n)) for n in range(1, most + 1)]
+        alone = self.options.get(position, [])[:1]
         if fence:
-            alone = [Grade(FENCE, self.price(position, FENCE_COST))]
-        self.grades[position] = [*(grade for grade in alone if not grade.sync.rendezvous), *barriers]
+            alone = [Option(FENCE, self.price(position, FENCE_COST))]
+        self.options[position] = [*(option for option in alone if not option.sync.rendezvous), *barriers]
 
-    def placement(self, heights: Heights) -> Placement:
-        """What stands in the kernel at these heights."""
-        chosen = {at: self.grades[at][height - 1].sync for at, height in heights.items() if height}
+    def placement(self, levels: Levels) -> Placement:
+        """What stands in the kernel at these levels."""
+        chosen = {at: self.options[at][level - 1].sync for at, level in levels.items() if level}
         return self.program.existing | chosen
 
-    def is_open(self, heights: Heights) -> bool:
+    def is_open(self, levels: Levels) -> bool:
         """Whether a hazard is open."""
-        assert self.openings is not None
-        return self.openings.is_open(heights)
+        assert self.open_hazards is not None
+        return self.open_hazards.is_open(levels)
 
-    def constraint(self, heights: Heights) -> frozenset[Rung] | None:
-        """Steps up of which one has to be taken, as few as possible; None if there is no time for that.
+    def constraint(self, levels: Levels) -> frozenset[AtLeast] | None:
+        """Literals of which one has to be true, as few as possible; None if there is no time for that.
 
         The dearest places are raised first.
         """
-        high = dict(heights)
-        places = sorted(self.grades, key=lambda at: (-self.grades[at][-1].price, at))
-        for _, alike in groupby(places, key=lambda at: self.grades[at][-1].price):
+        high = dict(levels)
+        places = sorted(self.options, key=lambda at: (-self.options[at][-1].price, at))
+        for _, alike in groupby(places, key=lambda at: self.options[at][-1].price):
             if not self.raise_all(high, list(alike)):
                 return None
         return frozenset(
-            Rung(position, high.get(position, 0) + 1)
-            for position, grades in self.grades.items()
-            if high.get(position, 0) < len(grades)
+            AtLeast(position, high.get(position, 0) + 1)
+            for position, options in self.options.items()
+            if high.get(position, 0) < len(options)
         )
 
-    def raise_all(self, high: Heights, places: list[Position]) -> bool:
+    def raise_all(self, high: Levels, places: list[Position]) -> bool:
         """Raise places one after the other, each as far as something stays open; whether there was time for that.
 
         What is open with many places raised is open with fewer. So all are tried at once; if that closes it, more and
@@ -195,7 +196,7 @@ class Search:
                 raised = self.raise_one(high, places[first], end >= closed)
                 first, many, closed = end, 2 if raised else 1, closed if raised else UNKNOWN
                 continue
-            tried = {at: len(self.grades[at]) for at in places[first:end]}
+            tried = {at: len(self.options[at]) for at in places[first:end]}
             if end < closed and self.is_open(high | tried):
                 high.update(tried)
                 first, many = end, many * 2
@@ -204,13 +205,13 @@ class Search:
                 many, closed = 1 if end - first == len(places) else (end - first) // 2, min(closed, end)
         return True
 
-    def raise_one(self, high: Heights, position: Position, closes: bool) -> bool:
+    def raise_one(self, high: Levels, position: Position, closes: bool) -> bool:
         """Raise one place as far as something stays open; whether to the top, which `closes` says it cannot be."""
-        top = len(self.grades[position])
-        for height in range(high.get(position, 0) + 1, top + (not closes)):
-            if not self.is_open(high | {position: height}):
+        top = len(self.options[position])
+        for level in range(high.get(position, 0) + 1, top + (not closes)):
+            if not self.is_open(high | {position: level}):
                 return False
-            high[position] = height
+            high[position] = level
         return not closes
 
     # ------------------------------------------------------------ prices
@@ -231,9 +232,9 @@ class Search:
                 paid += self.price(position, FENCE_COST)
         return paid
 
-    def cheapest(self, least: int) -> tuple[Heights | None, bool]:
-        """The cheapest heights that satisfy the constraints for less than `least`; None if there are none."""
-        prices = {at: [0, *(grade.price for grade in grades)] for at, grades in self.grades.items()}
+    def cheapest(self, least: int) -> tuple[Levels | None, bool]:
+        """The cheapest levels that satisfy the constraints for less than `least`; None if there are none."""
+        prices = {at: [0, *(option.price for option in options)] for at, options in self.options.items()}
         choice = CheapestCounts(prices, least, MOST_TRIES, self.until)
         exact = choice.search(list(self.constraints), {}, 0)
         return choice.best, exact

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from fencepost.analysis.access import MemoryAccessType, Region, access_type, regions_of, update_of
-from fencepost.analysis.class_conflicts import Filter
+from fencepost.analysis.conflicts import Filter
 from fencepost.ir import ops
 from fencepost.ir.buffers import View
 from fencepost.ir.expr import LANE, evaluate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.analysis.class_conflicts import Filter
+from fencepost.analysis.conflicts import Filter
 from fencepost.ir import ops
 from fencepost.reference.membar.block_info import Access, Accesses, BlockInfo, Need
 

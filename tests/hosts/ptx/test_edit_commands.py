@@ -172,7 +172,7 @@ def test_insert_says_what_no_barrier_mends(folder: Path, fencepost: CommandLine)
     for name, text in (("numbers.cu", NUMBERS), ("numbers.ptx", Path("numbers.ptx").read_text())):
         ran = fencepost("insert", name, *BLOCK)
         assert (ran.code, ran.out) == (1, text)
-        assert "numbers: left as it is: barriers do not mend it whole. What remains:\nerror[FP001]" in ran.err
+        assert "numbers: left as it is: barriers alone do not mend it. What remains:\nerror[FP001]" in ran.err
 
 
 def test_insert_leaves_a_right_kernel_alone(folder: Path, fencepost: CommandLine) -> None:

@@ -20,7 +20,7 @@ from fencepost.hosts.amdgcn.meetings import Meetings, meetings
 from fencepost.hosts.amdgcn.outstanding import Outstanding, outstanding
 from fencepost.hosts.amdgcn.registers import named
 from fencepost.hosts.amdgcn.steps import COPIES, COPY_IN, END, READ, START, UPDATE, WRITE, Access, Step, Steps
-from fencepost.hosts.triton.assembly.asked import Asked
+from fencepost.hosts.triton.assembly.expected import Expected
 
 MISSING, OTHER, ORDER = "missing barrier", "barrier not asked for", "barriers in another order"
 APART, HALF, USED = "no barrier between", "half of a split barrier", "used before it is loaded"
@@ -40,18 +40,18 @@ class Finding:
         return f"line {self.line}: {self.message}" if self.line else self.message
 
 
-def compare(made: Steps, asked: Asked) -> list[Finding]:
+def compare(made: Steps, asked: Expected) -> list[Finding]:
     """What the assembly lacks of what was asked for."""
     named_steps, met = with_operations(made, asked)
     return [*barrier_findings(met, asked), *wait_findings(outstanding(named_steps), met, asked)]
 
 
-def barrier_findings(met: Meetings, asked: Asked) -> list[Finding]:
+def barrier_findings(met: Meetings, asked: Expected) -> list[Finding]:
     """What is wrong with barriers. A single wave meets nobody."""
     return [*_barriers(met, asked), *_not_kept_apart(met, asked)] if asked.waves > 1 else []
 
 
-def wait_findings(pending: Outstanding, met: Meetings, asked: Asked) -> list[Finding]:
+def wait_findings(pending: Outstanding, met: Meetings, asked: Expected) -> list[Finding]:
     """What may be outstanding and must not be."""
     return [
         *early_uses(pending),
@@ -60,11 +60,11 @@ def wait_findings(pending: Outstanding, met: Meetings, asked: Asked) -> list[Fin
     ]
 
 
-def with_operations(made: Steps, asked: Asked) -> tuple[Steps, Meetings]:
+def with_operations(made: Steps, asked: Expected) -> tuple[Steps, Meetings]:
     """The assembly with what is known of the operations that it was made from.
 
     What a call does in the kernel stands in the place of the call (the callee is compared by itself), values that go
-    through memory side by side are told apart, and reads do not name an operation that they cannot be of.
+    through memory side by side are distinguished, and reads do not name an operation that they cannot be of.
     """
     blocks = [[each for step in block for each in _known(step, asked)] for block in made.blocks]
     made = Steps(made.name, blocks, made.successors)
@@ -76,7 +76,7 @@ def with_operations(made: Steps, asked: Asked) -> tuple[Steps, Meetings]:
     return made, meetings(made)
 
 
-def _known(step: Step, asked: Asked) -> list[Step]:
+def _known(step: Step, asked: Expected) -> list[Step]:
     if step.calls:
         return [step, *asked.calls.get(step.number, ())]
     if step.access is not None and asked.side_by_side(step.number):
@@ -84,7 +84,7 @@ def _known(step: Step, asked: Asked) -> list[Step]:
     return [step]
 
 
-def _wrongly_named(made: Steps, met: Meetings, asked: Asked) -> set[int]:
+def _wrongly_named(made: Steps, met: Meetings, asked: Expected) -> set[int]:
     """Lines of reads that cannot be of the operation that they name: what it reads back is behind its own barrier.
 
     An instruction without a place of its own has that of the one before it in the file.
@@ -120,7 +120,7 @@ def early_uses(made: Outstanding) -> Iterator[Finding]:
         )
 
 
-def _barriers(made: Meetings, asked: Asked) -> Iterator[Finding]:
+def _barriers(made: Meetings, asked: Expected) -> Iterator[Finding]:
     """Barriers that are missing, not asked for, or in another order; and halves without the other one."""
     for line, said in made.unpaired.items():
         yield Finding(HALF, line, said)
@@ -140,11 +140,11 @@ def _barriers(made: Meetings, asked: Asked) -> Iterator[Finding]:
         )
 
 
-def _meeting(number: int, asked: Asked) -> str:
+def _meeting(number: int, asked: Expected) -> str:
     return {START: "the start", END: "the end"}.get(number) or asked.barrier(number)
 
 
-def _not_kept_apart(made: Meetings, asked: Asked) -> Iterator[Finding]:
+def _not_kept_apart(made: Meetings, asked: Expected) -> Iterator[Finding]:
     """Accesses that a barrier kept apart in what was asked for, at least one of them a write."""
     for (first, second), line in made.together.items():
         if not {first.does, second.does} & {WRITE, UPDATE, COPY_IN}:
@@ -159,7 +159,7 @@ def _not_kept_apart(made: Meetings, asked: Asked) -> Iterator[Finding]:
         yield Finding(APART, line, f"no barrier between {asked.access(first)} and {asked.access(second)}")
 
 
-def _outstanding_at_meetings(made: Outstanding, met: Meetings, asked: Asked) -> Iterator[Finding]:
+def _outstanding_at_meetings(made: Outstanding, met: Meetings, asked: Expected) -> Iterator[Finding]:
     """What is complete where the wave arrives at a rendezvous, and is not in the assembly."""
     for number, point in made.meetings.items():
         there = asked.outstanding.meetings.get(number)
@@ -176,7 +176,7 @@ def _outstanding_at_meetings(made: Outstanding, met: Meetings, asked: Asked) -> 
                 yield _copy(line, copy, count - there.copies.get(copy, 0), _meeting(number, asked), asked)
 
 
-def _copies_at_accesses(made: Outstanding, asked: Asked) -> Iterator[Finding]:
+def _copies_at_accesses(made: Outstanding, asked: Expected) -> Iterator[Finding]:
     """Copies that are complete where shared memory is accessed, and are not in the assembly."""
     for access, point in made.accesses.items():
         every = [asked.outstanding.accesses[each].copies for each in asked.candidates(access)]
@@ -190,6 +190,6 @@ def _copies_at_accesses(made: Outstanding, asked: Asked) -> Iterator[Finding]:
                 yield _copy(0, copy, more, asked.access(access), asked)
 
 
-def _copy(line: int, copy: int, more: int, where: str, asked: Asked) -> Finding:
+def _copy(line: int, copy: int, more: int, where: str, asked: Expected) -> Finding:
     name = asked.operation(copy)
     return Finding(INCOMPLETE, line, f"{more} more of the copies of {name} may be outstanding at {where}")

@@ -9,8 +9,8 @@ from fencepost.hosts.amdgcn.instructions import steps_of
 from fencepost.hosts.amdgcn.outstanding import outstanding
 from fencepost.hosts.amdgcn.reader import Function, read_assembly
 from fencepost.hosts.amdgcn.steps import Meets
-from fencepost.hosts.triton.assembly.asked import asked_for
 from fencepost.hosts.triton.assembly.compare import Finding, compare, early_uses
+from fencepost.hosts.triton.assembly.expected import asked_for
 from fencepost.hosts.triton.assembly.numbered_locations import MOST, numbered_operations
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.translate import Translation, translations

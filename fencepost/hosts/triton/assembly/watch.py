@@ -45,7 +45,7 @@ class AssemblyWatch:
         try:
             if self.module is not None:
                 return verify_assembly(self.module, self.assembly)
-            reason = "membar was not met while it was lowered"
+            reason = "no membar pass ran while it was lowered"
         except Exception as error:
             reason = str(error) if isinstance(error, FencepostError) else repr(error)
         return Verdict(str(metadata.get("name", "?")), str(metadata["target"].arch), not_compared=reason)

@@ -26,7 +26,7 @@ SIDE_BY_SIDE = "tt.reduce"
 
 
 @dataclass(slots=True)
-class Asked:
+class Expected:
     """A kernel, followed."""
 
     waves: int
@@ -96,7 +96,7 @@ class Asked:
         return self.side_by_side(first.number) and first.does == READ and first.part != second.part
 
     def side_by_side(self, number: int) -> bool:
-        """Whether an operation hands on several values, each through memory of its own."""
+        """Whether an operation exchanges several values, each through memory of its own."""
         op = self.operations.get(number)
         return op is not None and op.name == SIDE_BY_SIDE and len(op.operands) > 1
 
@@ -122,7 +122,7 @@ class Asked:
         return f"the {access.does} of {self.operation(access.number)}"
 
 
-def asked_for(translation: Translation) -> Asked:
+def asked_for(translation: Translation) -> Expected:
     """The facts of a kernel whose operations are numbered."""
     steps = kernel_steps(translation)
     operations = {number_of(op): op for op in numbered_operations(translation.module)}
@@ -133,7 +133,7 @@ def asked_for(translation: Translation) -> Asked:
                 # It is complete when the callee returns.
                 called[step.number].append(replace(step, issues=()))
     met = meetings(steps)
-    return Asked(
+    return Expected(
         waves=translation.trace.waves,
         steps=steps,
         operations=operations,

@@ -47,17 +47,17 @@ def as_few_as_can_be(flow: Flow, put_in: Collection[Position], near: float = 0.0
         return True
     if not _is_simple(flow):
         return False
-    glance = _Glance(flow)
+    witnesses = _Witnesses(flow)
     for block, gap in put_in:
-        glance.put_in.setdefault(block, set()).add(gap)
+        witnesses.put_in.setdefault(block, set()).add(gap)
     runs = [flow.blocks[position.block].frequency for position in put_in]
     left = sum(runs) * (1 - 1 / (1 + near) + ROUNDING)
     for position, each in zip(put_in, runs, strict=True):
-        place = glance.access_behind(position)
+        place = witnesses.access_behind(position)
         if place is None:
             return False
-        left -= each - glance.divided(position, place, each)
-        if left < 0 or (near and glance.path_to(flow.blocks[position.block], place, position.gap) is None):
+        left -= each - witnesses.divided(position, place, each)
+        if left < 0 or (near and witnesses.path_to(flow.blocks[position.block], place, position.gap) is None):
             return False
     return True
 
@@ -66,17 +66,17 @@ def one_is_needed(flow: Flow) -> bool:
     """Whether the kernel surely lacks a barrier; False if that is not seen."""
     if not _is_simple(flow):
         return False
-    glance = _Glance(flow)
+    witnesses = _Witnesses(flow)
     return any(
-        isinstance(op, ops.MemoryOperation) and glance.path_to(block, place) is not None
+        isinstance(op, ops.MemoryOperation) and witnesses.path_to(block, place) is not None
         for block in flow.blocks
         for place, op in enumerate(block.ops)
     )
 
 
 @dataclass(slots=True, eq=False)
-class _Glance:
-    """What is seen of a kernel."""
+class _Witnesses:
+    """The witnesses of a kernel, and how often they run."""
 
     flow: Flow
     put_in: dict[int, set[int]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where barriers and waits go in a kernel, and why (the hazards that each one alone covers): what `emit` is given."""
+"""Why each barrier is there: the hazards that it alone covers, and the comment that says so."""
 
 from __future__ import annotations
 
@@ -10,40 +10,6 @@ from fencepost.analysis.pending import states_before
 from fencepost.analysis.program import Program
 from fencepost.analysis.transfer import Placement
 from fencepost.flow import Position
-from fencepost.placement.split_barriers import Halves
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Where barriers and waits go."""
-
-    strategy: str
-    placement: Placement
-    """With whole barriers."""
-    proof: str = ""
-    """For `optimal`: whether it is, or how far from it the result can be."""
-    best: float | None = None
-    """What the optimum costs, if it was looked for."""
-    split: Placement | None = None
-    """The same with signals and waits, where barriers are split."""
-    halves: dict[Position, Halves] | None = None
-    """For each barrier that was split, its halves."""
-
-    def added(self, existing: Placement) -> Placement:
-        """What has to be put in besides the barriers and waits that exist."""
-        found = {at: sync for at, sync in self.placement.items() if at not in existing}
-        # Several where there is one already: the new ones come in front of it, and it stays as it is.
-        return found | {
-            at: sync._replace(times=sync.times - 1)
-            for at, sync in self.placement.items()
-            if at in existing and sync.times > 1
-        }
-
-    def changed(self, existing: Placement) -> list[Position]:
-        """The existing barriers and waits that have to do something else."""
-        several = {at for at, sync in self.placement.items() if sync.times > 1}
-        return [at for at, sync in existing.items() if self.placement[at] != sync and at not in several]
-
 
 MOST_VISITS, LEAST_VISITS = 50_000, 32
 """Instances that are looked through for the reasons of all barriers together, and for each at least."""
@@ -86,3 +52,29 @@ class Reasons:
         if self.found is None:
             self.found = reasons_for(self.program, self.placement, self.positions, self.most)
         return self.found[position]
+
+
+def comment_for(hazards: Sequence[Hazard], most: int = 2) -> str:
+    """The reason for a barrier, short enough to stand behind it."""
+    shown: dict[str, None] = {}
+    for hazard in hazards:
+        again = ""
+        if hazard.is_loop:
+            again = ", next iteration" if hazard.distance <= 1 else f", {hazard.distance} iterations later"
+        if hazard.behind:
+            again += ", late → early" if hazard.behind > 0 else ", early → late"
+        shown.setdefault(f"{hazard.producer.noun} → {hazard.consumer.noun} {_buffers(hazard)}{again}")
+    texts = list(shown)
+    if not texts:
+        return "no hazard needs this one alone"
+    more = "; and more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more
+
+
+def _buffers(hazard: Hazard) -> str:
+    """The buffer that both touch, or both buffers where they share bytes under two names."""
+    one = {view.buffer.name for view in hazard.producer.views}
+    other = {view.buffer.name for view in hazard.consumer.views}
+    if one & other:
+        return "%" + sorted(one & other)[0]
+    return f"%{sorted(one)[0]}/%{sorted(other)[0]}"

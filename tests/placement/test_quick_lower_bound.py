@@ -13,8 +13,8 @@ from fencepost.analysis.program import Program
 from fencepost.flow import Position
 from fencepost.ir.parser import parse
 from fencepost.placement.eager import Eager
-from fencepost.placement.fewest_at_a_glance import as_few_as_can_be, one_is_needed
 from fencepost.placement.optimal import find_optimum
+from fencepost.placement.quick_lower_bound import as_few_as_can_be, one_is_needed
 from tests.random_kernels import Shape, random_kernel
 from tests.tiers import sweep
 
