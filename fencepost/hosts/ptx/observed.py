@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,10 @@ class _Table:
         self.values = np.concatenate(values)
         self.epochs = np.concatenate(epochs)
         self.kinds = np.array([event.kind for event in events])[self.numbers]
+        known: dict[Place, int] = {}
+        self.places = np.array([known.setdefault(event.place, len(known)) for event in events])[self.numbers]
+        self.found = np.zeros((len(known), len(known), 2), dtype=np.bool_)
+        """For two instructions, and whether the threads are of one warp: a conflict was found. Others are like it."""
 
     def _written(self, event: Event, at: int) -> Bits:
         if not event.values:
@@ -152,15 +156,23 @@ class _Table:
 
     def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
         """Conflicts between the rows of one word; those between warps before those within one."""
-        kept = self._one_of_each(rows)
+        kept = np.array(self._one_of_each(rows), dtype=np.int64)
         seen: set[object] = set()
-        for first in [row for row in kept if self.kinds[row] != READ][:MOST_WRITES]:
+        for first in map(int, kept[self.kinds[kept] != READ][:MOST_WRITES]):
             for second in self._by_warp(kept, first):
-                found = self._conflict(first, second)
-                key = None if found is None else (frozenset(found.places), found.severity)
-                if found is not None and key not in seen:
+                found = None if self.found[self._alike(first, second)] else self._conflict(first, second)
+                if found is None:
+                    continue
+                self.found[self._alike(first, second)] = True
+                key = frozenset(found.places), found.severity
+                if key not in seen:
                     seen.add(key)
                     yield found
+
+    def _alike(self, first: int, second: int | NDArray[np.int64]) -> tuple[Any, ...]:
+        """Where `found` is noted of two rows."""
+        same_warp = self.threads[first] // 32 == self.threads[second] // 32
+        return self.places[first], self.places[second], same_warp.astype(np.int64)
 
     def _one_of_each(self, rows: NDArray[np.int64]) -> list[int]:
         """Two rows for each warp and instruction: many lanes of one warp would hide the others."""
@@ -171,10 +183,11 @@ class _Table:
                 lanes.append(row)
         return [row for lanes in found.values() for row in lanes]
 
-    def _by_warp(self, rows: list[int], first: int) -> list[int]:
-        warp = self.threads[first] // 32
-        other = [row for row in rows if self.threads[row] // 32 != warp]
-        return other + [row for row in rows if self.threads[row] // 32 == warp]
+    def _by_warp(self, rows: NDArray[np.int64], first: int) -> list[int]:
+        """Those of other warps before those of its own; not its own thread, nor what a conflict is known of."""
+        rows = rows[~self.found[self._alike(first, rows)] & (self.threads[rows] != self.threads[first])]
+        same_warp = self.threads[rows] // 32 == self.threads[first] // 32
+        return [*map(int, rows[~same_warp]), *map(int, rows[same_warp])]
 
     def _conflict(self, first: int, second: int) -> Conflict | None:
         threads = int(self.threads[first]), int(self.threads[second])
