@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_ptx
 from fencepost.hosts.ptx.allowed_findings import without_allowed
+from fencepost.hosts.ptx.architectures import notes_about, oldest_that_compiles
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import function_name, plain_name
@@ -139,11 +140,19 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
     if is_ptx(name, source.text):
         return PtxFile(name, source, None, tuple(_wanted(source.name, "", source, asked.kernel)), asked)
-    compiled = _compiled(source, asked.compilation)
+    if asked.target:
+        target, compiled = asked.target, _compiled(source, asked.compilation)
+    else:
+        target, compiled = oldest_that_compiles(
+            lambda each: _compiled(source, replace(asked, target=each).compilation)
+        )
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
     unknown = compiled.unknown_instances if asked.kernel is None else ()
-    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.notes, unknown)
+    notes = (*compiled.notes, *notes_about(compiled.cuda_text, target, chosen=not asked.target))
+    if target != DEFAULT_ARCHITECTURE:
+        asked = replace(asked, target=target)
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, notes, unknown)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
