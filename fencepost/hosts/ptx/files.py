@@ -83,10 +83,11 @@ class PtxFile:
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
         from fencepost.hosts.ptx.launch_sites import grid_of_comments
-        from fencepost.hosts.ptx.parameters import numbered, parameters_in
+        from fencepost.hosts.ptx.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
+        refuse_too_large(params, kernel, names, self.ptx.text)
         required = self.preconditions(kernel)
         params = {**required.values, **params}
         grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
