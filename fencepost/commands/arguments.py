@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, with what may have been meant, and exit with 2."""
+        if message.endswith("required: COMMAND"):
+            super().error(f"{message}\n`{self.prog} --help` lists the commands")
         meant = self._meant(message)
         super().error(
             f"{message}\ndid you mean {' or '.join(f'`{each}`' for each in meant)}?" if meant else message
@@ -40,6 +42,8 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, message: str) -> list[str]:
         choice = CHOICE.search(message)
+        if choice is not None and choice.group(1) == "help":
+            return [f"{self.prog} --help"]
         if choice is not None and Path(choice.group(1)).exists():
             return [f"{self.prog} check {choice.group(1)}"]
         if choice is not None:

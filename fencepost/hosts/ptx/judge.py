@@ -57,7 +57,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     _refuse_pointers(routine, flow, launch)
     case = Case(module, routine, flow, launch)
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
-    barriers = sum(found.barrier == "block" or _is_cluster_wait(each) for each, found in effects)
+    barriers = sum(found.barrier == "block" or _is_a_barrier(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     refused = [
         Reason(f"{found.refused} is not judged", instruction.site)
@@ -80,8 +80,11 @@ def _refuse_pointers(routine: Routine, flow: Flow, launch: Launch) -> None:
         raise FencepostError(text, code="FP104")
 
 
-def _is_cluster_wait(instruction: Instruction) -> bool:
-    return instruction.parts[:3] == ("barrier", "cluster", "wait")
+def _is_a_barrier(instruction: Instruction) -> bool:
+    """Whether it waits at a barrier of a cluster, or at one of some threads of the block."""
+    if instruction.parts[:2] == ("barrier", "cluster"):
+        return "wait" in instruction.parts
+    return instruction.name in ("bar", "barrier") and not {"warp", "arrive"} & {*instruction.parts}
 
 
 def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:

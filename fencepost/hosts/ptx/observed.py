@@ -116,7 +116,7 @@ class Log:
     """Whether the threads of a warp run in step: then no two of them race at different instructions."""
 
     def conflicts(self) -> Iterator[Conflict]:
-        """The races among the events; one for each pair of instructions and severity in a word."""
+        """The races among the events; one of each kind."""
         touching = [event for event in self.events if event.threads.size]
         if not any(event.kind != READ for event in touching):
             return
@@ -136,6 +136,8 @@ class _Table:
         self.known = known
         self.warp_synchronous = warp_synchronous
         self.unit = unit
+        self.seen: set[object] = set()
+        """The kinds of conflicts that were found; others are like them."""
         words, threads, numbers, values, knowledge = [], [], [], [], []
         for number, event in enumerate(events):
             for at in range(event.size // unit):
@@ -180,19 +182,20 @@ class _Table:
             yield order[starts[at] : ends[at]]
 
     def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
-        """Conflicts between the rows of one word, one of each kind; those between warps before those within one."""
+        """Conflicts between the rows of one word, of kinds that were not found before: those between warps first."""
         kept = self._one_of_each(rows)
-        seen: set[object] = set()
         for first in kept[self.kinds[kept] != READ][:MOST_WRITES]:
             others = kept[self._races(int(first), kept)]
             same_warp = self.warps[others] == self.warps[first]
             polls = self._polls(int(first), others)
             _, at = np.unique(np.stack([same_warp, self.places[others], polls]), axis=1, return_index=True)
             for one in at[np.argsort(same_warp[at], kind="stable")]:
-                found = self._conflict(int(first), int(others[one]), bool(polls[one]))
-                if found.kind not in seen:
-                    seen.add(found.kind)
-                    yield found
+                second, polled = int(others[one]), bool(polls[one])
+                pair = frozenset((int(self.places[first]), int(self.places[second])))
+                kind = pair, bool(same_warp[one]), polled
+                if kind not in self.seen:
+                    self.seen.add(kind)
+                    yield self._conflict(int(first), second, polled)
 
     def _one_of_each(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Two rows for each warp and instruction, and one with another value: many lanes of one warp would hide the
