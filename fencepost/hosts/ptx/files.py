@@ -81,7 +81,7 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launch_sites import grid_of_comments
+        from fencepost.hosts.ptx.launch_sites import grid_of_comments, is_for_gpuverify
         from fencepost.hosts.ptx.parameters import numbered, parameters_in
 
         asked, names = self.asked, self.parameter_names(kernel)
@@ -89,7 +89,9 @@ class PtxFile:
         required = self.preconditions(kernel)
         params = {**required.values, **params}
         grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
-        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid)
+        # What is required and could not be read may be what keeps a race away.
+        open_ = self.cuda is not None and is_for_gpuverify(self.cuda_text) and not required.left_out
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, open_)
         return Launch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:

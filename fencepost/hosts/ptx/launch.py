@@ -47,6 +47,8 @@ class Given:
     """The blocks of launches in the file, where they name several."""
     threads: Mapping[int, int] = field(default_factory=dict)
     """Parameters, by their place, that are so many times the threads of a row of the block in all launches."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Launch:
     """Blocks that launches in the file name, if there are several."""
     tied: Mapping[str, int] = field(default_factory=dict)
     """Parameters that are so many times the threads of a row of the block."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
     def with_block(self, block: tuple[int, int, int]) -> Launch:
         """The same with a block, and with the parameters that go with it."""
@@ -134,7 +138,8 @@ def launch_of(
     names = {each.name for each in routine.parameters}
     required = tuple(each for each in given.required if each.keys <= names)
     if block is not None:
-        return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
+        found = Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
+        return replace(found, any_input=given.any_input)
     largest = _largest(routine, axes)
     tied = {name: each for name, each in _numbers_at(routine, given.threads).items() if name not in known}
     return Launch(None, largest, known, cluster=cluster, launched=given.blocks, tied=tied, required=required)

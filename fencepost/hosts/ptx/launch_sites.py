@@ -169,6 +169,11 @@ def grid_of_comments(text: str) -> Block | None:
     return None if _ONE_BLOCK.search(text) is not None else _grid(text)
 
 
+def is_for_gpuverify(text: str) -> bool:
+    """Whether comments name a block, as files for GPUVerify do: these state all that launches keep to."""
+    return bool(_of_comments(text))
+
+
 def _grid(text: str) -> Block | None:
     named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
     sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
