@@ -25,6 +25,8 @@ class Launch:
     grid: tuple[int, int, int] | None = None
     warp_synchronous: bool = False
     """Whether the threads of a warp run in step."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
     @property
     def given(self) -> Given:
@@ -36,6 +38,7 @@ class Launch:
             self.required,
             self.grid,
             warp_synchronous=self.warp_synchronous,
+            any_input=self.any_input,
         )
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:

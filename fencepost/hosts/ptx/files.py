@@ -84,7 +84,11 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launch_sites import grid_of_comments, is_warp_synchronous
+        from fencepost.hosts.ptx.launch_sites import (
+            grid_of_comments,
+            is_for_gpuverify,
+            is_warp_synchronous,
+        )
         from fencepost.hosts.ptx.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
@@ -94,7 +98,9 @@ class PtxFile:
         params = {**required.values, **params}
         grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
         in_step = asked.warp_synchronous or (self.cuda is not None and is_warp_synchronous(self.cuda_text))
-        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step)
+        # What is required and could not be read may be what keeps a race away.
+        open_ = self.cuda is not None and is_for_gpuverify(self.cuda_text) and not required.left_out
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step, open_)
         return Launch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:

@@ -13,7 +13,7 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
-from fencepost.hosts.ptx.global_findings import add_global_races
+from fencepost.hosts.ptx.global_findings import add_global_races, add_races_of_runs
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.kernel_and_launch import Case, axes_of
 from fencepost.hosts.ptx.kernel_names import plain_name
@@ -92,7 +92,8 @@ def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
     if case.launch.block is None:
         return verdict
     evaluator = Evaluator(case.module, case.routine, case.flow, case.launch)
-    return add_global_races(verdict, evaluator, case.launch.block)
+    found = add_global_races(verdict, evaluator, case.launch.block)
+    return add_races_of_runs(found, case) if case.launch.any_input and found.verdict != "race" else found
 
 
 def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:

@@ -50,6 +50,8 @@ class Given:
     """Parameters, by their place, that are so many times the threads of a row of the block in all launches."""
     warp_synchronous: bool = False
     """Whether the threads of a warp run in step, as they did before Volta."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Launch:
     """Parameters that are so many times the threads of a row of the block."""
     warp_synchronous: bool = False
     """Whether the threads of a warp run in step: then two of them race only at one instruction."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
     def with_block(self, block: tuple[int, int, int]) -> Launch:
         """The same with a block, and with the parameters that go with it."""
@@ -149,7 +153,7 @@ def launch_of(
         warp_synchronous=given.warp_synchronous,
     )
     if block is not None:
-        return replace(said, grid=given.grid)
+        return replace(said, grid=given.grid, any_input=given.any_input)
     tied = {name: each for name, each in _numbers_at(routine, given.threads).items() if name not in known}
     return replace(said, launched=given.blocks, tied=tied)
 

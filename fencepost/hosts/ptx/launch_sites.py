@@ -175,6 +175,11 @@ def is_warp_synchronous(text: str) -> bool:
     return _WARP_SYNCHRONOUS.search(text) is not None
 
 
+def is_for_gpuverify(text: str) -> bool:
+    """Whether comments name a block, as files for GPUVerify do: these state all that launches keep to."""
+    return bool(_of_comments(text))
+
+
 def _grid(text: str) -> Block | None:
     named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
     sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from fencepost.hosts.ptx.annotations import ANNOTATIONS
 from fencepost.hosts.ptx.compiled_launches import CompiledLaunches, compiled_launches
 from fencepost.hosts.ptx.compiler_process import COMPILER, Attempt, CompilerEnded
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
 from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, used_templates
-from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 INSTALL = 'pip install "fencepost[cuda]"; in a clone: pip install -e ".[cuda]"'

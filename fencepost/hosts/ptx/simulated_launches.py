@@ -199,7 +199,11 @@ class Runs:
         seen.chosen = {**required, **seen.chosen}
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [each for each in seen.conflicts if self.made_up.explains(each.places)]
+        doubted = [
+            each
+            for each in seen.conflicts
+            if not case.launch.any_input and self.made_up.explains(each.places)
+        ]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [
             each
@@ -242,6 +246,8 @@ class Runs:
 
     def _hangs_on_numbers(self, setup: Setup, seen: Seen) -> bool:
         """Whether a race is there because of numbers that the run made up, and that a caller may not give."""
+        if self.case.launch.any_input:
+            return False
         if seen.outside and self.layout:
             return True
         return self._hangs_on_layout(setup, seen) or self._hangs_on_bounds(setup, seen)

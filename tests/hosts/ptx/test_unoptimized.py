@@ -170,3 +170,25 @@ def test_copies_of_an_unoptimized_build_are_followed(barrier: str, expected: str
     ptx = compile_cuda(source, Compilation("sm_80", optimized=False)).ptx
     (verdict,) = check(ptx, block=(128, 1, 1), file="k.ptx")
     assert verdict.verdict == expected
+
+
+def test_a_pointer_that_a_lambda_holds_by_reference() -> None:
+    # Its parameter is two loads of local memory away; an array that a loop indexes keeps these from being registers.
+    text = """
+    __global__ void captured(float *out, const float *in, int n) {
+        __shared__ float tile[2][256];
+        const int t = threadIdx.x;
+        float own[4];
+        in += blockIdx.x * n;
+        auto load = [&](int at) { for (int i = t; i < 256; i += 256) tile[at][i] = in[at * n + i]; };
+        load(0);
+        load(1);
+        FIRST
+        for (int i = 0; i < 4; i++) own[i] = tile[i % 2][(t + i) % 256];
+        float sum = 0;
+        for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) sum += own[i] * own[(i + j) % 4];
+        out[t] = sum;
+    }
+    """
+    assert both(text, "__syncthreads();")[0].verdict == "proven"
+    assert both(text, "")[0].verdict == "race"
