@@ -145,7 +145,9 @@ def _with_its_numbers(finding: Finding) -> Reason:
     said = ", ".join(
         f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
     )
-    return Reason(f"there is a race if {said}: give the parameters if that cannot be", finding.first)
+    return Reason(
+        f"there is a race if {said}: give the parameters if that cannot be", finding.first, seen=True
+    )
 
 
 def _all_numbers_given(case: Case) -> bool:
@@ -221,7 +223,7 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     if racy and _is_guessed(case, found.keys()):
         (block,) = found
         text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
-        return _undecided(routine, launch, [Reason(text)], counts)
+        return _undecided(routine, launch, [Reason(text, seen=True)], counts)
     return together(routine, found, holds, counts)
 
 
@@ -263,7 +265,7 @@ def together(
     if with_race:
         other = f", and none with {without}" if without else ""
         text = f"there is a race with blocks of {with_race} threads{other}: give the block (--block)"
-        reasons.insert(0, Reason(text))
+        reasons.insert(0, Reason(text, seen=True))
     elif without:
         reasons.insert(
             0, Reason(f"there is no race with blocks of {without} threads: give the block (--block)")

@@ -314,10 +314,10 @@ class Runs:
         if self.unusual is not None:
             said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
             text = f"there is a race if {said}" if said else "there is a race with some parameters"
-            found.append(Reason(f"{text}: give the parameters if that cannot be"))
+            found.append(Reason(f"{text}: give the parameters if that cannot be", seen=True))
         if self.by_data is not None:
             text = "two threads store here if data that are loaded let them"
-            found.append(Reason(text, self.case.site(self.by_data.places[0])))
+            found.append(Reason(text, self.case.site(self.by_data.places[0]), seen=True))
         return found
 
 

@@ -115,6 +115,8 @@ class Reason:
 
     message: str
     site: Site | None = None
+    seen: bool = field(default=False, compare=False)
+    """Whether a run has shown a race, with numbers, data or a block that may not occur."""
 
     def __str__(self) -> str:
         if self.site is None:

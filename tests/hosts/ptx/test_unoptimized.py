@@ -123,7 +123,7 @@ RACE = Finding("FP001", "error", "m", Site(1, "st"), Site(2, "ld"), ((0, 0, 0), 
         ("proven", "undecided", "proven", "the order of the source was not judged: why"),
         ("proven", "race", "race", ""),
         ("undecided", "race", "race", ""),
-        ("undecided", "proven", "undecided", "in the order of the source it is proven for all"),
+        ("undecided", "proven", "proven", "proven in the order of the source; not decided as compiled: why"),
         ("undecided", "undecided", "undecided", ""),
     ],
 )
@@ -132,6 +132,11 @@ def test_two_verdicts_make_one(compiled: str, other: str, expected: str, said: s
     found = together(verdict(compiled), verdict(other, findings=findings))
     assert (found.verdict, "; ".join(found.notes)) == (expected, said)
     assert len(found.findings) == len(findings)
+
+
+def test_a_race_that_a_run_has_shown_as_compiled_is_not_outdone() -> None:
+    seen = KernelVerdict("k", "undecided", (), (Reason("there is a race if n = 3", seen=True),), "all", 1, 2)
+    assert together(seen, verdict("proven")).verdict == "undecided"
 
 
 def test_code_that_only_compiles_with_optimization_is_judged_as_compiled(
