@@ -235,8 +235,9 @@ def _copy(instruction: Instruction) -> Effect:
         size = instruction.operands[2]
         if isinstance(address, Address) and isinstance(size, Immediate):
             return Effect((Access("copy", address, size.value),))
-        return Effect(refused="a form of cp.async that is not known")
-    return NOTHING
+    elif {"commit_group", "wait_group", "wait_all"} & set(parts):
+        return NOTHING
+    return Effect(refused="a form of cp.async that is not known")
 
 
 def _wide_matrix(instruction: Instruction) -> Effect:

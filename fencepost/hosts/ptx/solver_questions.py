@@ -443,8 +443,7 @@ class Thread:
         loop = self.questions.evaluator.flow.loop_of[header]
         mode = self.iterations.get(header)
         if mode is None:
-            shared = self.questions.uniformity.loop_is_uniform(loop)
-            number = self.count(f"k{header}:left" + ("" if shared else f"!{self.name}"))
+            number = self._left(header)
         elif mode.kind == "number":
             number = z3.BitVecVal(mode.number, 32)
         elif mode.kind == "start":
@@ -470,6 +469,18 @@ class Thread:
             if left is not None:
                 self.facts.append(self.formula(left))
         return number
+
+    def _left(self, header: int) -> Formula:
+        """The last iteration of a loop that was left before: in some iteration of the loops around it."""
+        key, shared = f"k{header}:left", True
+        for loop in self.questions.evaluator.flow.loops_around(header):
+            mode = self.iterations.get(loop.header)
+            if mode is None:
+                shared = shared and self.questions.uniformity.loop_is_uniform(loop)
+            else:
+                key += f"/{loop.header}:{mode.kind}{mode.number}"
+                shared = shared and mode.kind in ("start", "number")
+        return self.count(key if shared else f"{key}!{self.name}")
 
     def _only_if(self, condition: Formula, value: Expression) -> Formula:
         """The formula of a value that matters under a condition alone: so does what its arithmetic takes for granted.

@@ -15,6 +15,7 @@ FRAME = """
     .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;
     .shared .align 16 .b8 s[4096];
     .shared .align 4 .b8 count[4];
+    .local .align 4 .b8 l[16];
     ld.param.u64 %rd1, [k_param_0];
     ld.param.u32 %r2, [k_param_1];
     ld.param.u64 %rd3, [k_param_2];
@@ -259,3 +260,51 @@ def test_iterations_in_which_numbers_wrap_around(condition: str, again: str) -> 
     assert proof(text.replace("CONDITION", condition)) != "proven"
     never = "setp.lt.u32 %p1, %r1, 0;"
     assert proof(text.replace("CONDITION", never)) == "proven"
+
+
+# ---- loops that were left
+
+LEFT = """
+    LAST mov.u32 %r10, 0;
+$outer:
+    mov.u32 %r11, 0;
+    mul.wide.u32 %rd10, %r10, 4; add.u64 %rd11, %rd2, %rd10; ld.global.u32 %r12, [%rd11];
+$inner:
+    add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, %r12; @%p1 bra $inner;
+    add.u32 %r10, %r10, 1; setp.le.u32 %p2, %r10, %r20; @%p2 bra $outer;
+    bar.sync 0;
+    shl.b32 %r13, %r11, 2; add.u32 %r14, %r5, %r13;
+    st.shared.u32 [%r14], %r1;
+"""
+
+
+def test_the_last_iteration_of_a_loop_in_the_last_one_of_another() -> None:
+    # Each thread comes to the barrier with what the inner loop gave it in the last iteration of its own.
+    assert proof(LEFT.replace("LAST", "and.b32 %r20, %r1, 1;")) != "proven"
+    assert proof(LEFT.replace("LAST", "and.b32 %r20, %r2, 1;")) == "proven"
+
+
+# ---- local memory
+
+TWO_BYTES = """
+    st.local.u8 [l], 255; st.local.u8 [l+1], HIGH;
+    ld.local.s16 %r10, [l];
+    setp.lt.s32 %p1, %r10, 0;
+    setp.eq.and.u32 %p1, %r2, 2048, %p1;
+    @%p1 st.shared.u32 [%r3], %r1;
+"""
+
+
+def test_a_number_of_two_bytes_has_a_sign() -> None:
+    assert verdict(TWO_BYTES.replace("HIGH", "255")) != "proven"
+    assert verdict(TWO_BYTES.replace("HIGH", "127")) == "proven"
+
+
+# ---- forms that PTX does not have
+
+
+def test_an_asynchronous_copy_to_another_block_is_refused_by_name() -> None:
+    body = "cp.async.ca.shared::cluster.global [%r5], [%rd2], 4;\n    cp.async.wait_all;"
+    (found,) = check(FRAME.replace("BODY", body), block=64)
+    assert found.verdict == "undecided"
+    assert "a form of cp.async that is not known" in found.reasons[0].message
