@@ -363,3 +363,26 @@ def test_threads_may_store_one_value_again(again: str, expected: str) -> None:
     ld.shared.u32 %r3, [s];
     """
     assert verdict(body, 64).verdict == expected
+
+
+def test_a_thread_that_has_ended_counts_as_arrived() -> None:
+    """Thread 32 reads what thread 0 overwrites behind a barrier that the former ends before."""
+    body = """
+    .shared .align 4 .b8 s[4];
+    setp.gt.u32 %p1, %r3, 31;
+    @%p1 bra $last;
+    bar.sync 0;
+    setp.ne.u32 %p2, %r3, 0;
+    mov.u32 %r1, 7;
+    @%p2 bra $end;
+    st.shared.u32 [s], %r1;
+$end:
+    ret;
+$last:
+    ld.shared.u32 %r2, [s];
+    {arrives}
+    """
+    assert verdict(body.replace("{arrives}", ""), 64).verdict == "proven"
+    assert (
+        verdict(body.replace("bar.sync 0;", "bar.sync 1, 32;").replace("{arrives}", ""), 64).verdict == "race"
+    )

@@ -45,9 +45,11 @@ class Arrival:
 class HardwareBarriers:
     """The sixteen barriers of a block, by its rank in the cluster."""
 
-    def __init__(self, clocks: Clocks, rank: int = 0) -> None:
+    def __init__(self, clocks: Clocks, rank: int, threads: Threads) -> None:
         self.clocks = clocks
         self.rank = rank
+        self.threads = threads
+        """Those of the block."""
         self.phases: dict[int, Phase] = {}
         self.problems: list[Problem] = []
         self.held_back: dict[int, list[Threads]] = {}
@@ -138,6 +140,7 @@ class HardwareBarriers:
         elif phase.arrived < phase.count:
             return []
         assert phase.known is not None
+        phase.known = self._with_ended(phase, phase.known, live)
         phase.completed += 1
         woken = phase.waiting
         for who in woken:
@@ -147,6 +150,13 @@ class HardwareBarriers:
         phase.threads, phase.waiting = [], []
         self.again += self.held_back.pop(phase.number, [])
         return woken
+
+    def _with_ended(self, phase: Phase, known: Known, live: Threads) -> Known:
+        """What a phase hands on: if all threads are counted, those that have ended count as arrived."""
+        ended = np.setdiff1d(self.threads, np.concatenate([live, *phase.threads]))
+        if phase.count is not None or not ended.size:
+            return known
+        return self.clocks.join(known, self.clocks.release(ended))
 
     def ended(self, live: Threads) -> list[Threads]:
         """Threads have ended: barriers of all threads may be complete without them."""

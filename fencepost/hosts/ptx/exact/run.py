@@ -61,7 +61,10 @@ class Run(Accesses):
         boxes: Mapping[object, int] | None = None,
     ) -> None:
         super().__init__(module, routine, flow, setup, needed)
-        self.hardware = [HardwareBarriers(self.clocks, rank) for rank in range(self.cluster_size)]
+        self.hardware = [
+            HardwareBarriers(self.clocks, rank, np.flatnonzero(self.ranks == rank))
+            for rank in range(self.cluster_size)
+        ]
         self.cluster_barrier = ClusterBarrier(self.clocks)
         self.mbarriers = Mbarriers(self.clocks)
         self.inits: dict[int, list[int]] = {}
