@@ -15,7 +15,7 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Loop
 from fencepost.hosts.ptx.intervals import Iteration, Iterations
 from fencepost.hosts.ptx.uniformity import Uniformity
-from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.values import Expression, leaves, sum_parts, trailing_zeros
 
 Formula = Any
 """A formula of z3, which has no types."""
@@ -109,10 +109,9 @@ class Questions:
         earlier = values.substitute(taken, lambda each: before if each is count else None)
         fact = values.binary("or", values.binary("eq", count, values.constant(0, 32)), earlier)
         for part in conjuncts(taken):
-            last = self._until_equal(part, count)
-            if last is not None:
-                wide = values.extend(count, last.width, False)
-                fact = values.binary("and", fact, values.binary("ule", wide, last))
+            ends = self._until_equal(part, count)
+            if ends is not None:
+                fact = values.binary("and", fact, ends)
         return fact
 
     def keeps_bits(self, shifted: Expression) -> bool:
@@ -169,22 +168,29 @@ class Questions:
 
     def _until_equal(self, condition: Expression, count: Expression) -> Expression | None:
         """A loop that goes on while a counter is not equal to its end has no more iterations than steps to
-        there."""
+        there; it may, where steps pass by the end and the counter wraps around."""
         values = self.forms.values
         if condition.operation != "not" or condition.arguments[0].operation != "eq":
             return None
         difference = values.binary("sub", *condition.arguments[0].arguments)
         constant, factors = sum_parts(difference)
-        if difference.width < count.width:
+        width = difference.width
+        if width < count.width:
             # A counter that wraps around may take more steps.
             return None
-        wide = values.extend(count, difference.width, False)
-        step = signed(factors.pop(wide, 0), difference.width)
-        rest = values.total(constant, factors, difference.width)
+        wide = values.extend(count, width, False)
+        step = signed(factors.pop(wide, 0), width)
+        rest = values.total(constant, factors, width)
         if step == 0 or count in leaves(rest):
             return None
-        distance = values.binary("sub", values.constant(0, rest.width), rest) if step > 0 else rest
-        return values.binary("udiv", distance, values.constant(abs(step), rest.width))
+        distance = values.binary("sub", values.constant(0, width), rest) if step > 0 else rest
+        by = values.constant(abs(step), width)
+        fewer = values.binary("ule", wide, values.binary("udiv", distance, by))
+        if values.low_zeros(distance) >= trailing_zeros(step) and abs(step) & (abs(step) - 1) == 0:
+            return fewer
+        beside = values.binary("urem", distance, by)
+        passes = values.invert(values.binary("eq", beside, values.constant(0, width)))
+        return values.binary("or", passes, fewer)
 
 
 def _factor(amount: Expression, count: Expression) -> int:

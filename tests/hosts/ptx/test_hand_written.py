@@ -262,6 +262,28 @@ def test_iterations_in_which_numbers_wrap_around(condition: str, again: str) -> 
     assert proof(text.replace("CONDITION", never)) == "proven"
 
 
+PASSES = """
+    FIRST mov.u32 %r10, 0;
+$loop:
+    setp.eq.u32 %p1, %r10, SOME;
+    setp.eq.and.u32 %p1, %r2, 6, %p1;
+    @%p1 st.shared.u32 [%r3], %r1;
+    bar.sync 0;
+    add.u32 %r10, %r10, STEP;
+    setp.ne.u32 %p2, %r10, %r2;
+    @%p2 bra $loop;
+"""
+
+
+@pytest.mark.parametrize(("step", "some"), [("4", "16"), ("5", "10")])
+def test_a_counter_that_passes_by_its_end(step: str, some: str) -> None:
+    text = PASSES.replace("STEP", step).replace("SOME", some)
+    assert proof(text.replace("FIRST", "")) != "proven"
+    # It comes to its end, and no further.
+    first = f"and.b32 %r2, %r2, 63; mul.lo.u32 %r2, %r2, {step};"
+    assert proof(text.replace("FIRST", first).replace("6, %p1", "8, %p1")) == "proven"
+
+
 # ---- loops that were left
 
 LEFT = """
