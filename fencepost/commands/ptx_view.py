@@ -178,6 +178,11 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
         for each in distinct(judged)
         if each.wait is not None and each.wait.wrong
     }
+    wrong |= {
+        _line(judged, each.second): "waits for the wrong phase"
+        for each in distinct(judged)
+        if each.code == "FP006" and each.causes and "wait" in each.second.instruction
+    }
     barriers = {}
     for each in found.barriers if found is not None else ():
         if each.line is not None and found is not None:

@@ -113,7 +113,8 @@
     const isRead = (finding) => now.scenarios[finding.scenario].recording.races.slice(0, 1).some((race) => race.kind === "RAW");
     const firstRace = shows.find(isRead) || shows[0];
     const marked = firstRace || now.findings.find((finding) => finding.marks.length);
-    const first = marked ? marked.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
+    const wrong = now.scenarios.length ? undefined : now.barriers.find((barrier) => barrier.wrong);
+    const first = wrong ? wrong.line : marked ? marked.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
     if (firstRace) showRace(firstRace.scenario);
     else setScenario(0, 0);
     selectLine(now.added.length ? now.added[0] : first, true);
@@ -171,11 +172,12 @@
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 10);
     const last = Math.min(shown.rows.length, Math.ceil((box.scrollTop + box.clientHeight) / ROW) + 10);
     const waves = wavesOn(), racing = racingLines(), marks = markedLines(), off = linesOff(), added = new Set(kernel().added);
-    const room = Math.max(...[...waves.values()].map((each) => each.length), 2) * 18 + 4;
+    const runs = kernel().scenarios.length, most = Math.max(...[...waves.values()].map((each) => each.length), 2);
+    const room = runs ? most * 18 + 4 : 0;
     const width = Math.min(Math.max(box.clientWidth - shown.width, 240), 90 + room + shown.longest * 8);
     const parts = [];
     for (let row = first; row < last; row++) {
-      parts.push(makeRow(row, { waves, racing, marks, off, added, room, width }));
+      parts.push(makeRow(row, { waves, racing, marks, off, added, runs, room, width }));
     }
     parts.push(drawWindows(first, last, width));
     rows.replaceChildren(...parts);
@@ -190,7 +192,7 @@
     const classes = ["row"];
     if (barrier) classes.push(isWritten(barrier) ? "barrier" : "barrier-before");
     if (now.off.has(line)) classes.push(barrier && !isWritten(barrier) ? "off-before" : "off");
-    if (now.marks.has(line)) classes.push("marked");
+    if (now.marks.has(line)) classes.push(now.runs ? "marked" : "found");
     if (now.added.has(line)) classes.push("added");
     if (barrier && barrier.wrong) classes.push("wrong");
     if (line === shown.line) classes.push("selected");
@@ -199,7 +201,7 @@
       const kind = now.racing.has(line) && now.racing.get(line).has(wave) ? " races" : action === "x" || action === "h" ? " waits" : "";
       return make("span", { class: `chip${kind}`, title: `wave ${wave} ${ACTIONS[action][1]}` }, String(wave));
     });
-    const sign = barrier ? (now.off.has(line) || barrier.wrong ? "✗" : barrier.needed === false ? "○" : "●") : "";
+    const sign = barrier ? (now.off.has(line) || barrier.wrong ? "✗" : barrier.needed === false ? "○" : "●") : !now.runs && now.marks.has(line) ? "⚡" : "";
     const origin = kernel().origins[line];
     return make(
       "div",
@@ -276,6 +278,7 @@
     if (has((each) => !each.wrong && each.needed !== false)) sign("●", "barrier or wait", "sign");
     if (has((each) => !each.wrong && each.needed === false)) sign("○", "nothing needs it", "sign");
     if (has((each) => each.wrong)) sign("✗", "wrong", "sign wrong");
+    if (!now.scenarios.length && markedLines().size) sign("⚡", "found here", "sign wrong");
     if (now.added.length) sign("+", "new or changed", "sign good");
     if (now.scenarios.length) {
       sign("0", "wave on this line", "chip");

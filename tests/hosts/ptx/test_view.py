@@ -11,6 +11,7 @@ from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
+from tests.hosts.ptx.test_mbarrier_reports import LINES, RING, call
 from tests.hosts.ptx.test_race_order import PIPELINE
 from tests.view.browser import browser, installed
 
@@ -104,8 +105,24 @@ def test_the_page_opens_and_shows_it_mended(folder: Path, fencepost: CommandLine
         assert "in the next iteration" in window.text("#findings")
         assert window.text("#switches") == "● line 6 needed __syncthreads();"
         assert not window.find("#run-panel").is_displayed()
+        signs = [each.text for each in window.all(".row.found .margin")]
+        assert signs == ["⚡", "⚡"], "the lines that race, at first sight"
         window.find("#other").click()
         assert "no race" in window.text("#verdict")
         assert "line 5" in window.text("#switches") and "line 7" in window.text("#switches")
         window.press("b", " ", "ARROW_RIGHT")
         assert window.messages() == []
+
+
+@pytest.mark.skipif(installed() is None, reason="no browser")
+def test_a_wait_for_the_wrong_phase_is_what_the_page_opens_with(folder: Path, fencepost: CommandLine) -> None:
+    """Both the consumer and the producer wait with parity 1 at first."""
+    Path("ring.cu").write_text(RING, encoding="utf-8")
+    fencepost("view", *call(CONSUMER="((i/2+1)&1)")[1:])
+    with browser(folder) as window:
+        window.open(folder / "ring.html")
+        assert window.text("#details-title") == f"Line {LINES['producer']}"
+        assert "waits for the wrong phase" in window.text("#details")
+        assert f"✗ line {LINES['producer']} wrong" in window.text("#switches")
+        signs = [each.text for each in window.all(".row.found .margin")]
+        assert signs == ["✗", "⚡"], "the wait, and the one that passes likewise"
