@@ -111,8 +111,10 @@ def _triton(work: Work) -> list[KernelRecord]:
 
 
 def _target(metadata: dict[str, Any]) -> str:
+    from fencepost.hosts.triton.translate import target_name
+
     target = metadata.get("target")
-    return f"{target.get('backend')}:{target.get('arch')}" if isinstance(target, dict) else ""
+    return target_name(target.get("backend", ""), target.get("arch")) if isinstance(target, dict) else ""
 
 
 def record_of(found: Audit) -> KernelRecord:

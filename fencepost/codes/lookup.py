@@ -9,7 +9,7 @@ from fencepost.codes.page import CodePage, read_page
 from fencepost.did_you_mean import mistakes
 from fencepost.ir.source import FencepostError
 
-_LIKE_A_CODE = re.compile(r"fp\w{1,4}", flags=re.IGNORECASE)
+_LIKE_A_CODE = re.compile(r"fp\w{1,4}|\d{3}", flags=re.IGNORECASE)
 
 
 def known_codes() -> tuple[str, ...]:
@@ -24,8 +24,9 @@ def looks_like_a_code(text: str) -> bool:
 
 
 def page_of(code: str) -> CodePage:
-    """The page of a code, in upper or lower case; one that does not exist is an error that names the nearest."""
-    name = code.upper()
+    """The page of a code, in upper or lower case, or of its number alone; one that does not exist is an error that
+    names the nearest."""
+    name = f"FP{code}" if code.isdigit() else code.upper()
     known = known_codes()
     if name not in known:
         raise FencepostError(

@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, with what may have been meant, and exit with 2."""
+        if message.endswith("required: COMMAND"):
+            super().error(f"{message}\n`{self.prog} --help` lists the commands")
         meant = self._meant(message)
         super().error(
             f"{message}\ndid you mean {' or '.join(f'`{each}`' for each in meant)}?" if meant else message
@@ -40,6 +42,8 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, message: str) -> list[str]:
         choice = CHOICE.search(message)
+        if choice is not None and choice.group(1) == "help":
+            return [f"{self.prog} --help"]
         if choice is not None and Path(choice.group(1)).exists():
             return [f"{self.prog} check {choice.group(1)}"]
         if choice is not None:
@@ -58,7 +62,10 @@ def add_command(commands: Any, name: str, summary: str) -> Parser:
     return command
 
 
-FOR_CUDA = ("block", "cluster", "param", "kernel", "define", "include", "as_compiled", "distinct_pointers")
+FOR_CUDA = (
+    *("block", "cluster", "param", "kernel", "define", "include"),
+    *("as_compiled", "distinct_pointers", "warp_synchronous"),
+)
 """Options that say something about CUDA and PTX alone."""
 
 
@@ -86,6 +93,11 @@ def add_ptx_arguments(
         default=[],
         metavar="NAME=VALUE",
         help="the value of a kernel's integer parameter, by its name or number (default: any value)",
+    )
+    group.add_argument(
+        "--warp-synchronous",
+        action="store_true",
+        help="the threads of a warp run in step, as before Volta (default: they race like any others)",
     )
     if kernel:
         group.add_argument("--kernel", metavar="NAME", help="look at this kernel alone")

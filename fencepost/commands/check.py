@@ -69,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _from_zero(text: str) -> int:
+    if text.startswith("-"):
+        raise argparse.ArgumentTypeError("must be at least 0, which stands for all")
     return 0 if text == "0" else positive(text)
 
 

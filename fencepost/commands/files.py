@@ -11,7 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from fencepost.did_you_mean import close
-from fencepost.hosts.kernel_files import Kernels, is_cuda, is_ptx, is_triton, read_triton
+from fencepost.hosts.kernel_files import (
+    Kernels,
+    is_cuda,
+    is_ptx,
+    is_thread_level,
+    is_triton,
+    read_triton,
+)
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
@@ -19,9 +26,12 @@ from fencepost.phases import begin_phase
 STDIN = "-"
 BOM = "\ufeff"
 """The byte order mark: in UTF-8 it says nothing, and stays where it was."""
-BODY = re.compile(r"^[ \t]*(kernel|func)[ \t]+(@[\w.]+)", flags=re.MULTILINE)
+BODY = re.compile(r"[ \t]*(kernel|func)[ \t]+(@[\w.]+)")
 """How kernels and functions begin."""
 MOST_NAMES = 8
+OTHER = "latin-1"
+"""How CUDA is read that is not UTF-8: a character for each byte, whatever comments say in which language, and written
+back byte by byte."""
 FIRST_BYTES = 8_192
 """Where a binary file shows that it is one."""
 READ = [
@@ -75,7 +85,8 @@ def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
 def _others_not_read(text: str, error: FencepostError) -> list[tuple[str, str]]:
     """That a mistake in one kernel of a file keeps the others from being read as well."""
     wrong = next((mark.span.line for mark in error.marks if mark.span is not None), 0)
-    begins = [(text.count("\n", 0, body.start()) + 1, body[1], body[2]) for body in BODY.finditer(text)]
+    bodies = ((number, BODY.match(line)) for number, line in enumerate(text.split("\n"), 1))
+    begins = [(number, body[1], body[2]) for number, body in bodies if body is not None]
     inside = max((begin for begin in begins if begin[0] <= wrong), default=None)
     known = dict.fromkeys(name for _, kind, name in begins if kind == "kernel")
     others = [name for name in known if inside is None or name != inside[2]]
@@ -99,10 +110,16 @@ def _not_empty(kernels: Kernels, shown: str, what: str = TEXT_KERNEL) -> Kernels
 
 
 def _bytes(name: str) -> bytes:
+    if not name:
+        raise FencepostError("the name of a file is empty", code="FP112")
+    if name == STDIN and sys.stdin is None:
+        raise FencepostError("cannot read standard input: it is closed", code="FP112")
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except FileNotFoundError as error:
         notes = [("help", f"did you mean `{Path(name).parent / each}`?") for each in _meant(Path(name))]
+        if Path(name).is_symlink():
+            notes = [("note", f"it is a link to {Path(name).readlink()}")]
         raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112", notes=notes) from None
     except IsADirectoryError as error:
         notes = [("help", "this takes a file; check, explain, fix and audit take folders")]
@@ -134,8 +151,12 @@ def _decoded(raw: bytes, shown: str) -> str:
         # Some editors put a byte order mark in front; it says nothing.
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if b"\0" in raw[:FIRST_BYTES] and not raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        in_utf_16 = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        if b"\0" in raw[:FIRST_BYTES] and not in_utf_16:
             raise FencepostError(f"{shown} is a binary file, not text", code="FP112", notes=READ) from None
+        other = raw.decode(OTHER)
+        if not in_utf_16 and is_thread_level(shown, other):
+            return other
         before = raw[: error.start].decode("utf-8", "replace").removeprefix("\ufeff")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise FencepostError(
@@ -143,13 +164,23 @@ def _decoded(raw: bytes, shown: str) -> str:
             [Mark(Span(line, column, line, column + 1))],
             code="FP112",
             source=Source(shown, raw.decode("utf-8", "replace").removeprefix("\ufeff")),
+            notes=[("help", f"this is UTF-16: `iconv -f UTF-16 -t UTF-8 {shown}`")] if in_utf_16 else (),
         ) from None
 
 
-def write_text(path: str, text: str) -> None:
+def encoding_of(path: str) -> str:
+    """How the text of a file is encoded: as UTF-8, or one byte for each character."""
+    try:
+        _bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        return OTHER
+    return "utf-8"
+
+
+def write_text(path: str, text: str, encoding: str = "utf-8") -> None:
     """Replace a file in one step: whoever looks sees the old text or the new one, never a part."""
     begin_phase(f"writing {path}")
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode(encoding))
 
 
 def write_back(path: str, text: str) -> None:
@@ -157,7 +188,7 @@ def write_back(path: str, text: str) -> None:
     before = _bytes(path)
     if before.count(b"\n") and before.count(b"\n") == before.count(b"\r\n"):
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
-    write_text(path, (BOM if begins_with_bom(path) else "") + text)
+    write_text(path, (BOM if begins_with_bom(path) else "") + text, encoding_of(path))
 
 
 def begins_with_bom(path: str) -> bool:
@@ -206,7 +237,7 @@ def put_text(options: argparse.Namespace, text: str) -> None:
     if options.write and options.file == STDIN:
         raise FencepostError("-w needs a file to write back to, not standard input", code="FP112")
     if options.output:
-        write_text(options.output, text)
+        write_text(options.output, text, "utf-8" if options.file == STDIN else encoding_of(options.file))
     elif options.write:
         write_back(options.file, text)
     elif not options.json:

@@ -34,6 +34,9 @@ def kernel_files(
     """
     found: dict[str, FencepostError | None] = {}
     for name in names:
+        if not name:
+            found.setdefault(name, FencepostError("the name of a file is empty", code="FP112"))
+            continue
         if not Path(name).is_dir():
             found.setdefault(name, None)
             continue

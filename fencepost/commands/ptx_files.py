@@ -20,5 +20,6 @@ def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> Ptx
         bool(getattr(options, "distinct_pointers", False)),
         bool(getattr(options, "as_compiled", False)),
         options.cluster,
+        options.warp_synchronous,
     )
     return read_file(name, source, asked)

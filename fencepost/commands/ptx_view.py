@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from time import thread_time
+from time import process_time
 
 from fencepost.commands.ptx_edits import inserted
 from fencepost.commands.ptx_explain import (
@@ -143,9 +143,9 @@ def _all_windows(judged: JudgedPtx, reasons: ExplainedKernel | None) -> Iterator
 def _explained(file: PtxFile, left_out: list[str]) -> ExplainedKernel | None:
     """What each barrier is for; None where finding out would take long."""
     (kernel,) = file.kernels
-    start = thread_time()
+    start = process_time()
     verdict = file.launch(kernel).judge(file.ptx.text, kernel)
-    if (thread_time() - start) * verdict.barriers > MOST_SECONDS:
+    if (process_time() - start) * verdict.barriers > MOST_SECONDS:
         left_out.append("what each barrier is for: it would take long (`fencepost explain` shows it)")
         return None
     begin_phase("explaining barriers")

@@ -118,7 +118,7 @@ def _write_picture(page: Page, output: str) -> None:
 
 
 def _default_output(name: str) -> str:
-    return "kernel.html" if name == STDIN else f"{Path(name).stem}.html"
+    return "kernel.html" if name in (STDIN, "") else f"{Path(name).stem}.html"
 
 
 def _refuse_overwriting(name: str, output: str) -> None:

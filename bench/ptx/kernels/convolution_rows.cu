@@ -2,7 +2,7 @@
 // block: 16x4
 // args: f32[16384] f32[17] f32[16384] i32=128
 // grid: 1x32
-// warning NO_BARRIER: neighbours (of the same warp: two rows of 16 threads) are read before they are stored
+// race NO_BARRIER: neighbours (of the same warp: two rows of 16 threads) are read before they are stored
 extern "C" __global__ void convolution_rows(const float *in, const float *filter, float *out, int w) {
     __shared__ float row[4][10 * 16];
     int y = blockIdx.y * 4 + threadIdx.y, x = threadIdx.x;

@@ -3,7 +3,7 @@
 // args: u8[16384] i32[256] i32=16384
 // grid: 4
 // race NO_INIT_BARRIER: values are counted before the bin is cleared
-// warning NO_MERGE_BARRIER: bins are added to the result before all values are counted
+// race NO_MERGE_BARRIER: bins are added to the result before all values are counted
 // race PLAIN_INCREMENT: ++ is a load and a store; counts get lost
 extern "C" __global__ void histogram(const unsigned char *in, int *out, int n) {
     __shared__ int bins[256];

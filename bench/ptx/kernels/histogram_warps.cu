@@ -2,7 +2,7 @@
 // block: 256
 // args: u8[16384] i32[64] i32=16384
 // grid: 4
-// warning NO_MERGE_BARRIER: the histograms are summed before all warps have counted
+// race NO_MERGE_BARRIER: the histograms are summed before all warps have counted
 extern "C" __global__ void histogram_warps(const unsigned char *in, int *out, int n) {
     __shared__ int bins[8][64];
     int t = threadIdx.x, warp = t / 32;

@@ -3,7 +3,7 @@
 // args: f32[4096] f32[32] f32[32] i32[16] i32=2048
 // grid: 16
 // race NO_INIT_BARRIER: values are added before the sums are cleared
-// warning NO_MERGE_BARRIER: sums are added to the result before all threads have added to them
+// race NO_MERGE_BARRIER: sums are added to the result before all threads have added to them
 extern "C" __global__ void kmeans(const float2 *points, const float2 *centres, float *sums, int *sizes, int n) {
     __shared__ float2 centre[16];
     __shared__ float sum[32];

@@ -2,8 +2,8 @@
 // block: 32
 // args: f32[1024]
 // grid: 1
-// warning NO_FACTOR_BARRIER: rows use factors that other threads are still storing
-// warning NO_UPDATE_BARRIER: the next column begins before the update has ended
+// race NO_FACTOR_BARRIER: rows use factors that other threads are still storing
+// race NO_UPDATE_BARRIER: the next column begins before the update has ended
 extern "C" __global__ void lu_block(float *matrix) {
     __shared__ float m[32][33];
     int t = threadIdx.x;

@@ -3,7 +3,7 @@
 // args: i32[4096] i32[16]
 // grid: 16
 // race NO_INIT_BARRIER: an atomic of another warp may come before the store of zero
-// warning NO_FINAL_BARRIER: thread 0 reads the sum before all threads have added
+// race NO_FINAL_BARRIER: thread 0 reads the sum before all threads have added
 // race PLAIN_ADD: += is a load and a store; updates get lost
 extern "C" __global__ void reduce_atomic(const int *in, int *out) {
     __shared__ int sum;

@@ -2,7 +2,7 @@
 // block: 256
 // args: f32[4096] f32[16] i32=4096
 // grid: 16
-// warning NO_LOAD_BARRIER: the first step adds values of lanes that have not stored them yet
+// race NO_LOAD_BARRIER: the first step adds values of lanes that have not stored them yet
 // race NO_STEP_BARRIER: a step reads sums that the step before has not stored yet
 extern "C" __global__ void reduce_interleaved(const float *in, float *out, int n) {
     __shared__ float sums[256];

@@ -2,7 +2,7 @@
 // block: 256
 // args: f32[4096] f32[16] i32=4096
 // grid: 16
-// warning NO_SYNCWARP: lanes of one warp are not ordered by themselves since Volta
+// race NO_SYNCWARP: lanes of one warp are not ordered by themselves since Volta
 // race TOO_EARLY: two warps are still adding when the steps without barriers begin
 extern "C" __global__ void reduce_last_warp(const float *in, float *out, int n) {
     __shared__ float sums[256];

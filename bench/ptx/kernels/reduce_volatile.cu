@@ -2,7 +2,7 @@
 // block: 128
 // args: f32[2048] f32[16]
 // grid: 16
-// expect: warning
+// expect: race
 // race NO_BARRIER: the last warp adds what other warps have not stored yet
 extern "C" __global__ void reduce_volatile(const float *in, float *out) {
     __shared__ float sums[128];

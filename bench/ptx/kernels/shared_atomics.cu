@@ -2,7 +2,7 @@
 // block: 256
 // args: i32[4096] i32[32]
 // grid: 16
-// warning NO_BARRIER: the result is read before all threads have taken part
+// race NO_BARRIER: the result is read before all threads have taken part
 extern "C" __global__ void shared_atomics(const int *in, int *out) {
     __shared__ int largest, smallest;
     int v = in[blockIdx.x * 256 + threadIdx.x];

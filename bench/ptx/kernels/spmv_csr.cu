@@ -2,7 +2,7 @@
 // block: 128
 // args: i32[129]:steps16 i32[2048]:below128 f32[2048] f32[128] f32[128] i32=128
 // grid: 32
-// warning NO_SYNCWARP: lanes of one warp are not ordered by themselves
+// race NO_SYNCWARP: lanes of one warp are not ordered by themselves
 extern "C" __global__ void spmv_csr(const int *begin, const int *column, const float *value, const float *x, float *y,
                                     int rows) {
     __shared__ float sums[128];

@@ -2,7 +2,7 @@
 // block: 256
 // args: i32[4096] i32[4096]
 // grid: 16
-// warning NO_SYNCWARP: lanes of one warp are not ordered by themselves
+// race NO_SYNCWARP: lanes of one warp are not ordered by themselves
 extern "C" __global__ void warp_aggregate(const int *in, int *out) {
     __shared__ int counter[8];
     int t = threadIdx.x, lane = t & 31, warp = t >> 5, i = blockIdx.x * 256 + t;

@@ -2,7 +2,7 @@
 // block: 128
 // args: f32[16384] f32[16384]
 // grid: 4
-// warning NO_SYNCWARP: lanes of one warp are not ordered by themselves
+// race NO_SYNCWARP: lanes of one warp are not ordered by themselves
 // race SHARED_TILE: two warps use one tile
 extern "C" __global__ void warp_tiles(const float *in, float *out) {
     __shared__ float tile[4][32][33];

@@ -53,13 +53,16 @@ def check(  # many parameters because each is an option of the command
     kernel: str | None = None,
     file: str = "<ptx>",
     cluster: int | tuple[int, int, int] | None = None,
+    warp_synchronous: bool = False,
 ) -> list[KernelVerdict]:
     """Judges the kernels of a PTX text, or the one that is named. `params` are values by name, number or `param_2`,
-    `cluster` the blocks of a cluster where the kernel does not say.
+    `cluster` the blocks of a cluster where the kernel does not say. `warp_synchronous` takes it that the threads of a
+    warp run in step, as they did before Volta: then two of them race only at one instruction.
 
     Raises `PtxError` if the text is not PTX or has no kernel of that name; the message begins with the file."""
     from fencepost.hosts.ptx.checking import check_text
     from fencepost.hosts.ptx.launch import Given
 
     sizes = [(each, 1, 1) if isinstance(each, int) else each for each in (block, cluster)]
-    return check_text(text, Given(sizes[0], params or {}, sizes[1]), kernel, file)
+    given = Given(sizes[0], params or {}, sizes[1], warp_synchronous=warp_synchronous)
+    return check_text(text, given, kernel, file)

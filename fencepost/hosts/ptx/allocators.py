@@ -50,6 +50,8 @@ class Allocators:
 
     def facts(self, first: Thread, write: Touch, second: Thread, other: Touch) -> list[Formula]:
         """Numbers from one counter differ by at least what was added for the smaller one."""
+        if first.name == second.name:
+            return []  # One thread has one number.
         left = self._usable(first, write)
         right = self._usable(second, other) if left else []
         found = []

@@ -23,11 +23,23 @@ class Launch:
     required: tuple[Condition, ...] = ()
     """What the file requires of parameters."""
     grid: tuple[int, int, int] | None = None
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
     @property
     def given(self) -> Given:
         """What the judge is told."""
-        return Given(self.block, self.params or {}, self.cluster, self.required, self.grid)
+        return Given(
+            self.block,
+            self.params or {},
+            self.cluster,
+            self.required,
+            self.grid,
+            warp_synchronous=self.warp_synchronous,
+            any_input=self.any_input,
+        )
 
     def judge(self, text: str, kernel: str, seconds: float | None = None) -> KernelVerdict:
         """The verdict on one kernel of a text; its proof is given up after some seconds."""

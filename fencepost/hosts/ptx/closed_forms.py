@@ -10,6 +10,8 @@ from fencepost.hosts.ptx.flow import Loop
 from fencepost.hosts.ptx.ssa import Phi
 from fencepost.hosts.ptx.values import Expression, Leaf, leaves, sum_parts, trailing_zeros
 
+MOST_ITERATIONS = 1 << 30
+"""No loop is taken to have more."""
 LONGEST_ORBIT = 64
 """How many values a register may take in turn for its iterations to be listed."""
 
@@ -128,8 +130,29 @@ class ClosedForms:
                 "mul", count, self.values.constant(trailing_zeros(factor), leaf.width)
             )
             self.shifting.add(loop.header)
+            if not self._bounds(loop, leaf):
+                self.values.wrapping.add(loop.header)
             return self.values.binary("shl", entry, amount)
         return None
+
+    def _bounds(self, loop: Loop, leaf: Expression) -> bool:
+        """Whether a loop goes on only as long as a register is less than something: it would never end if that became
+        negative, or zero."""
+        values, evaluator = self.values, self.evaluator
+        taken = values.constant(0, 1)
+        for latch in loop.latches:
+            path = values.binary(
+                "and", evaluator.relative(latch, loop.header), evaluator.edge(latch, loop.header)
+            )
+            taken = values.binary("or", taken, path)
+        changing = [part for part in values.conjuncts(taken) if self.varies(part, loop)]
+        for part in changing:
+            if part.operation not in ("slt", "sle", "ult", "ule") or self.varies(part.arguments[1], loop):
+                return False
+            _, factors = sum_parts(part.arguments[0])
+            if not factors.keys() <= {leaf} or factors.get(leaf, 0) >> (leaf.width - 1):
+                return False
+        return bool(changing)
 
     def _by_turns(self, loop: Loop, turns: list[Expression]) -> Expression:
         """The first of some values in iteration 0, the second in iteration 1, and again from the first."""
@@ -219,21 +242,52 @@ class ClosedForms:
     def _masked(
         self, leaf: Expression, loop: Loop, entry: Expression, after: Expression
     ) -> Expression | None:
-        """(i + step) & mask, and (i + step) % n, which never leave a range that holds the first value."""
+        """(i + step) & mask, and (i + step) % n: the same as one mask, or one remainder, of all steps together."""
         if after.operation not in ("and", "urem"):
             return None
         for at in (0, 1) if after.operation == "and" else (1,):
             limit, inner = after.arguments[at], after.arguments[1 - at]
             constant, factors = sum_parts(inner)
-            if limit.known is None or factors.pop(leaf, 0) != 1:
+            if not limit.known or factors.pop(leaf, 0) != 1:
                 continue
             step = self.values.total(constant, factors, leaf.width)
             if self.varies(step, loop):
                 continue
-            total = self.values.binary("mul", self.iteration(loop, leaf.width), step)
-            value = self.values.binary(after.operation, self.values.binary("add", entry, total), limit)
-            return self._first_or(loop, entry, value)
+            if after.operation == "and":
+                total = self._steps(leaf, loop, entry, step) if self._is_field(limit.known, step) else None
+            else:
+                total = self._reduced_steps(leaf, loop, entry, step, limit.known)
+            if total is not None:
+                return self._first_or(loop, entry, self.values.binary(after.operation, total, limit))
         return None
+
+    def _steps(self, leaf: Expression, loop: Loop, entry: Expression, step: Expression) -> Expression:
+        """The first value and all steps."""
+        total = self.values.binary("mul", self.iteration(loop, leaf.width), step)
+        return self.values.binary("add", entry, total)
+
+    def _is_field(self, mask: int, step: Expression) -> bool:
+        """Whether a mask keeps neighbouring bits, and steps change none below them: what it drops decides nothing."""
+        low = trailing_zeros(mask)
+        field = mask >> low
+        return field & (field + 1) == 0 and self.values.low_zeros(step) >= low
+
+    def _reduced_steps(
+        self, leaf: Expression, loop: Loop, entry: Expression, step: Expression, divisor: int
+    ) -> Expression | None:
+        """A number with the remainder of a register that is reduced with each step; None if it may wrap around."""
+        values, top = self.values, 1 << leaf.width
+        if values.upper(step) + divisor > top:
+            return None
+        if values.upper(entry) + values.upper(step) * MOST_ITERATIONS < top:
+            return self._steps(leaf, loop, entry, step)
+        if divisor * divisor > top:
+            return None
+        by = values.constant(divisor, leaf.width)
+        count = values.binary("sub", self.iteration(loop, leaf.width), values.constant(1, leaf.width))
+        more = values.binary("mul", values.binary("urem", count, by), values.binary("urem", step, by))
+        first = values.binary("urem", values.binary("add", entry, step), by)
+        return values.binary("add", first, more)
 
     def _first_or(self, loop: Loop, entry: Expression, value: Expression) -> Expression:
         start = self.values.binary("eq", self.iteration(loop), self.values.constant(0, 32))

@@ -14,13 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fencepost.hosts.ptx.annotations import ANNOTATIONS, NAMES
 from fencepost.hosts.ptx.host_code import DeviceCode, device_code, without_host_declarations
-from fencepost.hosts.ptx.standard_headers import (
-    ANNOTATIONS,
-    EMPTY,
-    STANDARD_FUNCTIONS,
-    standard_headers,
-)
+from fencepost.hosts.ptx.older_names import OLDER_NAMES
+from fencepost.hosts.ptx.standard_headers import EMPTY, STANDARD_FUNCTIONS, standard_headers
 from fencepost.ir.source import Source
 
 ERROR = re.compile(
@@ -30,8 +27,10 @@ _MISSING = re.compile(r'cannot open source file "([^"\n]+)"')
 _INCLUDE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.MULTILINE)
 _UNSUPPORTED = re.compile(r"Including <([^>\n]+)> is not supported when compiling with NVRTC")
 _UNDEFINED = re.compile(
-    r'(?:identifier|namespace "std" has no member(?: \w+)*|incomplete type) "(\w+)"(?: is undefined| is not allowed|)'
+    r'(?:identifier|namespace "(?:std|cub)" has no member(?: \w+)*|incomplete type) '
+    r'"(\w+)"(?: is undefined| is not allowed|)'
 )
+_NO_TEMPLATE = re.compile(r"error: (\w+) is not a template")
 _USUAL = {
     "stdint.h": re.compile(r"u?int(?:8|16|32|64|ptr|max)_t|ptrdiff_t"),
     "sys/types.h": re.compile(r"uint|ushort|ulong|ssize_t|off_t|u_int\d+_t"),
@@ -53,9 +52,8 @@ _USUAL = {
     "math_constants.h": re.compile(r"CUDART_\w+"),
     "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),
     "cuda_bf16.h": re.compile(r"(?:__)?nv_bfloat162?|__\w*bfloat16\w*"),
-    ANNOTATIONS: re.compile(
-        r"__(?:requires|ensures|assume|assert|global_assert|(?:\w+_)?invariant(?:_\w+)?|global_(?:requires|ensures))"
-    ),
+    ANNOTATIONS: NAMES,
+    **{name: names for name, (_, names) in OLDER_NAMES.items()},
 }
 """Headers that CUDA's own include for nvcc, by the names that they define: files can do without including them."""
 _FOR_THE_HOST = re.compile(r"thrust/|cub/device/|cuda/experimental/")
@@ -107,7 +105,7 @@ class CudaSources:
         return bool(found)
 
     def _usual(self, log: str) -> bool:
-        names = _UNDEFINED.findall(log)
+        names = [*_UNDEFINED.findall(log), *_NO_TEMPLATE.findall(log)]
         found = [
             header
             for header, defined in _USUAL.items()

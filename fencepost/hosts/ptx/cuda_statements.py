@@ -22,6 +22,7 @@ _SCOPE = re.compile(r"\b(?:namespace|extern|struct|class|union|enum)\b[^()=]*$")
 _VALUES = re.compile(r"(?:[=,(\]]|\breturn)\s*$")
 """What stands before braces with values in them."""
 SYNC = "__syncthreads();"
+WARP_SYNC = "__syncwarp();"
 CLUSTER_SYNC = "cooperative_groups::this_cluster().sync();"
 CLUSTER_ASSEMBLY = (
     'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");'

@@ -13,8 +13,9 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Iteration, Place
 from fencepost.hosts.ptx.module import Instruction
-from fencepost.hosts.ptx.races import Races, Threads, readable
+from fencepost.hosts.ptx.races import Races, readable
 from fencepost.hosts.ptx.solver_questions import Questions, Thread, loads_agree
+from fencepost.hosts.ptx.thread_pairs import Pairs
 from fencepost.hosts.ptx.values import Expression
 
 
@@ -28,12 +29,13 @@ class Doubt:
 
 
 @lru_cache(maxsize=8)
-def barrier_blocks(flow: Flow) -> frozenset[int]:
-    """The blocks with a barrier of all threads."""
+def barrier_blocks(flow: Flow, of_warps: bool = False) -> frozenset[int]:
+    """The blocks with a barrier of all threads; those with one of a warp as well, if these count."""
+    kinds = ("block", "warp") if of_warps else ("block",)
     return frozenset(
         number
         for number in flow.order
-        if any(effect(each).barrier == "block" for each in flow.blocks[number].instructions)
+        if any(effect(each).barrier in kinds for each in flow.blocks[number].instructions)
     )
 
 
@@ -111,16 +113,17 @@ class Divergence:
         self.races = races
         self.questions = questions
         self.flow = evaluator.flow
-        self._answers: dict[tuple[int, frozenset[int], str], dict[str, int] | None] = {}
-        self.barrier_blocks = barrier_blocks(self.flow)
-        self.dependences = dependences_of_those_who_stay(self.flow, self.barrier_blocks)
+        self._answers: dict[tuple[int, frozenset[int], Pairs], dict[str, int] | None] = {}
+        blocks, either = barrier_blocks(self.flow), barrier_blocks(self.flow, of_warps=True)
+        self.of_block = blocks, dependences_of_those_who_stay(self.flow, blocks)
+        self.of_warps = either, dependences_of_those_who_stay(self.flow, either)
 
-    def doubts(self, barrier: Place, threads: Threads) -> list[Doubt]:
+    def doubts(self, barrier: Place, threads: Pairs) -> list[Doubt]:
         """The branches on which threads may part before a barrier."""
         found = []
-        dependences = self.dependences if threads == "any" else self.flow.control_dependences
+        blocks, dependences = self.of_warps if threads.same_warp else self.of_block
         for branch in sorted(deciding(dependences, barrier.block)):
-            if threads == "any" and ends_otherwise(self.flow, branch, self.barrier_blocks):
+            if ends_otherwise(self.flow, branch, blocks):
                 continue
             common = frozenset(
                 loop.header for loop in self.flow.loops_around(branch) if barrier.block in loop
@@ -133,7 +136,7 @@ class Divergence:
                 found.append(Doubt(barrier, branch, values))
         return found
 
-    def _parts(self, branch: int, common: frozenset[int], threads: Threads) -> dict[str, int] | None:
+    def _parts(self, branch: int, common: frozenset[int], threads: Pairs) -> dict[str, int] | None:
         """Values with which two threads take a branch differently; None if there are none."""
         conditions = [
             self.questions.forms.closed(self.evaluator.edge(branch, following))
@@ -147,7 +150,7 @@ class Divergence:
             for loop in self.flow.loops_around(branch)
         }
         pair = [
-            Thread(self.questions, name, tuple(sorted(modes.items())), threads == "same warp")
+            Thread(self.questions, name, tuple(sorted(modes.items())), threads.same_warp)
             for name in ("1", "2")
         ]
         solver = z3.SolverFor("QF_BV")

@@ -27,6 +27,7 @@ from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
 BARRIER = "bar.sync 0;"
 CLUSTER_BARRIER = "barrier.cluster.arrive; barrier.cluster.wait;"
+WARP_BARRIER = "bar.warp.sync 0xffffffff;"
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
         return (at_the_end(flow), []) if is_at_the_end(race) else places_between(flow, race)
 
     mender = Mender(
-        lambda race: CLUSTER_BARRIER if needs_cluster(race) else BARRIER,
+        _statements,
         places_for,
         lambda here: launch.judge(here, kernel),
     )
@@ -136,6 +137,13 @@ def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
     every = (each for each in parse(mended.text).routines[kernel].body if isinstance(each, Instruction))
     added = [each.site for each in every if each.span[0] in spans]
     return Edited(mended.text, tuple(added), before, mended.verdict)
+
+
+def _statements(race: Finding) -> tuple[str, ...]:
+    """The barriers that may mend a finding, in PTX."""
+    if needs_cluster(race):
+        return (CLUSTER_BARRIER,)
+    return (WARP_BARRIER, BARRIER) if race.in_one_warp else (BARRIER,)
 
 
 def at_the_end(flow: Flow) -> list[int]:

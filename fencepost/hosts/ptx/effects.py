@@ -95,6 +95,8 @@ NO_RESULT = frozenset(
 )
 """Instructions whose first operand is no destination."""
 OTHER_SPACES = frozenset({"global", "local", "const", "param"})
+STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
+"""Loads and stores with one of these are strong, as atomics are: with those they do not race, as PTX defines it."""
 SHARED = ("shared", "shared::cta")
 
 
@@ -130,6 +132,11 @@ class Effect:
 
 
 NOTHING = Effect()
+
+
+def is_strong(instruction: Instruction) -> bool:
+    """Whether a load or store is meant to be seen while other threads are at it: volatile, or of an atomic object."""
+    return not STRONG.isdisjoint(instruction.parts)
 
 
 def destinations(instruction: Instruction) -> tuple[Operand, ...]:
@@ -228,8 +235,9 @@ def _copy(instruction: Instruction) -> Effect:
         size = instruction.operands[2]
         if isinstance(address, Address) and isinstance(size, Immediate):
             return Effect((Access("copy", address, size.value),))
-        return Effect(refused="a form of cp.async that is not known")
-    return NOTHING
+    elif {"commit_group", "wait_group", "wait_all"} & set(parts):
+        return NOTHING
+    return Effect(refused="a form of cp.async that is not known")
 
 
 def _wide_matrix(instruction: Instruction) -> Effect:

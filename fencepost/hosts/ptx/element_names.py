@@ -14,8 +14,9 @@ from functools import lru_cache
 from math import prod
 
 from fencepost.hosts.ptx.host_code import without_comments
+from fencepost.hosts.ptx.host_expressions import number
 from fencepost.hosts.ptx.kernel_names import plain_text
-from fencepost.hosts.ptx.launch_sites import constants_of, number
+from fencepost.hosts.ptx.launch_sites import constants_of
 from fencepost.hosts.ptx.verdicts import Finding, SharedVariable, bytes_of
 
 _DECLARATION = re.compile(r"__shared__\b((?:[^;(){}=]|\([^;{}]*?\)+)*);")

@@ -46,6 +46,8 @@ FULL_MASK = 0xFFFFFFFF
 LONG_SPECIALS = ("clock64", "globaltimer", "gridid", "current_graph_exec")
 CHANGING_SPECIALS = frozenset({"clock", "clock64", "globaltimer", *(f"pm{number}" for number in range(8))})
 """Counters that go on by themselves, without a suffix such as `_hi`."""
+CHANGING_LOADS = frozenset({"volatile", "relaxed", "acquire"})
+"""Loads of what other threads may be storing at the same time."""
 UNIFORM_NAMES = frozenset(
     {"gridid", "smid", "nsmid", "nwarpid", "dynamic_smem_size", "total_smem_size", "cluster_ctarank"}
 )
@@ -313,7 +315,7 @@ class Evaluator:
         name = unfollowed_name(instruction, definition)
         leaf = values.leaf(Leaf("opaque", name, definition.block, "thread", definition), width)
         private = space == "local" or (space is None and self.local_names)
-        changing = bool({"volatile", "relaxed"} & set(instruction.parts))
+        changing = bool(CHANGING_LOADS & set(instruction.parts))
         if not (changing or private or (definition.block, definition.index) in self.unlike):
             self.loads[leaf] = where
         return leaf

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_ptx
 from fencepost.hosts.ptx.allowed_findings import without_allowed
+from fencepost.hosts.ptx.architectures import notes_about, oldest_that_compiles
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import function_name, plain_name
@@ -42,6 +43,8 @@ class Asked:
     as_compiled: bool = False
     """Whether the optimized code alone is judged, not the order of the source beside it."""
     cluster: tuple[int, int, int] | None = None
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step."""
 
     @property
     def compilation(self) -> Compilation:
@@ -81,15 +84,23 @@ class PtxFile:
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launch_sites import grid_of_comments
-        from fencepost.hosts.ptx.parameters import numbered, parameters_in
+        from fencepost.hosts.ptx.launch_sites import (
+            grid_of_comments,
+            is_for_gpuverify,
+            is_warp_synchronous,
+        )
+        from fencepost.hosts.ptx.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
+        refuse_too_large(params, kernel, names, self.ptx.text)
         required = self.preconditions(kernel)
         params = {**required.values, **params}
         grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
-        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid)
+        in_step = asked.warp_synchronous or (self.cuda is not None and is_warp_synchronous(self.cuda_text))
+        # What is required and could not be read may be what keeps a race away.
+        open_ = self.cuda is not None and is_for_gpuverify(self.cuda_text) and not required.left_out
+        about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step, open_)
         return Launch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:
@@ -139,11 +150,19 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
     if is_ptx(name, source.text):
         return PtxFile(name, source, None, tuple(_wanted(source.name, "", source, asked.kernel)), asked)
-    compiled = _compiled(source, asked.compilation)
+    if asked.target:
+        target, compiled = asked.target, _compiled(source, asked.compilation)
+    else:
+        target, compiled = oldest_that_compiles(
+            lambda each: _compiled(source, replace(asked, target=each).compilation)
+        )
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
     unknown = compiled.unknown_instances if asked.kernel is None else ()
-    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, compiled.notes, unknown)
+    notes = (*compiled.notes, *notes_about(compiled.cuda_text, target, chosen=not asked.target))
+    if target != DEFAULT_ARCHITECTURE:
+        asked = replace(asked, target=target)
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, notes, unknown)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:

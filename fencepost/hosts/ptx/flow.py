@@ -106,10 +106,7 @@ class Builder:
         if item.name in ("bra", "brx"):
             return self._branch(here, item)
         if item.guard is not None and stands_alone(item):
-            own = self._new()
-            here.guard, here.guard_negated = item.guard, item.guard_negated
-            following = self._new()
-            here.successors += [own.number, following.number]
+            own, following = self._guarded(here, item)
             own.instructions.append(item)
             own.successors.append(-1 if ends_thread(item) else following.number)
             return following
@@ -120,16 +117,9 @@ class Builder:
         return here
 
     def _branch(self, here: Block, item: Instruction) -> Block | None:
-        here.instructions.append(item)
         if item.name == "brx":
-            table = item.operands[1] if len(item.operands) > 1 else None
-            targets = self.routine.branch_targets.get(table.name, ()) if isinstance(table, Symbol) else ()
-            register = item.operands[0] if item.operands else None
-            if not targets or not isinstance(register, Register):
-                raise NotJudged("a branch through a table that is not known", item)
-            here.index = register
-            self.jumps.append((here, list(targets), None))
-            return None
+            return self._indexed(here, item)
+        here.instructions.append(item)
         target = item.operands[0]
         if not isinstance(target, Symbol):
             raise NotJudged("a branch to a place that is computed", item)
@@ -140,6 +130,29 @@ class Builder:
         here.guard, here.guard_negated = item.guard, item.guard_negated
         self.jumps.append((here, [target.name], following.number))
         return following
+
+    def _indexed(self, here: Block, item: Instruction) -> Block | None:
+        """`brx.idx`."""
+        table = item.operands[1] if len(item.operands) > 1 else None
+        targets = self.routine.branch_targets.get(table.name, ()) if isinstance(table, Symbol) else ()
+        register = item.operands[0] if item.operands else None
+        if not targets or not isinstance(register, Register):
+            raise NotJudged("a branch through a table that is not known", item)
+        following: Block | None = None
+        if item.guard is not None:
+            here, following = self._guarded(here, item)
+        here.instructions.append(item)
+        here.index = register
+        self.jumps.append((here, list(targets), None))
+        return following
+
+    def _guarded(self, here: Block, item: Instruction) -> tuple[Block, Block]:
+        """A block of its own for a predicated instruction, and the block behind it."""
+        own = self._new()
+        here.guard, here.guard_negated = item.guard, item.guard_negated
+        following = self._new()
+        here.successors += [own.number, following.number]
+        return own, following
 
 
 def immediate_dominators(count: int, root: int, predecessors: list[list[int]], order: list[int]) -> list[int]:
@@ -212,16 +225,30 @@ class Flow:
 
     @cached_property
     def ipdom(self) -> list[int]:
-        """Immediate postdominators; -1 where a block never leads to the end."""
+        """Immediate postdominators; every block of an endless loop may lead to the end."""
         return self._postdominators(self.successors)
 
     def _postdominators(self, successors: list[list[int]]) -> list[int]:
-        backwards: list[list[int]] = [[] for _ in self.blocks]
-        for number in self.order:
-            for following in successors[number]:
-                backwards[following].append(number)
+        successors = self._with_ends(successors)
+        backwards = self._backwards(successors)
         order = reverse_postorder(self.exit, backwards)
         return immediate_dominators(len(self.blocks), self.exit, successors, order)
+
+    def _backwards(self, successors: list[list[int]]) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.blocks]
+        for number in self.order:
+            for following in successors[number]:
+                found[following].append(number)
+        return found
+
+    def _with_ends(self, successors: list[list[int]]) -> list[list[int]]:
+        """The same edges, and one to the end from every block that never leads there: no such block is sure to be
+        passed, and each depends on the branches before it."""
+        ending = set(reverse_postorder(self.exit, self._backwards(successors)))
+        endless = self.reached - ending
+        if not endless:
+            return successors
+        return [[*each, self.exit] if at in endless else each for at, each in enumerate(successors)]
 
     def dominates(self, first: int, second: int) -> bool:
         """Whether every path to the second passes the first."""
@@ -296,6 +323,7 @@ class Flow:
 
     def dependences_along(self, successors: list[list[int]]) -> dict[int, set[int]]:
         """Control dependences if branches have these successors only."""
+        successors = self._with_ends(successors)
         ipdom = self._postdominators(successors)
         found: dict[int, set[int]] = {}
         for number in self.order:

@@ -8,7 +8,9 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.global_memory import kind_of
 from fencepost.hosts.ptx.global_races import GlobalRace, certain_races
+from fencepost.hosts.ptx.global_runs import races_of_some_launch
 from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.kernel_and_launch import Case
 from fencepost.hosts.ptx.module import Instruction
 from fencepost.hosts.ptx.thread_names import two_accesses
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Thread
@@ -22,11 +24,25 @@ def add_global_races(verdict: KernelVerdict, evaluator: Evaluator, block: Block)
     found = [_finding(evaluator.flow, block, each) for each in certain_races(evaluator, block)]
     if not found:
         return verdict
-    found.sort(key=lambda each: (each.severity != "error", each.first.ptx_line))
+    return _with(verdict, found)
+
+
+def _with(verdict: KernelVerdict, found: list[Finding]) -> KernelVerdict:
+    found.sort(key=lambda each: each.first.ptx_line)
     findings = (*verdict.findings, *found)[:MOST_FINDINGS]
-    if found[0].severity == "error" and verdict.verdict != "race":
-        return replace(verdict, verdict="race", findings=findings, reasons=())
-    return replace(verdict, findings=findings)
+    return replace(verdict, verdict="race", findings=findings, reasons=())
+
+
+def add_races_of_runs(verdict: KernelVerdict, case: Case) -> KernelVerdict:
+    """The verdict with the races of global memory that some launch has, as runs show them."""
+    races, chosen = races_of_some_launch(case)
+    block = case.launch.block
+    if not races or block is None:
+        return verdict
+    names = tuple(name for name in chosen if name not in case.launch.parameters)
+    found = [_finding(case.flow, block, each) for each in races]
+    shown = [replace(each, values={**each.values, **chosen}, chosen=names) for each in found]
+    return _with(verdict, shown)
 
 
 def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
@@ -34,30 +50,35 @@ def _finding(flow: Flow, block: Block, race: GlobalRace) -> Finding:
         return _of_blocks(flow, block, race, race.blocks)
     first, second = (_at(flow, each) for each in race.places)
     one, two = (_thread(block, each) for each in race.threads)
-    in_one_warp = race.severity == "warning"
-    doing = [f"{kind_of(each)}s" for each in (first, second)]
+    doing = [_doing(each) for each in (first, second)]
     message = (
         f"{two_accesses((one, two), doing, block)} the same bytes of global memory, "
         f"counted from {race.base}, with no barrier between them"
-    ) + (" (both threads are in one warp)" if in_one_warp else "")
+    ) + (" (both threads are in one warp)" if race.in_one_warp else "")
     fix = "let one thread store, or use an atomic"
     if race.places[0] != race.places[1]:
-        barrier = "__syncwarp()" if in_one_warp else "__syncthreads()"
+        barrier = "__syncwarp()" if race.in_one_warp else "__syncthreads()"
         fix = f"put {barrier} between {first.site} and {second.site}"
     values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
-    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+    found = Finding("FP001", "error", message, first.site, second.site, (one, two), None, values, fix)
+    return replace(found, in_one_warp=race.in_one_warp)
 
 
 def _of_blocks(flow: Flow, block: Block, race: GlobalRace, blocks: tuple[Block, Block]) -> Finding:
     first, second = (_at(flow, each) for each in race.places)
     one, two = (_thread(block, each) for each in race.threads)
     message = (
-        f"thread {one} of block {blocks[0]} {kind_of(first)}s and thread {two} of block {blocks[1]} "
-        f"{kind_of(second)}s the same bytes of global memory, counted from {race.base}: nothing orders blocks"
+        f"thread {one} of block {blocks[0]} {_doing(first)} and thread {two} of block {blocks[1]} "
+        f"{_doing(second)} the same bytes of global memory, counted from {race.base}: nothing orders blocks"
     )
     values = dict(zip(("block.x", "block.y", "block.z"), block, strict=True))
     fix = "give each block bytes of its own, use an atomic, or launch another kernel"
-    return Finding("FP001", race.severity, message, first.site, second.site, (one, two), None, values, fix)
+    return Finding("FP001", "error", message, first.site, second.site, (one, two), None, values, fix)
+
+
+def _doing(instruction: Instruction) -> str:
+    """What an access does, in words."""
+    return "updates" if instruction.name in ("atom", "red") else f"{kind_of(instruction) or 'read'}s"
 
 
 def _at(flow: Flow, place: Place) -> Instruction:

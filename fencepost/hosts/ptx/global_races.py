@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +57,13 @@ class GlobalRace:
     places: tuple[Place, Place]
     threads: tuple[int, int]
     base: str
-    severity: Literal["error", "warning"]
     blocks: tuple[Block, Block] | None = None
     """Of threads of two blocks: which blocks."""
+
+    @property
+    def in_one_warp(self) -> bool:
+        """Whether two threads of one warp are all that race."""
+        return self.blocks is None and self.threads[0] // WARP == self.threads[1] // WARP
 
 
 def certain_races(evaluator: Evaluator, block: Block) -> list[GlobalRace]:
@@ -88,8 +91,13 @@ class _Finder:
             for second in accesses[number:]:
                 if (first.writes or second.writes) and self._may_meet(first, second):
                     race = _meeting(first, second)
-                    if race is not None:
+                    if race is not None and not self._in_step(race):
                         yield race
+
+    def _in_step(self, race: GlobalRace) -> bool:
+        """Whether the threads of a warp run in step, and nobody else races."""
+        apart = race.places[0] != race.places[1]
+        return self.evaluator.launch.warp_synchronous and apart and race.in_one_warp
 
     def races_of_blocks(self) -> Iterator[GlobalRace]:
         """Pairs of accesses by the first block and by its neighbours."""
@@ -288,10 +296,8 @@ def _meeting(first: GlobalAccess, second: GlobalAccess, of_blocks: bool = False)
         for one, two in zip(left, right, strict=True):
             if (one == two and not of_blocks) or not _differ(first, second, one, two):
                 continue
-            apart = of_blocks or one // WARP != two // WARP
-            severity: Literal["error", "warning"] = "error" if apart else "warning"
-            race = GlobalRace((first.place, second.place), (int(one), int(two)), first.base, severity)
-            if severity == "error":
+            race = GlobalRace((first.place, second.place), (int(one), int(two)), first.base)
+            if of_blocks or not race.in_one_warp:
                 return race
             found = found or race
     return found

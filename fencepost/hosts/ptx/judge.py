@@ -13,11 +13,11 @@ from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
-from fencepost.hosts.ptx.global_findings import add_global_races
+from fencepost.hosts.ptx.global_findings import add_global_races, add_races_of_runs
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.kernel_and_launch import Case, axes_of
 from fencepost.hosts.ptx.kernel_names import plain_name
-from fencepost.hosts.ptx.launch import Assumption, Given, Launch, launch_of
+from fencepost.hosts.ptx.launch import IN_STEP, Assumption, Given, Launch, launch_of
 from fencepost.hosts.ptx.local_memory import followed
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Instruction, Module, Routine
@@ -37,7 +37,6 @@ from fencepost.ir.source import FencepostError
 SLOW_SECONDS = 2.0
 SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.5, 0.4
 """Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
-IN_STEP = "; if the threads of a warp run in step"
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
@@ -58,7 +57,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     _refuse_pointers(routine, flow, launch)
     case = Case(module, routine, flow, launch)
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
-    barriers = sum(found.barrier == "block" or _is_cluster_wait(each) for each, found in effects)
+    barriers = sum(found.barrier == "block" or _is_a_barrier(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     refused = [
         Reason(f"{found.refused} is not judged", instruction.site)
@@ -81,8 +80,11 @@ def _refuse_pointers(routine: Routine, flow: Flow, launch: Launch) -> None:
         raise FencepostError(text, code="FP104")
 
 
-def _is_cluster_wait(instruction: Instruction) -> bool:
-    return instruction.parts[:3] == ("barrier", "cluster", "wait")
+def _is_a_barrier(instruction: Instruction) -> bool:
+    """Whether it waits at a barrier of a cluster, or at one of some threads of the block."""
+    if instruction.parts[:2] == ("barrier", "cluster"):
+        return "wait" in instruction.parts
+    return instruction.name in ("bar", "barrier") and not {"warp", "arrive"} & {*instruction.parts}
 
 
 def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
@@ -90,7 +92,8 @@ def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
     if case.launch.block is None:
         return verdict
     evaluator = Evaluator(case.module, case.routine, case.flow, case.launch)
-    return add_global_races(verdict, evaluator, case.launch.block)
+    found = add_global_races(verdict, evaluator, case.launch.block)
+    return add_races_of_runs(found, case) if case.launch.any_input and found.verdict != "race" else found
 
 
 def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
@@ -107,8 +110,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
         free = replace(launch, required=())
         proof = Prover(case.module, routine, case.flow, free, seconds).prove()
     if proof.complete:
-        weak = bool(proof.weak or runs.findings)
-        holds = launch.describe(len(routine.parameters)) + (IN_STEP if weak else "")
+        holds = launch.describe(len(routine.parameters))
         found = KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)
         return replace(found, notes=runs.notes())
     if runs.cut_short:
@@ -143,7 +145,9 @@ def _with_its_numbers(finding: Finding) -> Reason:
     said = ", ".join(
         f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
     )
-    return Reason(f"there is a race if {said}: give the parameters if that cannot be", finding.first)
+    return Reason(
+        f"there is a race if {said}: give the parameters if that cannot be", finding.first, seen=True
+    )
 
 
 def _all_numbers_given(case: Case) -> bool:
@@ -214,12 +218,12 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     ):
         # Kernels for one warp have no barriers: nothing else tells them from those that lack one.
         warp = judge_block(replace(case, launch=launch.with_block(WARP)), counts, seconds / 4)
-        if warp.verdict == "proven" and not warp.findings and IN_STEP not in warp.holds_for:
+        if warp.verdict == "proven" and not warp.findings:
             found[WARP] = warp
     if racy and _is_guessed(case, found.keys()):
         (block,) = found
         text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
-        return _undecided(routine, launch, [Reason(text)], counts)
+        return _undecided(routine, launch, [Reason(text, seen=True)], counts)
     return together(routine, found, holds, counts)
 
 
@@ -261,7 +265,7 @@ def together(
     if with_race:
         other = f", and none with {without}" if without else ""
         text = f"there is a race with blocks of {with_race} threads{other}: give the block (--block)"
-        reasons.insert(0, Reason(text))
+        reasons.insert(0, Reason(text, seen=True))
     elif without:
         reasons.insert(
             0, Reason(f"there is no race with blocks of {without} threads: give the block (--block)")
@@ -280,7 +284,7 @@ def _is_guessed(case: Case, blocks: Collection[Block]) -> bool:
 
 
 def _is_weak(verdict: KernelVerdict) -> bool:
-    """Whether a kernel is proven but for threads of one warp."""
+    """Whether a kernel is proven but for warnings, or if the threads of a warp run in step."""
     return verdict.verdict == "proven" and (bool(verdict.findings) or IN_STEP in verdict.holds_for)
 
 

@@ -13,6 +13,7 @@ MOST_THREADS = 1024
 MOST_BLOCKS = 16
 """Of a cluster: more than eight only if the host allows it."""
 MOST_Z = 64
+IN_STEP = "if the threads of a warp run in step"
 BOX = ".box"
 """Behind the name of a tensor map: the bytes of its box."""
 
@@ -47,6 +48,10 @@ class Given:
     """The blocks of launches in the file, where they name several."""
     threads: Mapping[int, int] = field(default_factory=dict)
     """Parameters, by their place, that are so many times the threads of a row of the block in all launches."""
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step, as they did before Volta."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class Launch:
     """Blocks that launches in the file name, if there are several."""
     tied: Mapping[str, int] = field(default_factory=dict)
     """Parameters that are so many times the threads of a row of the block."""
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step: then two of them race only at one instruction."""
+    any_input: bool = False
+    """Whether the file states what launches keep to: numbers and data may then be anything else."""
 
     def with_block(self, block: tuple[int, int, int]) -> Launch:
         """The same with a block, and with the parameters that go with it."""
@@ -94,8 +103,10 @@ class Launch:
             held = " and ".join(map(str, (*self.assumptions, *self.required)))
             given = "; ".join([*([given] if given else []), f"if {held}"])
         if given:
-            return f"{said}; {given}"
-        return f"{said}; every value of the parameters" if parameters else said
+            said = f"{said}; {given}"
+        elif parameters:
+            said = f"{said}; every value of the parameters"
+        return f"{said}; {IN_STEP}" if self.warp_synchronous else said
 
     def _value(self, name: str) -> str:
         """A parameter's value in words."""
@@ -133,11 +144,18 @@ def launch_of(
     known = _numbers_at(routine, given.numbers) | known
     names = {each.name for each in routine.parameters}
     required = tuple(each for each in given.required if each.keys <= names)
+    said = Launch(
+        block,
+        block or _largest(routine, axes),
+        known,
+        cluster=cluster,
+        required=required,
+        warp_synchronous=given.warp_synchronous,
+    )
     if block is not None:
-        return Launch(block, block, known, cluster=cluster, required=required, grid=given.grid)
-    largest = _largest(routine, axes)
+        return replace(said, grid=given.grid, any_input=given.any_input)
     tied = {name: each for name, each in _numbers_at(routine, given.threads).items() if name not in known}
-    return Launch(None, largest, known, cluster=cluster, launched=given.blocks, tied=tied, required=required)
+    return replace(said, launched=given.blocks, tied=tied)
 
 
 def _numbers_at(routine: Routine, numbers: Mapping[int, int]) -> dict[str, int]:

@@ -7,14 +7,13 @@ Files for GPUVerify name the block of all their kernels in a comment, `//--block
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from fencepost.hosts.ptx.host_code import without_comments
+from fencepost.hosts.ptx.host_expressions import number
 from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
@@ -32,19 +31,11 @@ _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
 _OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
 _ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
+_WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
-_OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.floordiv,
-    ast.FloorDiv: operator.floordiv,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}
 
 
 def launched_blocks(text: str) -> dict[str, Block]:
@@ -169,6 +160,16 @@ def grid_of_comments(text: str) -> Block | None:
     return None if _ONE_BLOCK.search(text) is not None else _grid(text)
 
 
+def is_warp_synchronous(text: str) -> bool:
+    """Whether a comment says that the threads of a warp run in step, as those for GPUVerify do."""
+    return _WARP_SYNCHRONOUS.search(text) is not None
+
+
+def is_for_gpuverify(text: str) -> bool:
+    """Whether comments name a block, as files for GPUVerify do: these state all that launches keep to."""
+    return bool(_of_comments(text))
+
+
 def _grid(text: str) -> Block | None:
     named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
     sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
@@ -219,32 +220,6 @@ def constants_of(text: str, seen: str) -> dict[str, int]:
             if len(numbers) == 1 and (only := numbers.pop()) is not None:
                 found[name] = only
     return found
-
-
-def number(text: str, constants: Mapping[str, int]) -> int | None:
-    """The value of an expression of constants; None if it has none."""
-    plain = re.sub(r"\(\s*(?:unsigned|int|size_t|unsigned int)\s*\)", "", text)
-    plain = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", plain).replace("/", "//")
-    try:
-        return _value(ast.parse(plain.strip(), mode="eval").body, constants)
-    except (SyntaxError, ValueError, ZeroDivisionError, KeyError):
-        return None
-
-
-def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return node.value
-    if isinstance(node, ast.Name):
-        return constants[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        left, right = _value(node.left, constants), _value(node.right, constants)
-        if (
-            abs(left) < 1 << 32
-            and abs(right) < 1 << 32
-            and (not isinstance(node.op, ast.LShift) or right < 32)
-        ):
-            return int(_OPERATORS[type(node.op)](left, right))
-    raise ValueError("not a constant")
 
 
 def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:

@@ -249,16 +249,22 @@ class Promotion:
             if item.name == "st":
                 yield replace(item, parts=("mov", f"b{8 * slot.size}"), operands=(held, value))
             else:
-                yield self._load(item, value, held, 8 * slot.size)
+                yield from self._load(item, value, held, 8 * slot.size)
 
     @staticmethod
-    def _load(item: Instruction, target: Operand, held: Operand, width: int) -> Instruction:
-        kind = types_of(item)[-1]
-        wide = width_of(target.type) if isinstance(target, Register) else width
-        if wide <= width or isinstance(held, Group):
-            return replace(item, parts=("mov", f"b{width}"), operands=(target, held))
+    def _load(item: Instruction, target: Operand, held: Operand, width: int) -> Iterator[Instruction]:
+        """A load of so many bits; a wider register gets the number that they are."""
+        kind, moved = types_of(item)[-1], replace(item, parts=("mov", f"b{width}"))
+        if not isinstance(target, Register) or width_of(target.type) <= width:
+            yield replace(moved, operands=(target, held))
+            return
+        wide = width_of(target.type)
+        if isinstance(held, Group):
+            whole = Register(f"{target.name}:whole", f"b{width}")
+            yield replace(moved, operands=(whole, held))
+            held = whole
         letter = "s" if kind.startswith("s") else "u"
-        return replace(item, parts=("cvt", f"{letter}{wide}", f"{letter}{width}"), operands=(target, held))
+        yield replace(item, parts=("cvt", f"{letter}{wide}", f"{letter}{width}"), operands=(target, held))
 
 
 class View:

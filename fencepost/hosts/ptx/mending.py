@@ -29,8 +29,8 @@ SECONDS = 120.0
 class Mender:
     """What differs between PTX and CUDA."""
 
-    statement: Callable[[Finding], str]
-    """How the barrier is written that mends a finding."""
+    statements: Callable[[Finding], tuple[str, ...]]
+    """How barriers are written that may mend a finding; the cheapest first."""
     places: Callable[[str, Finding], tuple[Sequence[int], Sequence[int]]]
     """Where it may go for a race: before the second access, and before the first; the cheapest first."""
     judge: Callable[[str], KernelVerdict | None]
@@ -108,10 +108,11 @@ def _better(now: Mended, mender: Mender, end: float) -> Mended | None:
     fewest = count_of(now.verdict)
     proven: Mended | None = None
     race = next(each for each in now.verdict.findings if each.severity == "error")
-    for places in _trials(*mender.places(now.text, race)):
+    trials = _trials(*mender.places(now.text, race))
+    for places, statement in product(trials, mender.statements(race)):
         if time.process_time() > end or (proven is not None and len(places) > 1):
             break
-        longer = now.with_barriers(places, mender.statement(race))
+        longer = now.with_barriers(places, statement)
         verdict = mender.judge(longer.text)
         if verdict is None:
             continue

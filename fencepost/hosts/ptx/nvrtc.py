@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from fencepost.hosts.ptx.annotations import ANNOTATIONS
 from fencepost.hosts.ptx.compiled_launches import CompiledLaunches, compiled_launches
 from fencepost.hosts.ptx.compiler_process import COMPILER, Attempt, CompilerEnded
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
 from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, used_templates
-from fencepost.hosts.ptx.standard_headers import ANNOTATIONS
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 INSTALL = 'pip install "fencepost[cuda]"; in a clone: pip install -e ".[cuda]"'
@@ -123,7 +123,17 @@ def _compiled(source: Source, how: Compilation) -> Compiled:
         if ptx is not None:
             unknown = () if how.instances else _unknown_instances(whole.written, ptx, launched)
             return Compiled(whole.with_paths(ptx), whole.written, unknown_instances=unknown)
+    if "invalid value for --gpu-architecture" in log:
+        raise _no_gpu(how.architecture)
     raise _failure(source, log, sources)
+
+
+def _no_gpu(architecture: str) -> FencepostError:
+    return FencepostError(
+        f"{architecture} is no GPU that CUDA is compiled for",
+        code="FP110",
+        notes=[("help", "name one as --target sm_80, sm_90 or sm_100")],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +231,7 @@ def _run(
 def _options(name: str, how: Compilation, root: Path) -> list[str]:
     match = _ARCHITECTURE.fullmatch(how.architecture)
     if match is None:
-        raise FencepostError(
-            f"{how.architecture} is no GPU that CUDA is compiled for",
-            code="FP110",
-            notes=[("help", "name one as --target sm_80, sm_90 or sm_100")],
-        )
+        raise _no_gpu(how.architecture)
     folders = [str(Path(name).parent), *how.includes, str(root / "include"), str(root / "include" / "cccl")]
     return [
         f"--gpu-architecture=compute_{match[1]}",

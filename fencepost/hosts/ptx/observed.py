@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.lanes import Bits
+from fencepost.hosts.ptx.thread_names import WARP
+from fencepost.hosts.ptx.warp_clocks import WarpClocks
 
 READ, WRITE, ATOMIC = 0, 1, 2
 MOST_WORDS = 600
@@ -64,12 +66,16 @@ class Event:
     size: int
     threads: NDArray[np.int64]
     addresses: Bits
-    epochs: NDArray[np.int64]
-    """How many warp barriers each thread had passed."""
+    knowledge: NDArray[np.int64]
+    """What each thread knew of the others of its warp: the number of a row of `WarpClocks`."""
     values: tuple[Bits, ...] = ()
     """What is written, four bytes at a time."""
     time: int = 0
     """When it was issued, counted in events."""
+    complete: int = 0
+    """When it was complete: a copy, when its thread had waited for it."""
+    strong: bool = False
+    """Whether it is strong, as atomics are: a volatile load, for example."""
     copies: CopyHistory | None = None
     """If it is a copy: what became of it."""
 
@@ -89,20 +95,33 @@ class Conflict:
     times: tuple[int, int] = (0, 0)
     """When the two happened, counted in events of the run."""
 
+    @property
+    def kind(self) -> tuple[frozenset[Place], str, bool]:
+        """What one conflict is enough of: two instructions, how bad it is, and whether it takes two warps."""
+        return frozenset(self.places), self.severity, self.in_one_warp
+
+    @property
+    def in_one_warp(self) -> bool:
+        """Whether two threads of one warp are all that is known to race."""
+        return self.threads[0] // WARP == self.threads[1] // WARP
+
 
 @dataclass
 class Log:
     """What happened since the last barrier."""
 
+    clocks: WarpClocks
     events: list[Event] = field(default_factory=list)
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step: then no two of them race at different instructions."""
 
     def conflicts(self) -> Iterator[Conflict]:
-        """The races among the events; one for each pair of instructions and severity in a word."""
+        """The races among the events; one of each kind."""
         touching = [event for event in self.events if event.threads.size]
         if not any(event.kind != READ for event in touching):
             return
         unit = 4 if all(e.size >= 4 and not (e.addresses & np.uint64(3)).any() for e in touching) else 1
-        table = _Table(touching, unit)
+        table = _Table(touching, unit, self.clocks.rows(), self.warp_synchronous)
         for rows in table.contested():
             yield from table.conflicts_among(rows)
 
@@ -110,23 +129,35 @@ class Log:
 class _Table:
     """Every word (or byte) that every thread touched: one row each."""
 
-    def __init__(self, events: list[Event], unit: int) -> None:
+    def __init__(
+        self, events: list[Event], unit: int, known: NDArray[np.int64], warp_synchronous: bool
+    ) -> None:
         self.events = events
+        self.known = known
+        self.warp_synchronous = warp_synchronous
         self.unit = unit
-        words, threads, numbers, values, epochs = [], [], [], [], []
+        self.seen: set[object] = set()
+        """The kinds of conflicts that were found; others are like them."""
+        words, threads, numbers, values, knowledge = [], [], [], [], []
         for number, event in enumerate(events):
             for at in range(event.size // unit):
                 words.append(event.addresses + np.uint64(at * unit))
                 threads.append(event.threads)
                 numbers.append(np.full(event.threads.shape, number))
                 values.append(self._written(event, at))
-                epochs.append(event.epochs)
+                knowledge.append(event.knowledge)
         self.words = np.concatenate(words)
         self.threads = np.concatenate(threads)
         self.numbers = np.concatenate(numbers)
         self.values = np.concatenate(values)
-        self.epochs = np.concatenate(epochs)
+        self.knowledge = np.concatenate(knowledge)
+        self.warps = self.threads // WARP
         self.kinds = np.array([event.kind for event in events])[self.numbers]
+        self.times = np.array([event.time for event in events])[self.numbers]
+        self.complete = np.array([event.complete for event in events])[self.numbers]
+        self.strong = np.array([event.strong for event in events])[self.numbers]
+        number_of = {place: number for number, place in enumerate({event.place: None for event in events})}
+        self.places = np.array([number_of[event.place] for event in events])[self.numbers]
 
     def _written(self, event: Event, at: int) -> Bits:
         if not event.values:
@@ -151,54 +182,77 @@ class _Table:
             yield order[starts[at] : ends[at]]
 
     def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
-        """Conflicts between the rows of one word; those between warps before those within one."""
+        """Conflicts between the rows of one word, of kinds that were not found before: those between warps first."""
         kept = self._one_of_each(rows)
-        seen: set[object] = set()
-        for first in [row for row in kept if self.kinds[row] != READ][:MOST_WRITES]:
-            for second in self._by_warp(kept, first):
-                found = self._conflict(first, second)
-                key = None if found is None else (frozenset(found.places), found.severity)
-                if found is not None and key not in seen:
-                    seen.add(key)
-                    yield found
+        for first in kept[self.kinds[kept] != READ][:MOST_WRITES]:
+            others = kept[self._races(int(first), kept)]
+            same_warp = self.warps[others] == self.warps[first]
+            polls = self._polls(int(first), others)
+            _, at = np.unique(np.stack([same_warp, self.places[others], polls]), axis=1, return_index=True)
+            for one in at[np.argsort(same_warp[at], kind="stable")]:
+                second, polled = int(others[one]), bool(polls[one])
+                pair = frozenset((int(self.places[first]), int(self.places[second])))
+                kind = pair, bool(same_warp[one]), polled
+                if kind not in self.seen:
+                    self.seen.add(kind)
+                    yield self._conflict(int(first), second, polled)
 
-    def _one_of_each(self, rows: NDArray[np.int64]) -> list[int]:
-        """Two rows for each warp and instruction: many lanes of one warp would hide the others."""
-        found: dict[object, list[int]] = {}
-        for row in map(int, rows):
-            lanes = found.setdefault((int(self.threads[row]) // 32, int(self.numbers[row])), [])
-            if len(lanes) < 2 or (self.values[row] != self.values[lanes[0]] and len(lanes) == 2):
-                lanes.append(row)
-        return [row for lanes in found.values() for row in lanes]
+    def _one_of_each(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Two rows for each warp and instruction, and one with another value: many lanes of one warp would hide the
+        others."""
+        order = np.lexsort((rows, self.warps[rows], self.numbers[rows]))
+        warps, numbers = self.warps[rows][order], self.numbers[rows][order]
+        begins = np.r_[True, (warps[1:] != warps[:-1]) | (numbers[1:] != numbers[:-1])]
+        group = np.cumsum(begins) - 1
+        start = np.flatnonzero(begins)[group]
+        values = self.values[rows][order]
+        differs = values != values[start]
+        earlier = np.cumsum(differs) - differs
+        first_to_differ = differs & (earlier == earlier[start])
+        near = np.arange(len(rows)) - start < 2
+        return np.sort(rows[order[near | first_to_differ]])
 
-    def _by_warp(self, rows: list[int], first: int) -> list[int]:
-        warp = self.threads[first] // 32
-        other = [row for row in rows if self.threads[row] // 32 != warp]
-        return other + [row for row in rows if self.threads[row] // 32 == warp]
+    def _races(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows of the same word race with a write."""
+        kind, kinds = self.kinds[first], self.kinds[rows]
+        found: NDArray[np.bool_] = self.threads[rows] != self.threads[first]
+        if kind == ATOMIC:
+            found &= kinds != ATOMIC
+        if kind == WRITE:
+            found &= (kinds != WRITE) | (self.values[rows] != self.values[first])
+        same_warp = self.warps[rows] == self.warps[first]
+        found &= ~(same_warp & self._have_met(first, rows))
+        if self.warp_synchronous:
+            found &= ~same_warp | (self.places[rows] == self.places[first])
+        return found
 
-    def _conflict(self, first: int, second: int) -> Conflict | None:
+    def _have_met(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the threads of two rows, if of one warp, have met between their accesses, when the earlier one was
+        complete."""
+        is_later = self.times[rows] > self.times[first]
+        lanes = np.where(is_later, self.threads[first], self.threads[rows]) % WARP
+        knowledge = np.where(is_later, self.knowledge[rows], self.knowledge[first])
+        complete = np.where(is_later, self.complete[first], self.complete[rows])
+        met: NDArray[np.bool_] = self.known[knowledge, lanes] >= complete
+        return met
+
+    def _polls(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Loads beside an atomic that are strong themselves, such as those that poll a flag: no data race."""
+        polls: NDArray[np.bool_] = (
+            self.strong[rows] & (self.kinds[rows] == READ) & (self.kinds[first] == ATOMIC)
+        )
+        return polls
+
+    def _conflict(self, first: int, second: int, polls: bool) -> Conflict:
         threads = int(self.threads[first]), int(self.threads[second])
-        kinds = int(self.kinds[first]), int(self.kinds[second])
-        if threads[0] == threads[1] or kinds == (ATOMIC, ATOMIC):
-            return None
-        if kinds == (WRITE, WRITE) and self.values[first] == self.values[second]:
-            return None
         events = self.events[int(self.numbers[first])], self.events[int(self.numbers[second])]
-        same_warp = threads[0] // 32 == threads[1] // 32
-        if same_warp and self.epochs[first] != self.epochs[second]:
-            return None
-        together = events[0].place == events[1].place
-        atomic = ATOMIC in kinds
-        # A plain store can undo an atomic update, or be lost in one; a plain load sees a value that was there.
-        mild = atomic and READ in kinds
-        severe = not mild and (not same_warp or together)
         return Conflict(
             (events[0].place, events[1].place),
             threads,
             int(self.words[first]),
             self.unit,
-            "error" if severe else "warning",
-            atomic,
+            "warning" if polls else "error",
+            ATOMIC in (self.kinds[first], self.kinds[second]),
             _copy_before(events, threads),
             (events[0].time, events[1].time),
         )

@@ -19,9 +19,7 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     registers_in,
 )
-
-KEEPS_POINTER = {"mov": (1,), "cvta": (1,), "add": (1, 2), "sub": (1,), "mad": (3,), "selp": (1, 2)}
-"""Operands that a result may point into the same memory as, by opcode."""
+from fencepost.hosts.ptx.pointer_flow import pointer_flow
 
 
 @dataclass(frozen=True)
@@ -92,28 +90,16 @@ def _loaded_parameters(instruction: Instruction) -> Iterator[tuple[str, str]]:
 
 def _pointers(instructions: list[Instruction], loaded: dict[str, set[str]]) -> set[str]:
     """Parameters that are made into global addresses or, where none is, that memory is accessed through."""
-    may_be = {name: set(keys) for name, keys in loaded.items()}
-    changed = True
-    while changed:
-        changed = False
-        for each in instructions:
-            for at in KEEPS_POINTER.get(each.name, ()):
-                if at >= len(each.operands):
-                    continue
-                keys = {key for name in registers_in(each.operands[at]) for key in may_be.get(name, ())}
-                for target in registers_in(each.operands[0]):
-                    if not keys <= may_be.setdefault(target, set()):
-                        may_be[target] |= keys
-                        changed = True
+    flow = pointer_flow(instructions, loaded)
     converted: set[str] = set()
     accessed: list[set[str]] = []
     for each in instructions:
         if each.name == "cvta" and "to" in each.parts:
             for name in registers_in(each.operands[1]):
-                converted |= loaded.get(name, set()) or may_be.get(name, set())
+                converted |= loaded.get(name, set()) or flow.parameters(name)
         for operand in each.operands:
             if isinstance(operand, Address):
-                accessed += [may_be.get(name, set()) for name in registers_in(operand)]
+                accessed += [flow.parameters(name) for name in registers_in(operand)]
     return converted.union(*(keys for keys in accessed if not keys & converted))
 
 

@@ -59,6 +59,17 @@ def parameters_in(ptx: str, kernel: str) -> tuple[str, ...]:
     )
 
 
+def refuse_too_large(params: Mapping[str, int], kernel: str, names: Sequence[str], ptx: str) -> None:
+    """A number that a parameter cannot hold would be another one in the kernel; `params` are named as in PTX."""
+    head = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", ptx)
+    for bits, name in re.findall(r"\.[bus](\d+)\s+([\w$]+)", head[1] if head is not None else ""):
+        value = params.get(name, 0)
+        if not -(1 << int(bits) - 1) <= value < 1 << int(bits):
+            number = name.rpartition("_")[2]
+            called = names[int(number)] if number.isdigit() and int(number) < len(names) else name
+            raise FencepostError(f"{value} does not fit into {called}, which has {bits} bits", code="FP104")
+
+
 def _unknown(name: str, kernel: str, known: Sequence[str]) -> FencepostError:
     notes = [("help", f"did you mean `{each}`?") for each in close(name, known)]
     if known and not notes:

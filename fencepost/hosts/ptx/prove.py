@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.copies import Copies
@@ -12,17 +13,22 @@ from fencepost.hosts.ptx.divergence import Divergence, Doubt
 from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Flow, NotJudged
+from fencepost.hosts.ptx.global_atomics import loads_beside_global_atomics
 from fencepost.hosts.ptx.intervals import Place, Walk
 from fencepost.hosts.ptx.launch import Launch
-from fencepost.hosts.ptx.module import Immediate, Instruction, Module, Routine
+from fencepost.hosts.ptx.module import Instruction, Module, Routine
 from fencepost.hosts.ptx.own_copies import ask_about_own_copies
-from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Threads, Touch
+from fencepost.hosts.ptx.races import ENOUGH, ENOUGH_OPEN, Budget, Candidate, Outcome, Races, Touch
 from fencepost.hosts.ptx.solver_questions import Questions
+from fencepost.hosts.ptx.thread_pairs import ANY, OTHER_WARPS, SAME_WARP, Pairs
 from fencepost.hosts.ptx.uniformity import Uniformity
-from fencepost.hosts.ptx.values import leaves
+from fencepost.hosts.ptx.values import Expression, leaves
 
 SECONDS_PER_QUESTION = 3.0
 SECONDS = 20.0
+WHOLE_WARP = 0xFFFFFFFF
+MOST_MASKS = 3
+"""So many different masks of warp barriers are told apart; others order nothing."""
 
 
 @dataclass
@@ -34,7 +40,7 @@ class Proof:
     doubts: list[Doubt] = field(default_factory=list)
     refused: list[NotJudged] = field(default_factory=list)
     weak: list[Candidate] = field(default_factory=list)
-    """Pairs that meet only within a warp, or an atomic and a plain access."""
+    """Pairs that meet and are no races: an atomic and a strong load or, if warps run in step, threads of one warp."""
 
     @property
     def complete(self) -> bool:
@@ -47,6 +53,13 @@ def places(flow: Flow) -> Iterable[tuple[Place, Instruction]]:
     for number in flow.order:
         for index, instruction in enumerate(flow.blocks[number].instructions):
             yield Place(number, index), instruction
+
+
+def _subsets(masks: Iterable[Expression]) -> Iterator[frozenset[Expression]]:
+    """Every choice among some masks."""
+    every = list(masks)
+    for size in range(len(every) + 1):
+        yield from map(frozenset, combinations(every, size))
 
 
 class Prover:
@@ -91,7 +104,7 @@ class Prover:
             self._prove(proof)
         except NotJudged as refusal:
             proof.refused.append(refusal)
-        unlike = self._loads_beside_atomics(proof)
+        unlike = self._loads_beside_atomics(proof) | loads_beside_global_atomics(self.evaluator, self.forms)
         if proof.complete and not unlike <= self.evaluator.unlike:
             # The proof has taken such loads as giving all threads the same value.
             again = Prover(*self.given)
@@ -119,15 +132,18 @@ class Prover:
     def _prove(self, proof: Proof) -> None:
         for place, kind in self.barriers.items():
             if kind == "block":
-                proof.doubts += self.divergence.doubts(place, "any")
+                proof.doubts += self.divergence.doubts(place, ANY)
         if proof.doubts:
             return
         block = {place for place, kind in self.barriers.items() if kind == "block"}
-        warp = {place for place, kind in self.barriers.items() if kind == "warp" and self._orders_warp(place)}
+        whole, masked = self._of_warps()
         dead = self._dead_edges({place.block for place in block})
-        self._ask(block, "other warps" if warp else "any", dead, proof)
-        if warp and not proof.candidates:
-            self._ask(block | warp, "same warp", dead, proof)
+        self._ask(block, OTHER_WARPS if whole or masked else ANY, dead, proof)
+        for meeting in _subsets(masked) if whole or masked else ():
+            if not proof.candidates:
+                among = {place for mask in meeting for place in masked[mask]}
+                pairs = Pairs("same warp", meeting, frozenset(masked) - meeting)
+                self._ask(block | whole | among, pairs, dead, proof)
         if proof.complete:
             outcome = Outcome()
             ask_about_own_copies(self.flow, self.races, outcome)
@@ -135,7 +151,7 @@ class Prover:
             proof.open += outcome.open
 
     def _ask(
-        self, barriers: set[Place], threads: Threads, dead: frozenset[tuple[int, int]], proof: Proof
+        self, barriers: set[Place], threads: Pairs, dead: frozenset[tuple[int, int]], proof: Proof
     ) -> None:
         """The questions about some pairs of threads in all intervals between some barriers."""
         outcome = Outcome()
@@ -170,9 +186,32 @@ class Prover:
             return False
         return self.races.impossible([condition, *self.races.conditions(branch)], branch)
 
-    def _orders_warp(self, place: Place) -> bool:
-        """Whether a `bar.warp.sync` is passed by all lanes of a warp together."""
+    def _of_warps(self) -> tuple[set[Place], dict[Expression, set[Place]]]:
+        """The barriers that all lanes of a warp pass together, and by their mask those that the lanes pass together
+        that name each other in it. Others order nothing."""
+        whole: set[Place] = set()
+        masked: dict[Expression, set[Place]] = {}
+        for place in (place for place, kind in self.barriers.items() if kind == "warp"):
+            mask = self._mask(place)
+            if mask is None:
+                continue
+            if mask.known == WHOLE_WARP:
+                whole |= set() if self.divergence.doubts(place, SAME_WARP) else {place}
+            elif not self.divergence.doubts(place, Pairs("same warp", frozenset({mask}))):
+                masked.setdefault(mask, set()).add(place)
+        if len(masked) > MOST_MASKS:
+            masked = dict(list(masked.items())[:MOST_MASKS])
+        return whole, masked
+
+    def _mask(self, place: Place) -> Expression | None:
+        """The mask of a barrier of a warp; None if it is not the same each time that a thread comes by."""
         instruction = self.flow.blocks[place.block].instructions[place.index]
-        mask = instruction.operands[0] if instruction.operands else Immediate(-1)
-        full = isinstance(mask, Immediate) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
-        return full and not self.divergence.doubts(place, "same warp")
+        if not instruction.operands:
+            return self.forms.values.constant(WHOLE_WARP, 32)
+        found = self.forms.closed(
+            self.evaluator.operand(instruction.operands[0], place.block, place.index, 32)
+        )
+        fixed = all(
+            leaf.leaf.kind in ("thread", "uniform") and leaf.leaf.block is None for leaf in leaves(found)
+        )
+        return found if fixed else None

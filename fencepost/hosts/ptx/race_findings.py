@@ -25,6 +25,9 @@ from fencepost.hosts.ptx.verdicts import (
 )
 from fencepost.report.words import nth_newest
 
+OUTSIDE = "outside of conditions that only some of the threads meet"
+"""Where a barrier of all threads has to stand, if one of two accesses is for some of them."""
+
 
 def findings_of(case: Case, setup: Setup, seen: Seen, iterations: Iterations) -> list[Finding]:
     """Races and divergent barriers of a run, each pair of lines once."""
@@ -40,10 +43,11 @@ def findings_of(case: Case, setup: Setup, seen: Seen, iterations: Iterations) ->
     for missed in seen.missed:
         finding = _divergence(case, setup, missed, values)
         found.setdefault((finding.first.ptx_line, finding.second.ptx_line, "FP002"), finding)
-    for conflict in seen.conflicts:
+    # Of two instructions, threads of two warps say more than two of one: what mends it for these mends it for all.
+    for conflict in sorted(seen.conflicts, key=lambda each: each.in_one_warp):
         key = (frozenset(conflict.places), conflict.severity)
         if key not in found:
-            found[key] = _race(case, setup, conflict, values, iterations)
+            found[key] = _race(case, (setup, seen), conflict, values, iterations)
     ordered = sorted(found.values(), key=lambda each: (each.severity != "error", each.first.ptx_line))
     return [replace(each, chosen=chosen) for each in ordered[:20]]
 
@@ -55,17 +59,18 @@ def thread_of(block: Block, number: int) -> Thread:
 
 
 def _race(
-    case: Case, setup: Setup, conflict: Conflict, values: Mapping[str, int], iterations: Iterations
+    case: Case, run: tuple[Setup, Seen], conflict: Conflict, values: Mapping[str, int], iterations: Iterations
 ) -> Finding:
+    setup, seen = run
     at = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
-    in_one_warp = conflict.severity == "warning" and not conflict.atomic
+    in_one_warp = conflict.in_one_warp
     first, second = conflict.places[at[0]], conflict.places[at[1]]
     order = order_of(case.flow, (first, second), in_one_warp=in_one_warp)
     copy = conflict.copy
     if order.swapped if copy is None else first != copy.place:
         first, second, at = second, first, at[::-1]
     sites = case.site(first), case.site(second)
-    order = replace(order, later=order.later or _is_unrolled(*sites))
+    order = replace(order, later=order.later or (not order.apart and _is_unrolled(*sites)))
     threads = thread_of(setup.block, conflict.threads[at[0]]), thread_of(setup.block, conflict.threads[at[1]])
     who = [f"thread {thread_number(each, setup.block)}" for each in threads]
     loops = [iterations.get((conflict.times[number], conflict.threads[number])) for number in at]
@@ -83,7 +88,7 @@ def _race(
                 f"use an atomic: of two threads that update the same bytes at {sites[0]}, one update is lost"
             )
         else:
-            fix = _order_fix(order, sites, in_one_warp)
+            fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
         wait = None
     elif threads[0] == threads[1]:
         message = f"{who[1]} {doing[1]} {bytes_of(variable)}, which its own copy may not have written yet"
@@ -92,10 +97,13 @@ def _race(
         what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which the copy of {who[0]}"
         message, fix, wait = _about_copy(case, copy, what, (first, second), order)
     if conflict.severity == "warning":
-        message += f" ({'one of the two is atomic' if conflict.atomic else 'both threads are in one warp'})"
+        message += " (an atomic, and a strong load)"
+    elif in_one_warp and copy is None:
+        message += " (both threads are in one warp)"
     bytes_ = offset, conflict.size
     found = Finding("FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait)
-    return replace(found, variable=variable, iterations=(loops[0], loops[1]))
+    in_one_warp &= copy is None
+    return replace(found, variable=variable, iterations=(loops[0], loops[1]), in_one_warp=in_one_warp)
 
 
 def _about_copy(
@@ -149,14 +157,25 @@ def _is_unrolled(first: Site, second: Site) -> bool:
     return same and len(lines) == 2 and (lines[0] or 0) > (lines[1] or 0)
 
 
-def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool) -> str:
-    """What puts two accesses in order."""
+def _come_to_both(seen: Seen, first: Place, second: Place) -> bool:
+    """Whether all threads of the block came to two accesses, so that a barrier may stand beside any of them."""
+    return all(place in seen.came and bool(seen.came[place].all()) for place in (first, second))
+
+
+def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool, by_all: bool) -> str:
+    """What puts two accesses in order. A barrier of all threads must not stand where only some of them come."""
     sync = "__syncwarp()" if in_one_warp else "__syncthreads()"
+    if order.apart:
+        return (
+            f"{sites[0]} and {sites[1]} are on two sides of a condition, where no barrier can be between them: move "
+            f"one of them out of it, with {sync} in between, or make both atomic"
+        )
     if order.later:
         return (
             f"put {sync} between {sites[0]} and {sites[1]} of the next iteration: at either end of the loop"
         )
-    return f"put {sync} between {sites[0]} and {sites[1]}"
+    where = "" if by_all or in_one_warp else f", {OUTSIDE}"
+    return f"put {sync} between {sites[0]} and {sites[1]}{where}"
 
 
 def _doing(case: Case, place: Place) -> str:

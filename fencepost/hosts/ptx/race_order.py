@@ -26,6 +26,8 @@ class RaceOrder:
     """Whether the one that comes second is in a later iteration."""
     without_barrier: bool = True
     """Whether one can follow the other with no barrier between; else something in flight has passed a barrier."""
+    apart: bool = False
+    """Whether none can follow the other at all: they are on two sides of a condition."""
 
 
 def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = False) -> RaceOrder:
@@ -41,7 +43,11 @@ def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = Fal
             return RaceOrder(later=later)
         if _reaches(flow, second, first, stops, round_loops=later):
             return RaceOrder(swapped=True, later=later)
-    return RaceOrder(without_barrier=False)
+    apart = not any(
+        _reaches(flow, *pair, lambda _: False, round_loops=True)
+        for pair in ((first, second), (second, first))
+    )
+    return RaceOrder(without_barrier=False, apart=apart)
 
 
 def _reaches(

@@ -11,6 +11,7 @@ from fencepost.hosts.ptx.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.allocators import Allocators
 from fencepost.hosts.ptx.arithmetic import signed
 from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.effects import is_strong
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import NotJudged
 from fencepost.hosts.ptx.intervals import Interval, Iteration, Reached
@@ -18,11 +19,10 @@ from fencepost.hosts.ptx.listing import Listed, Listings, contested
 from fencepost.hosts.ptx.memory import DYNAMIC_BYTES
 from fencepost.hosts.ptx.paths import Paths
 from fencepost.hosts.ptx.solver_questions import Formula, Questions, Thread, common, loads_agree
+from fencepost.hosts.ptx.thread_pairs import ANY, ITSELF, OTHER_WARPS, Pairs
 from fencepost.hosts.ptx.values import Expression, leaves, sum_parts
 
 Answer = Literal["yes", "no", "late"]
-Threads = Literal["any", "other warps", "same warp", "itself"]
-"""Which pairs of threads a question is about."""
 STEPS_PER_SECOND = 1_200_000
 """What z3 counts as its resources, about a second's worth."""
 WIDE = 48
@@ -49,6 +49,10 @@ class Touch:
     footprint: Footprint
     conditions: tuple[Expression, ...]
     interval: Interval = field(compare=False, repr=False)
+    strong: bool = False
+    """Whether it is a strong load or store."""
+    alike: list[Reached] = field(default_factory=list, compare=False, repr=False)
+    """All accesses of the interval with this key, which differ in the ways there alone."""
 
     @property
     def kind(self) -> str:
@@ -59,7 +63,7 @@ class Touch:
         """Touches with equal keys answer every question alike."""
         about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
         values = self.reached.place if self.kind in ("write", "copy") else None
-        return (self.kind, about, self.reached.iterations, self.reached.known, values)
+        return (self.kind, self.strong, about, self.reached.iterations, self.reached.known, values)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Outcome:
     candidates: list[Candidate] = field(default_factory=list)
     open: list[tuple[Touch, Touch]] = field(default_factory=list)
     weak: list[Candidate] = field(default_factory=list)
-    """Meetings within a warp only, or of an atomic and a plain access: races that hardware seldom shows."""
+    """Meetings that are no races: of an atomic and a strong load or, if warps run in step, within a warp alone."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Question:
 
     write: Touch
     others: tuple[Touch, ...]
-    threads: Threads
+    threads: Pairs
     with_paths: bool
 
 
@@ -123,7 +127,7 @@ class Races:
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 
-    def interval(self, interval: Interval, threads: Threads, outcome: Outcome) -> None:
+    def interval(self, interval: Interval, threads: Pairs, outcome: Outcome) -> None:
         """Adds what is found in one interval."""
         touches = list(self._touches(interval))
         by_variable: dict[str, list[Touch]] = {}
@@ -145,16 +149,16 @@ class Races:
                 continue
             for start in range(0, len(copies), BATCH):
                 batch = copies[start : start + BATCH]
-                answer, values = self._solve(touch, batch, "itself")
+                answer, values = self._solve(touch, batch, ITSELF)
                 if answer == "yes":
                     outcome.candidates.append(Candidate(batch[0], touch, values))
                 elif answer == "late":
                     outcome.open.append((batch[0], touch))
 
-    def _group(self, group: list[Touch], threads: Threads, outcome: Outcome) -> None:
+    def _group(self, group: list[Touch], threads: Pairs, outcome: Outcome) -> None:
         distinct: dict[object, Touch] = {}
         for touch in group:
-            distinct.setdefault(touch.key(), touch)
+            distinct.setdefault(touch.key(), touch).alike.append(touch.reached)
         touches = list(distinct.values())
         for at, numbers in self._to_compare(touches):
             write = touches[at]
@@ -169,7 +173,7 @@ class Races:
             if len(outcome.candidates) > self.enough or len(outcome.open) >= self.enough_open:
                 return
 
-    def _is_asked(self, write: Touch, other: Touch, threads: Threads) -> bool:
+    def _is_asked(self, write: Touch, other: Touch, threads: Pairs) -> bool:
         """Whether a pair is a question that was not asked before, and that a quick test does not answer."""
         key = self._question_key(write, other, threads)
         if key in self._asked:
@@ -177,12 +181,12 @@ class Races:
         self._asked.add(key)
         return not self._apart(write, other)
 
-    def _question_key(self, write: Touch, other: Touch, threads: Threads) -> object:
+    def _question_key(self, write: Touch, other: Touch, threads: Pairs) -> object:
         """Equal for questions with one answer. What is known of a counter's numbers holds in one interval."""
         interval = write.interval.start if self.allocators.exist else None
         return (write.key(), other.key(), threads, interval)
 
-    def _only_in_this_interval(self, write: Touch, other: Touch, threads: Threads) -> None:
+    def _only_in_this_interval(self, write: Touch, other: Touch, threads: Pairs) -> None:
         """The ways from this barrier keep two accesses apart; from another one, they may still meet."""
         self._asked.discard(self._question_key(write, other, threads))
 
@@ -217,7 +221,8 @@ class Races:
                 own = self.forms.closed(self.evaluator.guard_of(instruction, block, index))
                 held = [*self.conditions(block), own, self.forms.closed(footprint.condition)]
                 parts = [part for each in held for part in self.evaluator.values.conjuncts(each)]
-                yield Touch(reached, footprint, tuple(each for each in parts if each.known != 1), interval)
+                conditions = tuple(each for each in parts if each.known != 1)
+                yield Touch(reached, footprint, conditions, interval, is_strong(instruction))
 
     def conditions(self, block: int) -> tuple[Expression, ...]:
         """What holds for a thread at a block, in closed form."""
@@ -268,17 +273,21 @@ class Races:
 
     # ---- the solver
 
-    def ask(self, write: Touch, others: Sequence[Touch], threads: Threads, outcome: Outcome) -> None:
+    def ask(self, write: Touch, others: Sequence[Touch], threads: Pairs, outcome: Outcome) -> None:
         """Whether a write can meet one of some accesses; adds the answer to the outcome."""
-        if threads == "same warp" and len(outcome.weak) > self.enough:
+        if threads.same_warp and len(outcome.weak) > self.enough:
             others = [other for other in others if not self._only_weak(write, other, threads)]
         if not others or len(outcome.candidates) > self.enough or len(outcome.open) >= self.enough_open:
             return
         answer, _ = self._solve(write, others, threads)
         if answer == "no":
             return
-        if threads == "any" and all(each.reached.place != write.reached.place for each in others):
-            apart, _ = self._solve(write, others, "other warps")
+        if (
+            threads == ANY
+            and self.evaluator.launch.warp_synchronous
+            and all(each.reached.place != write.reached.place for each in others)
+        ):
+            apart, _ = self._solve(write, others, OTHER_WARPS)
             if apart == "no":
                 self._within_warps(write, others, outcome)
                 return
@@ -295,23 +304,24 @@ class Races:
         for other in others:
             if len(outcome.weak) > self.enough:
                 return
-            answer, values = self._solve(write, [other], "any")
+            answer, values = self._solve(write, [other], ANY)
             if answer == "no":
                 continue
-            answer, values = self._solve(write, [other], "any", with_paths=True)
+            answer, values = self._solve(write, [other], ANY, with_paths=True)
             if answer == "no":
-                self._only_in_this_interval(write, other, "any")
+                self._only_in_this_interval(write, other, ANY)
             else:
                 outcome.weak.append(Candidate(write, other, values))
 
-    @staticmethod
-    def _only_weak(write: Touch, other: Touch, threads: Threads) -> bool:
-        """Whether a meeting is one that hardware seldom shows: of an atomic and a plain load, or of lanes of one
-        warp at different instructions."""
-        mild = {write.kind, other.kind} == {"atomic", "read"}
-        return mild or (threads == "same warp" and write.reached.place != other.reached.place)
+    def _only_weak(self, write: Touch, other: Touch, threads: Pairs) -> bool:
+        """Whether a meeting is no race: of an atomic and a strong load or, if the threads of a warp run in step, of
+        two of them at different instructions."""
+        if {write.kind, other.kind} == {"atomic", "read"}:
+            return (write if write.kind == "read" else other).strong
+        in_step = self.evaluator.launch.warp_synchronous and threads.same_warp
+        return in_step and write.reached.place != other.reached.place
 
-    def _with_paths(self, write: Touch, other: Touch, threads: Threads, outcome: Outcome) -> None:
+    def _with_paths(self, write: Touch, other: Touch, threads: Pairs, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""
         answer, values = self._solve(write, [other], threads, with_paths=True)
         candidate = Candidate(write, other, values)
@@ -325,7 +335,7 @@ class Races:
             self._only_in_this_interval(write, other, threads)
 
     def _solve(
-        self, write: Touch, others: Sequence[Touch], threads: Threads, with_paths: bool = False
+        self, write: Touch, others: Sequence[Touch], threads: Pairs, with_paths: bool = False
     ) -> tuple[Answer, dict[str, int]]:
         """First with hard values that both threads share left open; then exactly."""
         question = Question(write, tuple(others), threads, with_paths)
@@ -341,7 +351,7 @@ class Races:
         if self.budget.left() <= 0:
             return "late", {}, True
         solver = z3.SolverFor("QF_BV")
-        same_warp = question.threads == "same warp"
+        same_warp = question.threads.same_warp
         write = question.write
         first = self._thread("1", write, same_warp, coarse)
         solver.add(*self.pair_of_threads(question.threads))
@@ -349,7 +359,7 @@ class Races:
         meetings = []
         shifts, coarsened = first.shifts, False
         for other in question.others:
-            second = self._thread("1" if question.threads == "itself" else "2", other, same_warp, coarse)
+            second = self._thread("1" if question.threads == ITSELF else "2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
             parts += loads_agree(self.questions, first, second)
             parts += self.allocators.facts(first, write, second, other)
@@ -360,7 +370,7 @@ class Races:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = Paths(self.questions, touch.interval, name, same_warp)
-                solver.add(paths.leading_to(touch.reached))
+                solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, question.with_paths) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
@@ -520,10 +530,10 @@ class Races:
         solver = z3.SolverFor("QF_BV")
         self.limit(solver, 0.3)
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
-        solver.add(*self.pair_of_threads("any"))
+        solver.add(*self.pair_of_threads(ANY))
         return bool(solver.check() == z3.unsat)
 
-    def pair_of_threads(self, threads: Threads) -> list[Formula]:
+    def pair_of_threads(self, threads: Pairs) -> list[Formula]:
         """Two different threads of one block, or one thread alone."""
         z3, launch = self.questions.z3, self.evaluator.launch
         sizes = [self._size(axis) for axis in range(3)]
@@ -537,13 +547,25 @@ class Races:
             if launch.largest[1:] != (1, 1):
                 found.append(z3.ULE(sizes[0] * sizes[1] * sizes[2], most))
         found += self._assumed()
-        if threads == "itself":
+        if threads == ITSELF:
             return found
         found.append(z3.Or(*[a != b for a, b in zip(threads_["1"], threads_["2"], strict=True)]))
-        if threads != "any":
+        for mask in threads.naming | threads.not_naming:
+            held, facts = self._name_each_other(mask)
+            found += [held if mask in threads.naming else z3.Not(held), *facts]
+        if threads != ANY:
             warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
-            found.append(warps[0] == warps[1] if threads == "same warp" else warps[0] != warps[1])
+            found.append(warps[0] == warps[1] if threads.same_warp else warps[0] != warps[1])
         return found
+
+    def _name_each_other(self, mask: Expression) -> tuple[Formula, list[Formula]]:
+        """Whether two lanes take part in barriers of the warp with each other, by the mask that each gives."""
+        z3, lane = self.questions.z3, self.evaluator.special("laneid")
+        pair = [Thread(self.questions, name, (), True) for name in ("1", "2")]
+        masks = [each.formula(mask) for each in pair]
+        lanes = [each.formula(lane) for each in pair]
+        named = [z3.Extract(0, 0, z3.LShR(masks[0], each)) == 1 for each in lanes]
+        return z3.And(masks[0] == masks[1], *named), [fact for each in pair for fact in each.facts]
 
     def _assumed(self) -> list[Formula]:
         """What the launch takes for granted about parameters."""

@@ -19,6 +19,7 @@ from fencepost.hosts.ptx.cuda_statements import braces_of, length_of_function
 from fencepost.hosts.ptx.element_names import element_in, is_a_part, with_element
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_text
+from fencepost.hosts.ptx.race_findings import OUTSIDE
 from fencepost.hosts.ptx.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.thread_names import shown_sizes, with_warp
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, KernelVerdict, Reason, Site, Thread
@@ -39,6 +40,10 @@ _VERBS = (
     ("atom", "updates"),
     ("red", "updates"),
     ("bar", "waits"),
+    ("bar.arrive", "arrives"),
+    ("barrier.arrive", "arrives"),
+    ("bar.cta.arrive", "arrives"),
+    ("barrier.cta.arrive", "arrives"),
     ("barrier.cluster.arrive", "arrives"),
     ("mbarrier", "uses"),
     ("mbarrier.init", "initializes"),
@@ -236,15 +241,27 @@ def _fix(judged: JudgedPtx, finding: Finding) -> str:
     if finding.wait is not None and PRIOR in judged.quoted.line(_span(judged, finding.wait.site).line):
         text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
     lines = {_span(judged, site).line for site in (finding.first, finding.second)}
+    text = _with_calls(judged, finding, text)
     if len(lines) == 1 and finding.first != finding.second:
         (line,) = lines
         between = f"between the two accesses of line {line} (in a loop: between its iterations)"
         loop = _loop_of(judged.quoted.text, line) if judged.quoted is not judged.ptx else None
         if loop is not None:
-            between = f"between the iterations of the loop of line {loop}, outside of conditions"
+            between = f"between the iterations of the loop of line {loop}"
+            between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
         text = text.replace(f"between line {line} and line {line}", between)
         text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
     return text
+
+
+def _with_calls(judged: JudgedPtx, finding: Finding, text: str) -> str:
+    """The place between two lines of functions that were called one after the other: with the two calls."""
+    sites = (finding.first, finding.second)
+    calls = [_called_from(judged, site).removeprefix(", ") for site in sites]
+    if "" in calls or calls[0] == calls[1]:
+        return text
+    one, other = (f"line {_span(judged, site).line}" for site in sites)
+    return text.replace(f"between {one} and {other}", f"between {one} ({calls[0]}) and {other} ({calls[1]})")
 
 
 def _loop_of(text: str, line: int) -> int | None:
@@ -327,7 +344,8 @@ def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
 def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
     """Which values nobody has given, and how to give one's own."""
     called = [_called(judged, name) for name in names]
-    return f"the run made up {enumerated(called)}; --param {called[0]}=NUMBER gives your own"
+    what = "is an example" if len(called) == 1 else "are examples"
+    return f"{enumerated(called)} {what}; --param {called[0]}=NUMBER checks another value"
 
 
 def _called(judged: JudgedPtx, name: str) -> str:
@@ -345,7 +363,7 @@ def _doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     verb = verb_of(site)
     if finding.code in ("FP002", "FP006") and verb == "copies into":
         verb = "copies, and arrives on the mbarrier at"
-    what = _touched(judged, finding) if verb != "waits" else ""
+    what = _touched(judged, finding) if verb not in ("waits", "arrives") else ""
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     who = with_warp(thread, _block_of(finding))

@@ -24,6 +24,7 @@ from fencepost.hosts.ptx.effects import (
     commits_copies,
     destinations,
     effect,
+    is_strong,
     space_of,
     waits_for_copies,
 )
@@ -78,6 +79,7 @@ from fencepost.hosts.ptx.simulation_setup import (
     Unfaithful,
     placed_variables,
 )
+from fencepost.hosts.ptx.warp_clocks import NEVER, WarpClocks
 
 COLLECTIVE = ("shfl", "vote", "redux", "match")
 TEXTURE_MEMORY = np.uint64(1) << np.uint64(POINTERS + 12)
@@ -101,7 +103,8 @@ def _of(event: Event, some: NDArray[np.bool_], completed_by: WaitEvent | None = 
         event,
         threads=event.threads[some],
         addresses=event.addresses[some],
-        epochs=event.epochs[some],
+        knowledge=event.knowledge[some],
+        complete=NEVER if completed_by is None else completed_by.time,
         copies=part,
     )
 
@@ -133,10 +136,10 @@ class Simulation:
         self.state = np.where(every < threads, RUNNING, DONE)
         self.blocks = np.zeros(self.count, dtype=np.int64)
         self.indices = np.zeros(self.count, dtype=np.int64)
-        self.epochs = np.zeros(self.count, dtype=np.int64)
+        self.clocks_of_warps = WarpClocks(self.count)
         self.carry = np.zeros(self.count, dtype=np.uint64)
         self.groups = np.zeros(self.count, dtype=np.int64)
-        self.log = Log()
+        self.log = Log(self.clocks_of_warps, [], setup.warp_synchronous)
         self.copies: list[Event] = []
         """Copies that may be in flight."""
         self.waits: deque[WaitEvent] = deque(maxlen=MOST_WAITS)
@@ -265,10 +268,23 @@ class Simulation:
         if ready.size:
             self.state[ready] = RUNNING
             if effect(instruction).barrier == "warp":
-                self.epochs[ready] += 1
+                self._meet_in_warps(instruction, ready)
             else:
                 self._collective(instruction, ready)
         return ready
+
+    def _meet_in_warps(self, instruction: Instruction, ready: Threads) -> None:
+        """Lanes that pass `bar.warp.sync`: of each warp, those that name one mask. A mask that does not name the lane
+        itself, such as one that no run computes, stands for all of them."""
+        whole = np.uint64(0xFFFFFFFF)
+        masks = np.full(ready.shape, whole)
+        if instruction.operands:
+            masks = self.read(instruction.operands[0], ready, 32).bits
+            named = masks >> (ready % 32).astype(np.uint64) & np.uint64(1) != 0
+            masks = np.where(named, masks, whole)
+        groups = (ready // 32).astype(np.uint64) << np.uint64(32) | masks
+        for group in np.unique(groups):
+            self.clocks_of_warps.meet(ready[groups == group], self.time)
 
     def _release_collective(self) -> None:
         """No thread can run: those at the first collective go on; the missing lanes are not in its mask."""
@@ -283,9 +299,9 @@ class Simulation:
         waiting = np.flatnonzero(self.state == AT_BARRIER)
         self.log.events += self.copies
         self.seen.add(self.log.conflicts())
-        self.log = Log()
+        self.log = Log(self.clocks_of_warps, [], self.setup.warp_synchronous)
         self.copies = [each for each in self.copies if each.threads.size]
-        self.epochs[:] = 0
+        self.clocks_of_warps.restart(keep=bool(self.copies))
         if not waiting.size:
             return
         places = {(int(self.blocks[t]), int(self.indices[t])): int(t) for t in waiting}
@@ -635,9 +651,11 @@ class Simulation:
             values = self._chunks(access.values, access.size, who)
         self._note_own_copies(here, access.size, who, addresses)
         self.time += 1
-        epochs = self.epochs[who].copy()
+        knowledge = self.clocks_of_warps.row_of[who].copy()
+        strong = is_strong(self.flow.blocks[here.block].instructions[here.index])
+        kind = KINDS[access.kind]
         self.log.events.append(
-            Event(here, KINDS[access.kind], access.size, who, addresses, epochs, values, self.time)
+            Event(here, kind, access.size, who, addresses, knowledge, values, self.time, self.time, strong)
         )
 
     def _note_own_copies(self, here: Place, size: int, who: Threads, addresses: Bits) -> None:
@@ -701,8 +719,12 @@ class Simulation:
             self._note_first_use(access, where)
             self._note_place(here, issuing)
             copies = CopyHistory(self.groups[issuing].copy(), refills, self.waits)
-            epochs = np.full(issuing.size, -1)
-            self.copies.append(Event(here, WRITE, access.size, issuing, where, epochs, (), self.time, copies))
+            knowledge = self.clocks_of_warps.row_of[issuing].copy()
+            self.copies.append(
+                Event(
+                    here, WRITE, access.size, issuing, where, knowledge, (), self.time, NEVER, copies=copies
+                )
+            )
 
     def _wait(self, here: Place, who: Threads, before: NDArray[np.int64] | int) -> None:
         """Copies of groups before a number are complete for these threads; they stay in this interval's log."""

@@ -184,7 +184,12 @@ class Runs:
             return None
         try:
             parameters = {**required, **setup.parameters}
-            shorter = replace(setup, parameters=parameters, seconds=min(setup.seconds, self.left))
+            shorter = replace(
+                setup,
+                parameters=parameters,
+                seconds=min(setup.seconds, self.left),
+                warp_synchronous=case.launch.warp_synchronous,
+            )
             seen = simulate(case.module, case.routine, case.flow, shorter)
         except Unfaithful:
             self.faithful = False
@@ -194,7 +199,11 @@ class Runs:
         seen.chosen = {**required, **seen.chosen}
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [each for each in seen.conflicts if self.made_up.explains(each.places)]
+        doubted = [
+            each
+            for each in seen.conflicts
+            if not case.launch.any_input and self.made_up.explains(each.places)
+        ]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
         seen.conflicts = [
             each
@@ -237,6 +246,8 @@ class Runs:
 
     def _hangs_on_numbers(self, setup: Setup, seen: Seen) -> bool:
         """Whether a race is there because of numbers that the run made up, and that a caller may not give."""
+        if self.case.launch.any_input:
+            return False
         if seen.outside and self.layout:
             return True
         return self._hangs_on_layout(setup, seen) or self._hangs_on_bounds(setup, seen)
@@ -303,10 +314,10 @@ class Runs:
         if self.unusual is not None:
             said = ", ".join(f"{name} = {value}" for name, value in self.unusual.parameters.items())
             text = f"there is a race if {said}" if said else "there is a race with some parameters"
-            found.append(Reason(f"{text}: give the parameters if that cannot be"))
+            found.append(Reason(f"{text}: give the parameters if that cannot be", seen=True))
         if self.by_data is not None:
             text = "two threads store here if data that are loaded let them"
-            found.append(Reason(text, self.case.site(self.by_data.places[0])))
+            found.append(Reason(text, self.case.site(self.by_data.places[0]), seen=True))
         return found
 
 

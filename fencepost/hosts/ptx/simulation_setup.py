@@ -47,6 +47,8 @@ class Setup:
     """Whether an access whose address depends on data is taken to touch its whole variable."""
     peeks_succeed: bool = False
     """Whether a wait that is tried once succeeds; otherwise it fails."""
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step."""
     concrete: bool = False
     """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
 
@@ -78,12 +80,11 @@ class Seen:
     """Some load was of shared memory that nothing had been stored to."""
 
     def add(self, conflicts: Iterable[Conflict]) -> None:
-        """Keeps one of each pair of instructions and severity."""
-        known = {(frozenset(each.places), each.severity) for each in self.conflicts}
+        """Keeps one of each kind."""
+        known = {each.kind for each in self.conflicts}
         for each in conflicts:
-            key = (frozenset(each.places), each.severity)
-            if key not in known:
-                known.add(key)
+            if each.kind not in known:
+                known.add(each.kind)
                 self.conflicts.append(each)
 
     @property

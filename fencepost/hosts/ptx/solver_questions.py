@@ -6,11 +6,11 @@ changes from iteration to iteration is a variable for each iteration that matter
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fencepost.hosts.ptx.arithmetic import signed
-from fencepost.hosts.ptx.closed_forms import ClosedForms
+from fencepost.hosts.ptx.closed_forms import MOST_ITERATIONS, ClosedForms
 from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.flow import Loop
 from fencepost.hosts.ptx.intervals import Iteration, Iterations
@@ -21,6 +21,8 @@ Formula = Any
 """A formula of z3, which has no types."""
 LARGEST_STRIDE = 1 << 16
 """A loop counter times more than that is no index but a hash, which wraps around."""
+INDEX_BITS = 32
+"""Arithmetic in fewer bits is meant to wrap around."""
 COSTLY = frozenset({"mul", "shl", "lshr", "ashr", "udiv", "sdiv", "urem", "srem"})
 """Operations on two variables that make a question hard."""
 
@@ -49,6 +51,8 @@ class Questions:
         self.evaluator = evaluator
         self.forms = forms
         self.uniformity = uniformity
+        self.kept: list[Formula] = []
+        """Formulas that variables are named after: their numbers are not given to others."""
         self._again: dict[int, Expression | None] = {}
         self._left: dict[int, Expression | None] = {}
         self._strides: dict[int, frozenset[tuple[Expression, int]]] = {}
@@ -107,7 +111,8 @@ class Questions:
         for part in conjuncts(taken):
             last = self._until_equal(part, count)
             if last is not None:
-                fact = values.binary("and", fact, values.binary("ule", count, last))
+                wide = values.extend(count, last.width, False)
+                fact = values.binary("and", fact, values.binary("ule", wide, last))
         return fact
 
     def keeps_bits(self, shifted: Expression) -> bool:
@@ -179,8 +184,7 @@ class Questions:
         if step == 0 or count in leaves(rest):
             return None
         distance = values.binary("sub", values.constant(0, rest.width), rest) if step > 0 else rest
-        steps = values.binary("udiv", distance, values.constant(abs(step), rest.width))
-        return values.extract(steps, 0, 32)
+        return values.binary("udiv", distance, values.constant(abs(step), rest.width))
 
 
 def _factor(amount: Expression, count: Expression) -> int:
@@ -221,6 +225,8 @@ class Thread:
         self.same_warp = same_warp
         self.facts: list[Formula] = []
         self.opaque: dict[Expression, Formula] = {}
+        self.earlier: list[Thread] = []
+        """The same thread one iteration before, where a register still holds what it was given then."""
         self._done: dict[Expression, Formula] = {}
         self._counted: set[int] = set()
 
@@ -347,6 +353,7 @@ class Thread:
 
     def _function(self, value: Expression, arguments: Sequence[Formula]) -> Formula:
         """Equal arguments give equal results: the variable is named after its arguments."""
+        self.questions.kept += arguments
         key = f"{value.operation}.{value.payload}({','.join(str(each.get_id()) for each in arguments)})"
         return self._variable(key, value.width)
 
@@ -365,7 +372,8 @@ class Thread:
             part = self.formula(atom)
             size = factor if factor < half else (1 << value.width) - factor
             if size > 1:
-                if size < LARGEST_STRIDE and self._loops_freely(atom) and self._keeps_bits(atom):
+                indexes = value.width >= INDEX_BITS and size < LARGEST_STRIDE
+                if indexes and self._loops_freely(atom) and self._keeps_bits(atom):
                     fits = z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False)
                     self._take_for_granted([atom], [fits])
                 part = part * z3.BitVecVal(size, value.width)
@@ -389,7 +397,7 @@ class Thread:
 
     def _no_wrap(self, values: Sequence[Expression], arguments: Sequence[Formula]) -> None:
         """Index arithmetic of loop counters does not wrap around."""
-        if not any(self._loops_freely(each) for each in values):
+        if values[0].width < INDEX_BITS or not any(self._loops_freely(each) for each in values):
             return
         z3, limit = self.z3, 1 << (values[0].width - 1)
         if all(
@@ -435,8 +443,7 @@ class Thread:
         loop = self.questions.evaluator.flow.loop_of[header]
         mode = self.iterations.get(header)
         if mode is None:
-            shared = self.questions.uniformity.loop_is_uniform(loop)
-            number = self.count(f"k{header}:left" + ("" if shared else f"!{self.name}"))
+            number = self._left(header)
         elif mode.kind == "number":
             number = z3.BitVecVal(mode.number, 32)
         elif mode.kind == "start":
@@ -463,6 +470,18 @@ class Thread:
                 self.facts.append(self.formula(left))
         return number
 
+    def _left(self, header: int) -> Formula:
+        """The last iteration of a loop that was left before: in some iteration of the loops around it."""
+        key, shared = f"k{header}:left", True
+        for loop in self.questions.evaluator.flow.loops_around(header):
+            mode = self.iterations.get(loop.header)
+            if mode is None:
+                shared = shared and self.questions.uniformity.loop_is_uniform(loop)
+            else:
+                key += f"/{loop.header}:{mode.kind}{mode.number}"
+                shared = shared and mode.kind in ("start", "number")
+        return self.count(key if shared else f"{key}!{self.name}")
+
     def _only_if(self, condition: Formula, value: Expression) -> Formula:
         """The formula of a value that matters under a condition alone: so does what its arithmetic takes for granted.
         Of the iteration before the first one, a shift by -1 says nothing, and must not rule the first one out."""
@@ -475,7 +494,7 @@ class Thread:
 
     def count(self, name: str) -> Formula:
         """A variable for a number of iterations."""
-        return self.questions.bounded(name, 32, (1 << 30) - 1)
+        return self.questions.bounded(name, 32, MOST_ITERATIONS - 1)
 
     def _carried(self, value: Expression) -> Formula | None:
         """A register without a formula: in the first iteration its entry value, in the next one its step."""
@@ -490,10 +509,9 @@ class Thread:
             before = {each: at for each, at in self.iterations.items() if each not in loop.blocks}
             before[header] = Iteration("start", 0)
             earlier = Thread(self.questions, f"{self.name}", tuple(sorted(before.items())), self.same_warp)
-            found = earlier.formula(forms.closed(forms.following(value)))
-            self.facts += earlier.facts
-            self.opaque.update(earlier.opaque)
-            return found
+            earlier.facts = self.facts
+            self.earlier.append(earlier)
+            return earlier.formula(forms.closed(forms.following(value)))
         return None
 
     def _opaque(self, value: Expression) -> Formula:
@@ -516,6 +534,21 @@ class Thread:
 
 def loads_agree(questions: Questions, first: Thread, second: Thread) -> list[Formula]:
     """The same load in the same iterations gives two threads the same value if they read the same address."""
+    found: list[Formula] = []
+    for one in moments(first):
+        for other in moments(second):
+            found += _same_loads_agree(questions, one, other)
+    return found
+
+
+def moments(thread: Thread) -> Iterator[Thread]:
+    """A thread, and the iterations before that its registers come from."""
+    yield thread
+    for each in thread.earlier:
+        yield from moments(each)
+
+
+def _same_loads_agree(questions: Questions, first: Thread, second: Thread) -> list[Formula]:
     found: list[Formula] = []
     done: set[Expression] = set()
     while True:

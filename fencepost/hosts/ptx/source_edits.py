@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.cuda_statements import (
     CLUSTER_ASSEMBLY,
     CLUSTER_SYNC,
     SYNC,
+    WARP_SYNC,
     end_of_function,
     places_before,
     without_barrier,
@@ -195,8 +196,8 @@ def _mend(edited: EditedSource, kernel: str, compiler: Compiler) -> None:
         harmless = all(_no_worse(tried[text][each], given[each]) for each in given if each != kernel)
         return tried[text][kernel] if harmless else None
 
-    statement = partial(_statement, edited.text)
-    mended = mend(edited.text, given[kernel], Mender(statement, partial(_places, compiler.name), judge))
+    statements = partial(_statements, edited.text)
+    mended = mend(edited.text, given[kernel], Mender(statements, partial(_places, compiler.name), judge))
     if mended.verdict.verdict != "proven":
         edited.left += mended.verdict.findings
         return
@@ -216,21 +217,21 @@ def _barrier_counts(ptx: str, asked: Collection[str]) -> dict[str, int]:
     """How many barriers the kernels have that nobody asked about."""
     module = parse(ptx)
     return {
-        each.name: len(barriers(module, each.name)) + sum(map(_is_of_cluster, each.body))
+        each.name: len(barriers(module, each.name)) + sum(map(_is_of_warp_or_cluster, each.body))
         for each in module.kernels
         if each.name not in asked
     }
 
 
-def _is_of_cluster(item: Instruction | Label) -> bool:
-    return isinstance(item, Instruction) and item.parts[:2] == ("barrier", "cluster")
+def _is_of_warp_or_cluster(item: Instruction | Label) -> bool:
+    return isinstance(item, Instruction) and item.parts[:2] in (("barrier", "cluster"), ("bar", "warp"))
 
 
-def _statement(text: str, race: Finding) -> str:
-    """The barrier that mends a finding, in CUDA."""
+def _statements(text: str, race: Finding) -> tuple[str, ...]:
+    """The barriers that may mend a finding, in CUDA."""
     if not needs_cluster(race):
-        return SYNC
-    return CLUSTER_SYNC if "cooperative_groups.h" in text else CLUSTER_ASSEMBLY
+        return (WARP_SYNC, SYNC) if race.in_one_warp else (SYNC,)
+    return (CLUSTER_SYNC if "cooperative_groups.h" in text else CLUSTER_ASSEMBLY,)
 
 
 def _no_worse(after: KernelVerdict, before: KernelVerdict) -> bool:

@@ -6,6 +6,8 @@ what only host code can use is empty.
 
 from __future__ import annotations
 
+from fencepost.hosts.ptx.annotations import ANNOTATIONS, annotations_header
+from fencepost.hosts.ptx.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.random_numbers import random_numbers_header
 
 EMPTY = "#pragma once\n"
@@ -14,14 +16,6 @@ _ASSERTIONS = """#pragma once
 #define assert(condition) ((void)0)
 #endif
 """
-ANNOTATIONS = "gpuverify.h"
-"""What stands for GPUVerify's annotations: they are not read."""
-_ANNOTATION_NAMES = """
-requires ensures global_requires global_ensures assume assert global_assert invariant global_invariant
-candidate_invariant candidate_global_invariant function_wide_invariant function_wide_candidate_invariant
-barrier_invariant barrier_invariant_binary
-"""
-_ANNOTATIONS = EMPTY + "".join(f"#define __{name}(...) ((void)0)\n" for name in _ANNOTATION_NAMES.split())
 _TYPES_OF_UNIX = """#pragma once
 typedef unsigned int uint;
 typedef unsigned short ushort;
@@ -131,7 +125,8 @@ def standard_headers() -> dict[str, str]:
     """The text of each header by the name that it is included by."""
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
-        ANNOTATIONS: _ANNOTATIONS,
+        ANNOTATIONS: annotations_header(),
+        **{name: text for name, (text, _) in OLDER_NAMES.items()},
         "curand_kernel.h": random_numbers_header(),
         "thrust/complex.h": _COMPLEX,
         **dict.fromkeys(("cufft.h", "cufftXt.h"), _TRANSFORMS),

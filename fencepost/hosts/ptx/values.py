@@ -105,6 +105,8 @@ class Values:
         self.limits = dict(limits or {})
         self.pointers = pointers
         """Parameters that are addresses: an array does not wrap around, a number may."""
+        self.wrapping: set[int] = set()
+        """Loops, by header, in which a register is doubled that does not bound them: it may become negative."""
         self._made: dict[object, Expression] = {}
         self._uppers: dict[Expression, int] = {}
         self._low_zeros: dict[Expression, int] = {}
@@ -362,10 +364,11 @@ class Values:
         return None
 
     def not_negative(self, value: Expression) -> bool:
-        """Whether a signed number is not negative. A stride that is doubled in a loop does not become so."""
+        """Whether a signed number is not negative. A doubled stride does not become so if it bounds its loop."""
         half = 1 << (value.width - 1)
         if value.operation == "shl" and self.upper(value.arguments[0]) < half:
-            return any(leaf.leaf.kind == "iteration" for leaf in leaves(value.arguments[1]))
+            counted = [each for each in leaves(value.arguments[1]) if each.leaf.kind == "iteration"]
+            return bool(counted) and all(each.leaf.block not in self.wrapping for each in counted)
         return self.upper(value) < half
 
     def _sdiv(self, left: Expression, right: Expression) -> Expression | None:

@@ -105,6 +105,8 @@ class Finding:
     """The variable that the bytes are of."""
     iterations: tuple[InLoop | None, InLoop | None] = (None, None)
     """Where the two places are in their loops, if the run that showed it knows."""
+    in_one_warp: bool = False
+    """Whether both threads are in one warp, as all are that the two places were seen to race for."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Reason:
 
     message: str
     site: Site | None = None
+    seen: bool = field(default=False, compare=False)
+    """Whether a run has shown a race, with numbers, data or a block that may not occur."""
 
     def __str__(self) -> str:
         if self.site is None:

@@ -14,6 +14,7 @@ from fencepost.hosts.triton.lowering import is_before_membar
 from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.scratch_sizes import with_sizes
 from fencepost.hosts.triton.unparsable_layouts import repaired
@@ -59,6 +60,8 @@ def _parsed(source: Source, context: Any) -> Any:
         try:
             module = ir.parse_mlir_module(str(path), context)
         except RuntimeError as error:
+            # The bindings do not hand on what is wrong; in a process of its own, what the parser prints is read.
+            read_sources([source])
             said = str(error).strip().partition("\n")[0]
             raise FencepostError(
                 f"Triton cannot read this module: {said}", code="FP402", source=source

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fencepost.hosts.triton.known_bounds import KnownBounds
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Select, Unknown, Var, Wave, depth, is_divergent
 from fencepost.ir.limits import MOST_DEPTH
@@ -65,6 +66,8 @@ class Numbers:
     same: Mapping[Value, Value] = field(default_factory=dict)
     """Values that are others."""
     known: dict[Value, Expr] = field(default_factory=dict)
+    bounds: KnownBounds = field(default_factory=KnownBounds)
+    """What conditions say of numbers."""
     levels: dict[Value, int] = field(default_factory=dict)
     """How deep each of these is nested, at most."""
 
@@ -135,7 +138,7 @@ class Numbers:
         if op.name in CHOSEN:
             return Select(Compare(CHOSEN[op.name], numbers[0], numbers[1]), numbers[0], numbers[1])
         if op.name in ARITHMETIC:
-            return _arithmetic(ARITHMETIC[op.name], numbers[0], numbers[1], self.natural)
+            return self.arithmetic(op, numbers)
         if op.name == "arith.andi" and isinstance(numbers[1], Const):
             mask = numbers[1].value
             # A mask of low bits is a remainder.
@@ -143,6 +146,17 @@ class Numbers:
         if op.name in SAME:
             return self.resized(op, numbers[0])
         return UNKNOWN
+
+    def arithmetic(self, op: Operation, numbers: list[Expr]) -> Expr:
+        """A sum, a product, a quotient or a remainder."""
+        sign, (one, other) = ARITHMETIC[op.name], numbers
+        made = _arithmetic(sign, one, other, self.natural)
+        if sign not in ("%", "//") or not isinstance(made, Select):
+            return made
+        # It may be below zero elsewhere, and not where this runs.
+        known = self.bounds.at(op, self.of)
+        here = {name: max(least, self.natural.get(name, least)) for name, least in known.items()}
+        return _arithmetic(sign, one, other, {**self.natural, **here}) if here else made
 
     def resized(self, op: Operation, number: Expr) -> Expr:
         """A number with more bits than before, or with less."""

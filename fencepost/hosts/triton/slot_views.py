@@ -18,7 +18,13 @@ from fencepost.hosts.triton.slices import writes_slices
 from fencepost.hosts.triton.table import DELAYS, Does, row_of
 from fencepost.hosts.triton.tdm import UPDATE
 from fencepost.hosts.triton.thread_branches import differing
-from fencepost.hosts.triton.unfollowed_values import PROGRAM, computed_once, conditions_in, name_of
+from fencepost.hosts.triton.unfollowed_values import (
+    PROGRAM,
+    arithmetic_once,
+    computed_once,
+    conditions_in,
+    name_of,
+)
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
 from fencepost.ir.limits import NAME
@@ -117,6 +123,13 @@ class Views:
                 self.given[value] = self.names[value] = name_of(op, number)
                 if op.name in PROGRAM:
                     self.numbers.natural.add(self.names[value])
+        if not self.follow:
+            return
+        for value in arithmetic_once(self.flat.blocks):
+            if value not in apart and isinstance(self.number(value), Unknown):
+                self.given[value] = self.names[value] = f"computed.{len(self.given)}"
+                # Whoever has asked for it already was told that it is not known.
+                self.numbers.known.clear()
 
     def find_tried(self) -> None:
         """Conditions of operations on mbarriers that are not followed."""

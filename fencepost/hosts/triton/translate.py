@@ -311,9 +311,14 @@ class _BlockWriter:
 
 
 def target_of(module: Module) -> str:
-    """The GPU that a module is for: `hip:gfx942`, `cuda:80`."""
+    """The GPU that a module is for, which it calls `hip:gfx942` or `cuda:80`."""
     kind, _, name = (module.operation.string("ttg.target") or "").partition(":")
-    return f"sm_{name}" if kind == "cuda" else name
+    return target_name(kind, name)
+
+
+def target_name(backend: str, arch: object) -> str:
+    """What a GPU of Triton's is called here: `gfx942`, `sm_80`."""
+    return f"sm_{arch}" if backend == "cuda" else str(arch)
 
 
 def _reasons(module: Module, function: Operation) -> Iterator[str]:

@@ -18,6 +18,7 @@ PROGRAM = ("tt.get_program_id", "tt.get_num_programs")
 """Numbers of the workgroup: whoever asks gets the same, in whatever partition."""
 BY_WAVE = ("ttg.warp_id", "rocdl.", "nvvm.", "gpu.", "arith.", "scf.", "cf.", "ttg.warp_specialize")
 """What may differ from wave to wave, or is read by others: arithmetic, regions."""
+ARITHMETIC = "arith."
 
 
 def computed_once(blocks: list[Flat]) -> Iterator[tuple[Operation, Value]]:
@@ -33,6 +34,20 @@ def computed_once(blocks: list[Flat]) -> Iterator[tuple[Operation, Value]]:
     for block, op, value in made:
         if op.name in PROGRAM or not in_loop(block):
             yield op, value
+
+
+def arithmetic_once(blocks: list[Flat]) -> Iterator[Value]:
+    """Numbers that arithmetic outside of loops yields. Some of it is not followed: a quotient of two numbers, say."""
+    for block in blocks:
+        made = [
+            value
+            for op in block.operations
+            if op.name.startswith(ARITHMETIC)
+            for value in op.results
+            if value.type in NUMBERS
+        ]
+        if made and not in_loop(block):
+            yield from made
 
 
 def name_of(op: Operation, number: int) -> str:

@@ -13,10 +13,12 @@ printed as before. All repairs are insertions, so a place in the repaired text i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+_KIND = "#ttg.amd_wmma<"
 _LAYOUT = re.compile(
-    r"^(#[\w$-]+)\s*=\s*#ttg\.amd_wmma<\{[^<>\n]*?\b(ctaLayout\s*=\s*\{([^{}\n]*))\}[^<>\n]*\}>", re.MULTILINE
+    r"(#[\w$-]+)\s*=\s*#ttg\.amd_wmma<\{[^<>\n]*?\b(ctaLayout\s*=\s*\{([^{}\n]*))\}[^<>\n]*\}>"
 )
 _BASIS = re.compile(r"\[([-\d,\s]+)\]")
 _RANK = re.compile(r"\brank\s*=")
@@ -56,9 +58,7 @@ def repaired(text: str) -> Repaired:
 
 def _additions(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
-    if "#ttg.amd_wmma" not in text:
-        return found
-    for match in _LAYOUT.finditer(text):
+    for match in _layouts(text):
         bases = _BASIS.search(match[3])
         rank = bases[1].count(",") + 1 if bases else _rank_in_use(text, match[1])
         if rank != _USUAL_RANK and not _RANK.search(match[0]):
@@ -66,6 +66,16 @@ def _additions(text: str) -> list[tuple[int, str]]:
         if not match[3].strip():
             found.append((match.end(2), "warp = []"))
     return found
+
+
+def _layouts(text: str) -> Iterator[re.Match[str]]:
+    """The layouts that have a name: only where they are mentioned is the text looked at, which may be long."""
+    at = text.find(_KIND)
+    while at >= 0:
+        match = _LAYOUT.match(text, text.rfind("\n#", 0, at) + 1)
+        if match is not None:
+            yield match
+        at = text.find(_KIND, at + 1 if match is None else match.end())
 
 
 def _rank_in_use(text: str, alias: str) -> int:

@@ -349,3 +349,17 @@ def test_a_loop_that_is_left_by_anything_else_does_not_wait(leaves: str) -> None
 def test_a_loop_that_is_left_by_the_wait_alone_waits(leaves: str) -> None:
     body = PEEK.format(between="bra $wait;", at="").replace("@!%p6 bra", f"{leaves}\n    @!%p7 bra")
     assert verdict(body, 64).verdict == "proven"
+
+
+@pytest.mark.parametrize(("again", "expected"), [("7", "proven"), ("8", "race")])
+def test_threads_may_store_one_value_again(again: str, expected: str) -> None:
+    body = f"""
+    .shared .align 4 .b8 s[4];
+    mov.u32 %r1, 7;
+    mov.u32 %r2, {again};
+    st.shared.u32 [s], %r1;
+    st.shared.u32 [s], %r2;
+    bar.sync 1, 64;
+    ld.shared.u32 %r3, [s];
+    """
+    assert verdict(body, 64).verdict == expected

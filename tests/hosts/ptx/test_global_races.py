@@ -59,9 +59,10 @@ def test_what_is_right_or_not_known_is_not_reported(body: str) -> None:
     assert verdict(body).findings == ()
 
 
-def test_lanes_of_one_warp_are_a_warning() -> None:
+def test_lanes_of_one_warp_race_as_well() -> None:
     found = verdict("a[t] = a[t + 1];", block=32)
-    assert (found.verdict, [each.severity for each in found.findings]) == ("proven", ["warning"])
+    assert (found.verdict, len(found.findings)) == ("race", 1)
+    assert "__syncwarp()" in found.findings[0].fix
 
 
 # ---- between blocks
@@ -104,8 +105,6 @@ def test_a_race_of_two_blocks(body: str) -> None:
         "a[t] = n;",
         "a[blockIdx.x * 32 + t] = blockIdx.x * 32 + t;",  # both store the same
         "a[i * n] = i;",  # parameters decide
-        "if (i < n) a[t] = i;",
-        "a[t] = b[i];",  # data decide what is stored
         "atomicAdd(a + t, 1);",
         "b[i] = a[t]; __threadfence(); if (atomicAdd(b, 1) == 63) a[t] = 1;",
         "if (blockIdx.x == 70) a[64] = 3; b[i] = a[i];",
@@ -113,3 +112,67 @@ def test_a_race_of_two_blocks(body: str) -> None:
 )
 def test_blocks_that_do_not_meet_for_certain(body: str) -> None:
     assert of_blocks(body).findings == ()
+
+
+# ---- in files that state what launches keep to: with some input
+
+
+def stated(body: str, comment: str = "--blockDim=64 --gridDim=1") -> KernelVerdict:
+    text = (
+        f"//{comment}\n__device__ int seen;\n"
+        f"__global__ void k(int *a, const int *b, int n) {{ int t = threadIdx.x, i = blockIdx.x * 64 + t; {body} }}\n"
+    )
+    (found,) = judgements(read_file("k.cu", Source("k.cu", text), Asked()))
+    assert isinstance(found, JudgedPtx)
+    return found.verdict
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (b[t] > 3) a[0] = t;",  # data let several threads get there
+        "a[b[t]] = t;",
+        "a[t + n] = a[t + 64];",  # n = 32
+        "if (t < n) a[0] = t;",
+        "seen = t;",
+        "atomicAdd(a, 1); if (t == 40) a[0] = 7;",
+        "for (int j = 0; j < n; j++) a[t + 63 * j] = t;",
+        "for (int j = 0; j < 4; j++) a[3 * t + j] = t;",
+        "__shared__ int s; if (t == 0) s = 0; __syncthreads(); if (b[t] == n) s = t; __syncthreads(); a[t] = s;",
+    ],
+)
+def test_a_race_with_some_input(body: str) -> None:
+    assert stated(body).verdict == "race"
+    assert stated(body, "blocks of 64 threads").verdict != "race"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "__requires(n >= 64); a[t + n] = a[t];",
+        "if (b[t] > 3) a[0] = 1;",  # all store the same
+        "if (b[t] > 3) a[t] = b[t + 1];",
+        "for (int j = 0; j < n; j++) a[64 * j + t] = t;",
+        "for (int j = 0; j < n; j++) { int v = a[t + 1]; __syncthreads(); a[t] = v; __syncthreads(); }",
+        "atomicAdd(a, b[t]); atomicAdd(&seen, 1);",
+        "a[atomicAdd(&seen, 1)] = t;",  # places that no other thread draws
+        "__requires(n == 1 || b[0] == 3); if (t < n) a[0] = t;",  # what is required is not read
+        "if (t < n) a[0] = t; __threadfence();",  # fences may be there for an order
+    ],
+)
+def test_no_race_with_any_input(body: str) -> None:
+    assert stated(body).findings == ()
+
+
+def test_two_blocks_with_some_input() -> None:
+    grid = "--blockDim=64 --gridDim=4"
+    for body in (
+        "if (b[i] > 3) a[0] = i;",
+        "a[i + n] = a[i];",
+        "a[t] = b[i];",  # the data of two blocks differ
+        "if (i < n) a[t] = i;",
+        "atomicAdd(a + t, 1); b[0] ? a[i] = i : 0;",
+    ):
+        assert stated(body, grid).verdict == "race"
+    for body in ("if (b[i] > 3) a[i] = b[0];", "a[atomicAdd(&seen, 1)] = i;", "atomicAdd(a + t, 1);"):
+        assert stated(body, grid).findings == ()

@@ -50,6 +50,15 @@ from fencepost.hosts.ptx.launch_sites import EVERY, common_launches, launched_bl
             "__global__ void k(int t) { int b = 1; b = t; }\nvoid f() { dim3 b(8, 8); k<<<g, b>>>(p); }",
             {"k": (8, 8, 1)},
         ),
+        (
+            "#define MOST 512\nvoid f() { int n = MOST; unsigned t = n < 1024 ? n : 1024; k<<<g, t, 2 * t>>>(p); }",
+            {"k": (512, 1, 1)},
+        ),
+        (
+            "const int W = 48;\nvoid f() { dim3 b(std::min(W, 32), (W % 32) ? 4 : 8); k<<<g, b>>>(p); }",
+            {"k": (32, 4, 1)},
+        ),
+        ("const int W = 40;\nvoid f() { k<<<g, (W + 31) & ~31>>>(p); }", {"k": (64, 1, 1)}),
         # Nobody defines SIZE.
         (
             "#ifdef SIZE\n#define T SIZE\n#else\n#define T 64\n#endif\nvoid f() { k<<<g, T>>>(p); }",

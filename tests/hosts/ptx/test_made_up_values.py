@@ -157,8 +157,9 @@ def test_a_thread_s_own_data_may_lead_anywhere() -> None:
 
 
 def test_a_value_that_is_loaded_beside_an_atomic_is_not_common() -> None:
-    loads = "atom.shared.add.u32 %r13, [%r4+512], 1;\n ld.shared.u32 %r11, [%r4+512];"
+    loads = "atom.shared.add.u32 %r13, [%r4+512], 1;\n ld.volatile.shared.u32 %r11, [%r4+512];"
     assert verdict(DECIDES.format(load=loads), 32).verdict == "undecided"
+    assert verdict(DECIDES.format(load=loads.replace(".volatile", "")), 32).verdict == "race"
 
 
 def test_an_access_under_a_common_predicate_is_run_both_ways() -> None:

@@ -255,3 +255,45 @@ def test_what_kernels_use_of_libraries_for_the_host() -> None:
 def test_lambdas_in_device_code_may_say_so() -> None:
     text = "__global__ void k(float *a) { auto f = [=] __host__ __device__(float x) { return x * *a; }; *a = f(2); }"
     assert len(kernels_in(ptx(text))) == 1
+
+
+def test_annotations_that_compute_or_count_their_operands() -> None:
+    text = """
+    #include <assert.h>
+    __global__ void k(unsigned *a, unsigned n) {
+        __function_wide_invariant(__write_implies(a, __write_offset_bytes(a) % 4 == 0));
+        __barrier_invariant_2(a[0] == n, threadIdx.x, threadIdx.y);
+        __non_temporal_loads_begin();
+        assert(__implies(n > 0, a[threadIdx.x] >= 0));
+        assert(__no_read(a));
+        a[threadIdx.x] = __implies(n > 3, n > 2) + __mod_pow2(n, 4u);
+        __non_temporal_loads_end();
+    }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+    with pytest.raises(FencepostError, match="__uniform_int"):
+        ptx("__global__ void k(int *a) { __requires(a[0]); if (__uniform_int(a[1])) a[0] = 1; }\n")
+
+
+def test_names_that_cuda_had_once() -> None:
+    text = """
+    #include <cub/block/block_reduce.cuh>
+    texture<float, 2, cudaReadModeElementType> image;
+    static texture<uchar4, 2, cudaReadModeNormalizedFloat> colours;
+    texture<int, 1> list;
+    __global__ void k(float *out) {
+        typedef cub::BlockReduce<float, 64> Reduce;
+        __shared__ typename Reduce::TempStorage temp;
+        int t = threadIdx.x;
+        float v = tex2D(image, t, 1.f) + tex2D(colours, 1.f, t).x + tex1Dfetch(list, t);
+        v += __shfl_down(v, 16) + __popc(__ballot(v > 0));
+        if (__any(v > 0)) v += 1;
+        out[t] = Reduce(temp).Reduce(v, cub::Max());
+        BARRIER
+        out[t + 64] = Reduce(temp).Reduce(v, cub::Sum());
+    }
+    int main() { cudaBindTexture2D(0, image, 0, 1, 1, 1); k<<<1, 64>>>(0); }
+    """
+    for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
+        (found,) = check(ptx(text.replace("BARRIER", barrier)), block=64)
+        assert found.verdict == expected

@@ -214,3 +214,66 @@ def test_fix_counts_what_check_shows(fencepost: CommandLine) -> None:
     checked = fencepost("check", "tree.cu", "--block", "256")
     assert ": 1 race (" in checked.out
     assert "tree: 1 finding would be mended" in fencepost("fix", "tree.cu", "--block", "256").err
+
+
+SIDES = """\
+__global__ void sides(const int *in, int *out, int n) {
+    __shared__ int hits;
+    if (threadIdx.x == 0) hits = 0;
+    __syncthreads();
+    if (in[threadIdx.x] > n) {
+        atomicAdd(&hits, 1);
+    } else if (threadIdx.x == 40) {
+        hits = 7;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) out[0] = hits;
+}
+"""
+SOME_THREADS = """\
+__global__ void half(int *out) {
+    __shared__ int sum[64];
+    if (threadIdx.x < 64) {
+        sum[threadIdx.x] = out[threadIdx.x];
+        out[threadIdx.x] = sum[63 - threadIdx.x];
+    }
+}
+"""
+CALLED = """\
+__device__ __noinline__ void rotate(float *s, int by) {
+    float v = s[(threadIdx.x + by) % 256];
+    __syncthreads();
+    s[threadIdx.x] = v;
+}
+__global__ void twice(float *x) {
+    __shared__ float s[256];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    rotate(s, 1);
+    rotate(s, 40);
+    __syncthreads();
+    x[threadIdx.x] = s[threadIdx.x];
+}
+"""
+
+
+def test_no_barrier_is_asked_for_between_two_sides_of_a_condition(fencepost: CommandLine) -> None:
+    """The compiler writes the second side first; neither comes after the other, and no loop is there."""
+    Path("sides.cu").write_text(SIDES, encoding="utf-8")
+    out = fencepost("check", "sides.cu", "--block", "256").out
+    assert "error[FP001]" in out and "later iteration" not in out and "either end" not in out
+    assert "are on two sides of a condition, where no barrier can be between them" in out
+
+
+def test_a_barrier_does_not_go_where_some_threads_come(fencepost: CommandLine) -> None:
+    """Half of the threads skip both accesses: right between them, __syncthreads() would diverge."""
+    Path("half.cu").write_text(SOME_THREADS, encoding="utf-8")
+    fix = "put __syncthreads() between line 4 and line 5, outside of conditions that only some of the threads meet"
+    assert fix in fencepost("check", "half.cu", "--block", "128").out
+    assert f"{fix[: fix.index(',')]}\n" in fencepost("check", "half.cu", "--block", "64").out
+
+
+def test_a_function_that_is_called_twice_is_told_by_its_calls(fencepost: CommandLine) -> None:
+    Path("twice.cu").write_text(CALLED, encoding="utf-8")
+    out = fencepost("check", "twice.cu", "--block", "256").out
+    assert "between line 4 (called from line 10) and line 2 (called from line 11)" in out

@@ -9,7 +9,8 @@ import pytest
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.nvrtc import compile_cuda
 from fencepost.ir.source import Source
-from tests.hosts.ptx.random_cuda import PARAMETERS, disagreement, random_kernel
+from tests.hosts.ptx.random_cuda import PARAMETERS, How, disagreement, random_kernel, wrong
+from tests.hosts.ptx.random_cuda import judged as compared
 from tests.tiers import sweep
 
 MANY_WEAK_MEETINGS = """
@@ -143,3 +144,12 @@ def test_brute_force_agrees(chunk: int) -> None:
         n = random.Random(seed).choice([None, *PARAMETERS])
         kernel = random_kernel(seed)
         assert disagreement(kernel, n) is None, kernel.text
+
+
+@pytest.mark.parametrize("chunk", sweep(range(20), first=1))
+def test_brute_force_agrees_on_numbers_that_wrap_around(chunk: int) -> None:
+    how = How(wrapping=True, runs=False)
+    for seed in range(10 * chunk, 10 * chunk + 10):
+        n = random.Random(seed).choice([None, *PARAMETERS])
+        kernel = random_kernel(seed, wrapping=True)
+        assert wrong(*compared(kernel, n, how)) is None, kernel.text

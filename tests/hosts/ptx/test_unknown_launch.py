@@ -85,7 +85,7 @@ def test_a_race_with_every_usual_block_is_a_race() -> None:
 
 
 def test_blocks_of_few_warps_do_not_hide_a_race() -> None:
-    """A tree without barriers: with 64 threads only lanes of one warp meet, which is a warning and no proof."""
+    """A tree without barriers: with 64 threads only lanes of one warp meet, which is a race as well."""
     text = """
     __global__ void tree(const float *in, float *out) {
         __shared__ float s[256];
@@ -98,7 +98,7 @@ def test_blocks_of_few_warps_do_not_hide_a_race() -> None:
     }
     """
     (found,) = check(compile_cuda(Source("tree.cu", text)).ptx)
-    assert (found.verdict, found.holds_for) == ("race", "blocks of 256 threads")
+    assert (found.verdict, found.holds_for) == ("race", "blocks of 64, 128, 256 threads")
 
 
 def test_a_kernel_that_is_right_for_one_warp_is_not_called_racy() -> None:

@@ -35,11 +35,25 @@ def test_without_a_barrier_two_threads_of_two_warps_race() -> None:
     assert "__syncthreads" in race.fix
 
 
-def test_threads_of_one_warp_race_too_but_that_is_a_warning() -> None:
+def test_threads_of_one_warp_race_too() -> None:
     found = verdict(NEIGHBOUR.format(barrier="").replace("256;", "4;"))
-    assert found.verdict == "proven"
-    assert {each.severity for each in found.findings} == {"warning"}
-    assert found.holds_for.endswith("if the threads of a warp run in step")
+    assert found.verdict == "race"
+    assert found.findings[0].message.endswith("(both threads are in one warp)")
+    assert "__syncwarp()" in found.findings[0].fix
+
+
+def test_threads_of_one_warp_do_not_race_if_they_run_in_step() -> None:
+    (found,) = check(
+        kernel(NEIGHBOUR.format(barrier="").replace("256;", "4;")), block=256, warp_synchronous=True
+    )
+    assert (found.verdict, found.findings) == ("proven", ())
+    assert found.holds_for.endswith("; if the threads of a warp run in step")
+
+
+def test_two_warps_race_even_if_the_threads_of_each_run_in_step() -> None:
+    (found,) = check(kernel(NEIGHBOUR.format(barrier="")), block=256, warp_synchronous=True)
+    assert found.verdict == "race"
+    assert "__syncthreads()" in found.findings[0].fix
 
 
 def test_a_warp_barrier_orders_a_warp() -> None:
@@ -77,11 +91,14 @@ def test_many_threads_may_store_the_same_constant() -> None:
     assert verdict("st.shared.u32 [s], %r1;").verdict == "race"
 
 
-def test_a_store_beside_an_atomic_is_an_error_and_a_load_a_warning() -> None:
-    clear = "st.shared.u32 [%r5], 0; atom.shared.add.u32 %r10, [s], 1;"
-    assert verdict(clear).verdict == "race"
-    load = "atom.shared.add.u32 %r10, [s], 1; ld.shared.u32 %r11, [s];"
-    found = verdict(load)
+@pytest.mark.parametrize("access", ["st.shared.u32 [s], 0;", "ld.shared.u32 %r11, [s];"])
+def test_an_atomic_races_with_plain_accesses(access: str) -> None:
+    assert verdict(f"atom.shared.add.u32 %r10, [s], 1; {access}").verdict == "race"
+
+
+@pytest.mark.parametrize("strength", ["volatile", "relaxed.cta", "acquire.gpu"])
+def test_a_load_that_polls_what_atomics_change_is_a_warning(strength: str) -> None:
+    found = verdict(f"atom.shared.add.u32 %r10, [s], 1; ld.{strength}.shared.u32 %r11, [s];")
     assert found.verdict == "proven"
     assert {each.severity for each in found.findings} == {"warning"}
 

@@ -95,7 +95,7 @@ def test_what_is_found(audited: list[tuple[Entry, Record]]) -> None:
         ("matmul", "sm_80", "clean"),
         ("matmul", "sm_90", "clean"),
         ("matmul", "sm_90", "not judged"),
-        ("plain", "cuda:80", "clean"),
+        ("plain", "sm_80", "clean"),
         ("total", "gfx1250", "clean"),
         ("total", "sm_90", "clean"),
     ]
@@ -119,6 +119,14 @@ def judged(path: Path) -> Record:
     """What is said about one file."""
     (record,) = judged_here(entries_of([str(path)]), 1, 120)
     return record
+
+
+def test_where_a_module_cannot_be_read_it_says_why(cache: Path, tmp_path: Path) -> None:
+    path = entry_of(cache, "total", tmp_path)
+    text = path.read_text()
+    path.write_text(text.replace("tt.return", "tt.bogus", 1))
+    reason = judged(path).reason
+    assert reason.startswith("FP402: Triton cannot read this module: ") and "'tt.bogus'" in reason
 
 
 def test_another_release_is_named(cache: Path, tmp_path: Path) -> None:

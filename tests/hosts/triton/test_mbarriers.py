@@ -71,6 +71,13 @@ CEILING = """
 %tiles = arith.ceildivsi %behind, %c132 : i32
 %least = arith.maxsi %tiles, %zero : i32
 """
+QUOTIENT = """
+%program = tt.get_program_id x : i32
+%programs = tt.get_num_programs x : i32
+%behind = arith.subi %n, %program : i32
+%tiles = arith.ceildivsi %behind, %programs : i32
+%k = arith.muli %tiles, %n : i32
+"""
 MORE_TILES = "%some = arith.cmpi sgt, %least, %zero : i32"
 TILES_AGAIN = "%again = arith.cmpi slt, %zero, %tiles : i32\ncf.cond_br %again, ^body, ^after"
 FLOATS = (
@@ -95,6 +102,7 @@ def predicated(number: str, predicate: str, branch: str) -> set[str]:
         (LOADED, MORE, NOT),
         (LOADED, MORE, ASK_AGAIN),
         (CEILING, MORE_TILES, TILES_AGAIN),
+        (QUOTIENT, MORE, ASK_AGAIN),
         ("", FLOATS, ASK),
         ("", FLOATS, NOT),
     ],
@@ -105,7 +113,9 @@ def test_what_is_not_followed_is_the_same_wherever_it_is_asked_for(
     assert predicated(number, predicate, branch) == set()
 
 
-@pytest.mark.parametrize(("number", "predicate"), [(PROGRAM, MORE), (LOADED, MORE), ("", FLOATS)])
+@pytest.mark.parametrize(
+    ("number", "predicate"), [(PROGRAM, MORE), (LOADED, MORE), (QUOTIENT, MORE), ("", FLOATS)]
+)
 def test_a_wait_under_the_other_condition_is_found(number: str, predicate: str) -> None:
     # Who waits has copied nothing, and who copied ends the object while the engine will tell it.
     found = predicated(number, predicate, "cf.cond_br %some, ^after, ^body")

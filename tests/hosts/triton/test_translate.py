@@ -1124,6 +1124,82 @@ tt.return
     assert check(translated(text).trace).explored.complete == (not races)
 
 
+SLOT_BEFORE = """
+  %before = arith.addi %i, %minus : i32
+  %there = arith.remsi %before, %slots : i32
+  %b = ttg.memdesc_index %ring[%there] : <RING> -> <TILE>
+  %y = ttg.local_load %b : <TILE> -> <TENSOR>
+"""
+IN_LOOP = f"""
+{NUMBERS}
+%minus = arith.constant -1 : i32
+%slots = arith.constant 3 : i32
+%ring = ttg.local_alloc : () -> <RING>
+scf.for %i = %zero to %n step %one : i32 {{
+  %here = arith.remsi %i, %slots : i32
+  %a = ttg.memdesc_index %ring[%here] : <RING> -> <TILE>
+  ttg.local_store %x, %a : <TENSOR> -> <TILE>
+  <CONDITION>
+  <BRANCH>
+  ttg.barrier local
+}}
+tt.return
+"""
+IN_BLOCKS = f"""
+{NUMBERS}
+%minus = arith.constant -1 : i32
+%slots = arith.constant 3 : i32
+%ring = ttg.local_alloc {{allocation.offset = 0 : i32}} : () -> <RING>
+cf.br ^head(%zero : i32)
+^head(%i: i32):
+%goes_on = arith.cmpi slt, %i, %n : i32
+cf.cond_br %goes_on, ^body, ^end
+^body:
+%here = arith.remsi %i, %slots : i32
+%a = ttg.memdesc_index %ring[%here] : <RING> -> <TILE>
+ttg.local_store %x, %a : <TENSOR> -> <TILE>
+<CONDITION>
+cf.cond_br %some, ^side, ^latch
+^side:
+{SLOT_BEFORE}
+cf.br ^latch
+^latch:
+ttg.barrier local
+%next = arith.addi %i, %one : i32
+cf.br ^head(%next : i32)
+^end:
+tt.return
+"""
+THEN = f"scf.if %some {{{SLOT_BEFORE}}}"
+ELSE = f"scf.if %some {{\n}} else {{{SLOT_BEFORE}}}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "branch", "known"),
+    [
+        ("%some = arith.cmpi sgt, %i, %zero : i32", THEN, True),
+        ("%some = arith.cmpi slt, %zero, %i : i32", THEN, True),
+        ("%some = arith.cmpi sle, %i, %zero : i32", ELSE, True),
+        ("%m = arith.addi %i, %minus : i32\n%some = arith.cmpi sge, %m, %zero : i32", THEN, True),
+        ("%m = arith.cmpi sgt, %i, %zero : i32\n%some = arith.andi %c, %m : i1", THEN, True),
+        # There it may be below zero,
+        ("%some = arith.cmpi sge, %i, %zero : i32", THEN, False),
+        ("%some = arith.cmpi sgt, %i, %zero : i32", ELSE, False),
+        ("%some = arith.cmpi ugt, %i, %zero : i32", THEN, False),
+        # and one condition of two need not have failed.
+        ("%m = arith.cmpi sle, %i, %zero : i32\n%some = arith.andi %c, %m : i1", ELSE, False),
+    ],
+)
+def test_a_remainder_is_a_slot_where_a_condition_says_that_it_is_not_of_a_number_below_zero(
+    condition: str, branch: str, known: bool
+) -> None:
+    bodies = [IN_LOOP.replace("<BRANCH>", branch)] + [IN_BLOCKS] * (branch == THEN)
+    for body in bodies:
+        translation = translated(module(body.replace("<CONDITION>", condition), shared=4 * BYTES))
+        shown = " ".join(statements(translation))
+        assert ("select(" in shown) == (not known)
+
+
 # ---------------------------------------------------------------- what is not known
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
+from fencepost.hosts.ptx.effects import is_strong
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import Needed
@@ -59,6 +60,8 @@ class Findings:
 
     flow: Flow
     needed: Needed
+    warp_synchronous: bool = False
+    """Whether the threads of a warp run in step."""
     findings: dict[object, Finding] = field(default_factory=dict)
     doubts: list[Reason] = field(default_factory=list)
     by_data: bool = False
@@ -102,6 +105,8 @@ class Findings:
             if clash.vague or clash.perhaps_equal:
                 self.by_data = True
                 self.doubt(VAGUE if clash.vague else NOT_COMPARED, run.place_of(clash.places[1]))
+                continue
+            if self._is_in_step(clash):
                 continue
             finding = self._clash(clash, values)
             self.findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
@@ -236,6 +241,7 @@ class Findings:
             fix,
             blocks=ranks,
             variable=self._variable(clash.address) if clash.address < TENSOR else None,
+            in_one_warp=self._is_of_one_warp(clash),
         )
 
     def _asynchronous(self, place: Place) -> str:
@@ -287,16 +293,29 @@ class Findings:
     def _severity(self, clash: Clash) -> tuple[Literal["error", "warning"], str]:
         if clash.proxy:
             return ("warning" if clash.kinds[0] == "read" or clash.address >= TENSOR else "error"), ""
-        plain = all(column < self.run.count for column in clash.columns)
-        mbarrier = any(self._is_mbarrier(each) for each in clash.places)
-        if mbarrier:
+        if any(self._is_mbarrier(each) for each in clash.places):
             return "error", ""
-        if {"atomic", "read"} == set(clash.kinds):
-            return "warning", " (one of the two is atomic)"
-        same_warp = clash.threads[0] // WARP == clash.threads[1] // WARP
-        if plain and same_warp and clash.places[0] != clash.places[1]:
-            return "warning", " (both threads are in one warp)"
-        return "error", ""
+        if {"atomic", "read"} == set(clash.kinds) and self._is_strong(
+            clash.places[clash.kinds.index("read")]
+        ):
+            return "warning", " (an atomic, and a strong load)"
+        return "error", " (both threads are in one warp)" if self._is_of_one_warp(clash) else ""
+
+    def _is_in_step(self, clash: Clash) -> bool:
+        """Whether two accesses are in order because the threads of a warp run in step."""
+        apart = clash.places[0] != clash.places[1] and not any(
+            self._is_mbarrier(each) for each in clash.places
+        )
+        return self.warp_synchronous and not clash.proxy and apart and self._is_of_one_warp(clash)
+
+    def _is_of_one_warp(self, clash: Clash) -> bool:
+        """Whether both accesses are by threads of one warp themselves, not by what these have issued."""
+        plain = all(column < self.run.count for column in clash.columns)
+        return plain and clash.threads[0] // WARP == clash.threads[1] // WARP
+
+    def _is_strong(self, number: int) -> bool:
+        place = self.run.place_of(number)
+        return is_strong(self.flow.blocks[place.block].instructions[place.index])
 
     def _is_mbarrier(self, number: int) -> bool:
         return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)

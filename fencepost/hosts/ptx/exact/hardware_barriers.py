@@ -126,7 +126,7 @@ class HardwareBarriers:
                     "the phase before is complete",
                     both[0],
                     (first, int(late[0])),
-                    "let as many threads arrive as the count says, or use another barrier number",
+                    _how_to_keep_step(arrival),
                 )
             )
 
@@ -160,3 +160,16 @@ class HardwareBarriers:
             if any(thread in who for who in phase.waiting):
                 return phase
         return None
+
+
+def _how_to_keep_step(arrival: Arrival) -> str:
+    """What keeps threads from arriving one phase too early."""
+    if arrival.count is not None and arrival.threads.size > arrival.count:
+        return (
+            f"{arrival.threads.size} threads come here together, and the barrier counts {arrival.count}: make the "
+            f"count {arrival.threads.size}, or give each group of {arrival.count} a barrier number of its own"
+        )
+    return (
+        "let those who wait at the barrier say so first, by a barrier with another number, "
+        "or use another number for this phase"
+    )

@@ -321,7 +321,7 @@ class Mbarriers:
 
     def _waited_for_nothing(self, found: Mbarrier, thread: int, place: Place) -> None:
         """The wait has the parity that passes before the first phase is complete."""
-        before = "before its first phase: the wait returns at once"
+        before = "before its first phase is complete: the wait returns at once"
         text = (
             f"thread {{1}} waits for parity 1 of {{mbarrier}} {before}, and nothing orders it with that phase"
         )
@@ -333,8 +333,8 @@ class Mbarriers:
             text = f"thread {{0}} waits for parity 1 of {{other}} {before}; so does thread {{1}} with {{mbarrier}}"
             places, threads, mbarriers = (also[1], place), (also[2], thread), (found.address, also[0])
         fix = (
-            "wait for parity 0 where the first phase has to be complete; parity 1 passes before it, for a slot that "
-            "is free to begin with"
+            "wait for parity 0, which is that of the first phase; parity 1 is right only for a wait that is meant "
+            "to pass at first (a producer's, for an empty slot)"
         )
         # A producer's first wait is meant to pass, and may only look wrong because of what came before.
         causes = not self.problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +43,7 @@ WARP = 32
 MOST_CLASHES = 200
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+WHOLE_WARP = 0xFFFFFFFF
 OF_WARPS = (forms.WarpBarrier, forms.Elect, forms.Wgmma, forms.WideMatrix, *OF_A_WARP)
 """Forms that the lanes of a warp carry out together."""
 
@@ -68,6 +69,8 @@ class Run(Accesses):
         self.bulk = BulkCopies(self, boxes)
         self.mbarriers.lazy = boxes is None
         self.tensor = TensorMemory(self)
+        self.masks: Bits = np.zeros(self.count, dtype=np.uint64)
+        """The lanes that each thread has last waited for."""
         self.waiting_warps: list[Threads] = []
         """Those that wait for tensor memory."""
         self.spins: dict[Place, bool] = {}
@@ -231,23 +234,38 @@ class Run(Accesses):
 
     # ---- meeting other threads
 
-    def gather(self, lanes: Bits, place: Place, who: Threads) -> Threads:
-        """Threads whose mask of lanes is all here, and those that were here before; the others wait."""
-        if np.unique(lanes).size != 1:
-            raise NotExact("lanes that name different masks", place)
+    def gather(self, masks: Bits, place: Place, who: Threads) -> Threads:
+        """Threads that wait here with all lanes that their mask names, which must name the same mask; the others
+        wait on."""
         self.state[who] = AT_COLLECTIVE
+        self.masks[who] = masks & np.uint64(WHOLE_WARP)
         waiting = (self.state == AT_COLLECTIVE) & (self.blocks == place.block) & (self.indices == place.index)
-        bits = int(lanes[0])
-        lane, warp = np.arange(self.count) % WARP, np.arange(self.count) // WARP
-        named = (bits >> lane & 1).astype(bool) & (self.state != DONE)
-        missing = np.bincount(warp[named & ~waiting], minlength=int(warp[-1]) + 1)
-        ready: Threads = np.flatnonzero(waiting & (missing[warp] == 0))
+        here = np.flatnonzero(waiting)
+        lane = np.uint64(1) << (np.arange(self.count) % WARP).astype(np.uint64)
+        live = np.zeros(self.count // WARP + 1, dtype=np.uint64)
+        alive = np.flatnonzero(self.state != DONE)
+        np.bitwise_or.at(live, alive // WARP, lane[alive])
+        groups, number = np.unique(self.meeting_of(here), return_inverse=True)
+        present = np.zeros(groups.shape, dtype=np.uint64)
+        np.bitwise_or.at(present, number, lane[here])
+        named = live[here // WARP] & self.masks[here]
+        ready: Threads = here[(named & ~present[number]) == 0]
         self.state[ready] = RUNNING
         return ready
 
+    def meeting_of(self, who: Threads) -> Bits:
+        """A number for each thread that waits for other lanes: the same for those that meet."""
+        return (who // WARP).astype(np.uint64) << np.uint64(32) | self.masks[who]
+
+    def meetings(self, who: Threads) -> Iterator[Threads]:
+        """The lanes that meet at an instruction: those of a warp that name the same mask."""
+        keys = self.meeting_of(who)
+        for key in np.unique(keys):
+            yield who[keys == key]
+
     def _whole_warps(self, place: Place, who: Threads) -> Threads:
         """Warps all of whose threads that have not ended are here."""
-        return self.gather(np.full(1, np.uint64(0xFFFFFFFF)), place, who)
+        return self.gather(np.full(who.shape, np.uint64(WHOLE_WARP)), place, who)
 
     def _hardware(
         self, form: forms.HardwareBarrier, instruction: Instruction, place: Place, who: Threads
@@ -326,8 +344,7 @@ class Run(Accesses):
             who = self.gather(self.certain(form.lanes, who, 32, place), place, who)
         else:
             who = self._whole_warps(place, who)
-        for warp in np.unique(who // WARP):
-            lanes = who[who // WARP == warp]
+        for lanes in self.meetings(who):
             held = self.held(instruction, lanes, place)
             if not held.size:
                 continue
@@ -336,6 +353,7 @@ class Run(Accesses):
             if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
                 who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
             elif isinstance(form, forms.WarpBarrier):
+                self._refuse_unnamed(lanes, place)
                 self.clocks.acquire(lanes, self.clocks.release(lanes))
                 self.passed[lanes] += 1
             elif isinstance(form, forms.Elect):
@@ -374,6 +392,11 @@ class Run(Accesses):
             self.state[lanes] = RUNNING
         self.waiting_warps = []
 
+    def _refuse_unnamed(self, lanes: Threads, place: Place) -> None:
+        """A lane that its own mask leaves out is in order with nobody; PTX does not define what happens then."""
+        if (self.masks[lanes] >> (lanes % WARP).astype(np.uint64) & np.uint64(1) == 0).any():
+            raise NotExact("a lane that its own mask does not name", place)
+
     def _elect(self, form: forms.Elect, lanes: Threads) -> None:
         """The lowest lane, as GPUs do."""
         values = [np.full(lanes.shape, np.uint64(lanes[0] % WARP)), (lanes == lanes[0]).astype(np.uint64)]
@@ -384,10 +407,16 @@ class Run(Accesses):
     def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Shuffles, votes and reductions of a warp."""
         who = self.gather(self.certain(instruction.operands[-1], who, 32, place), place, who)
+        for mask in np.unique(self.masks[who]):
+            self._exchange_among(instruction, place, who[self.masks[who] == mask])
+        return who
+
+    def _exchange_among(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """The same for the lanes that name one mask."""
         held = self.held(instruction, who, place)
         targets = destinations(instruction)
         if not held.size or not targets:
-            return who
+            return
         values = instruction.operands[1 : 4 if instruction.name == "shfl" else 2]
         unsure = self.made_up.any_of(values, held)
         if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
@@ -400,7 +429,6 @@ class Run(Accesses):
         else:
             for target in targets:
                 self.make_up(target, held)
-        return who
 
     def _one_result(self, instruction: Instruction, who: Threads, target: Operand) -> None:
         """A vote or reduction: made up, and the same for all lanes."""

@@ -296,6 +296,9 @@ class Shadow:
             if name not in self.tables:
                 continue
             table = self.tables[name][here.rows]
+            if name == "writes":
+                # Several threads have written one value there: the same once more does no harm.
+                table = np.where(self._is_there(here)[:, None], 0, table)
             at, found = np.nonzero(table)
             if not at.size:
                 continue
@@ -307,6 +310,14 @@ class Shadow:
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds.get(name, "atomic")))
                 yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
+
+    def _is_there(self, here: Cells) -> Flags:
+        """Which cells hold what is written into them."""
+        if here.values is None:
+            return np.zeros(here.rows.shape, dtype=bool)
+        found: Flags = self.valued[here.rows] & (self.values[here.rows] == here.values)
+        self.relied |= here.touch.made_up and bool(found.any())
+        return found
 
     def _at_once(self, here: Cells) -> Iterator[Clash]:
         """Threads that write one cell with one instruction; the others than the last are noted."""

@@ -22,7 +22,7 @@ from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import BOX, Launch
+from fencepost.hosts.ptx.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.made_up_data import MadeUp
 from fencepost.hosts.ptx.module import Module, Routine
 from fencepost.hosts.ptx.simulation_setup import Setup
@@ -97,7 +97,7 @@ class Judge:
             # What threads hand over in shared memory decides as well.
             self.needed = Needed(self.flow, True, addresses=False)
         self.valued = Needed(self.flow, True, self.needed)
-        self.shown = Findings(self.flow, self.needed)
+        self.shown = Findings(self.flow, self.needed, self.launch.warp_synchronous)
         self.end = time.thread_time() + self.seconds
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
 
@@ -168,7 +168,7 @@ class Judge:
         """Runs with data, where it depends on them whether accesses meet: what these show is there for those data."""
         data = MadeUp(self.flow, lambda _: False)
         needed = Needed(self.flow, True)
-        more = Findings(self.flow, needed)
+        more = Findings(self.flow, needed, self.launch.warp_synchronous)
         for setup in concrete_setups(self.flow, self.ran):
             if more.errors:
                 break
@@ -369,6 +369,8 @@ class Judge:
             said.append("every value of the other parameters" if named else "every value of the parameters")
         if self.by_data:
             said.append("every way that loaded data may lead")
+        if self.launch.warp_synchronous:
+            said.append(IN_STEP)
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)

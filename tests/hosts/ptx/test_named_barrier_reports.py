@@ -1,0 +1,57 @@
+"""Reports about barriers with a number and a count of threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CommandLine
+
+TEXT = """\
+__global__ void producer(const float *in, float *out) {
+    __shared__ float buf[128];
+    int t = threadIdx.x;
+    if (t < 128) {
+        buf[t] = in[t];
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+        buf[t] = in[t + 128];
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+        out[t] = buf[255 - t];
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+        out[t + 128] = buf[255 - t];
+    }
+}
+__global__ void counted(const float *in, float *out) {
+    __shared__ float buf[128];
+    int t = threadIdx.x;
+    if (t < 128) {
+        buf[t] = in[t];
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        out[t] = buf[127 - t];
+    }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("named.cu").write_text(TEXT, encoding="utf-8")
+
+
+def test_a_producer_that_is_not_told(fencepost: CommandLine) -> None:
+    """It arrives a second time without having waited for anything; a larger count would not help."""
+    out = fencepost("check", "named.cu", "--kernel", "producer", "--block", "256").out
+    assert "error[FP003]: thread 0 may arrive at barrier 1 one phase too early" in out
+    assert "thread 0 (warp 0) arrives\n" in out
+    assert "= fix: let those who wait at the barrier say so first, by a barrier with another number" in out
+    assert "2 barriers, 4 shared accesses" in out
+
+
+def test_more_threads_than_the_barrier_counts(fencepost: CommandLine) -> None:
+    out = fencepost("check", "named.cu", "--kernel", "counted", "--block", "256").out
+    assert "= fix: 128 threads come here together, and the barrier counts 64: make the count 128" in out
+    assert "1 barrier, 2 shared accesses" in out
