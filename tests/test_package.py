@@ -133,11 +133,13 @@ def profile(frame, event, argument):
         called.append(f"{name}.{code.co_name}")
 
 sys.setprofile(profile)
-code = main(["insert", sys.argv[1], "-o", sys.argv[2]])
+code = main(["insert", sys.argv[1], "-o", sys.argv[2], "--seconds", "60"])
 sys.setprofile(None)
 print(json.dumps([code, list(modules), called]))
 """
-"""Runs `insert`, and prints which modules were entered, in this order, and every function that was called."""
+"""Runs `insert`, and prints which modules were entered, in this order, and every function that was called.
+
+With so much time that a busy machine does not decide where the search ends."""
 STAGES = [
     "ir.parser.parse_all",
     "flow.build_flow.build_flow",

@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
     from fencepost.passes.insert import Insert
+    from fencepost.report.allow_comments import MARK
     from fencepost.report.heeded_comments import still_silenced
 
     begin_file(options.file, 1, 1)
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     results = [*kernels.apply(insert)]
     if _mbarriers_fail(kernels):
         return 1
-    allowed = [still_silenced(kernel) for kernel in kernels]
+    allowed = [still_silenced(kernel) if kernel.may_mention(MARK) else {} for kernel in kernels]
     put_kernels(options, kernels)
     found = list(zip(kernels, results, allowed, strict=True))
     if options.json:

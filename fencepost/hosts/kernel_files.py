@@ -70,11 +70,12 @@ class Kernels:
 
         Into a module, they are put only between two of its operations.
         """
+        from fencepost.report.allow_comments import MARK
         from fencepost.report.heeded_comments import heeding_comments
 
         if not self.translations:
             for trace in self.traces:
-                yield heeding_comments(insert, trace).apply(trace)
+                yield (heeding_comments(insert, trace) if trace.may_mention(MARK) else insert).apply(trace)
             return
         from fencepost.hosts.triton.write_back import place_barriers
 

@@ -214,6 +214,15 @@ class CapturedTrace(Body):
 
         return print_kernel(self)
 
+    def may_mention(self, mark: str) -> bool:
+        """Whether a comment may have this mark: in its text, if that is known, or in a file that it was made from."""
+        bodies = (self, *self.functions())
+        return (
+            self.source is None
+            or mark in self.source.text
+            or any(op.origin for body in bodies for op in body.preorder_walk())
+        )
+
 
 def trace_of(kernel: CapturedTrace | Kernel) -> CapturedTrace:
     """The kernel that a function of the library is given: a trace, or the builder that has one."""

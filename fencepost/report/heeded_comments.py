@@ -65,10 +65,13 @@ def still_silenced(kernel: CapturedTrace) -> Silenced:
 
 
 def _may_have_comments(kernel: CapturedTrace) -> bool:
-    """Whether a comment of the text may allow something, or there is another file that may have one."""
+    """Whether a comment may allow something; of a kernel without a text, in the text that is printed of it."""
+    if kernel.source is not None:
+        return kernel.may_mention(MARK)
     bodies = (kernel, *kernel.functions())
-    source = kernel.source or spans_of(kernel)[0]
-    return MARK in source.text or any(op.origin for body in bodies for op in body.preorder_walk())
+    return MARK in spans_of(kernel)[0].text or any(
+        op.origin for body in bodies for op in body.preorder_walk()
+    )
 
 
 def _allowed_accesses(kernel: CapturedTrace, code: str) -> set[ops.Operation]:

@@ -9,8 +9,8 @@ that are still open.
 1. `dual_ascent`: a constraint for each path that is open, each paying at once what it can. That is a lower bound, and
    exact on straight lines and most small kernels: if a strategy's placement costs no more, it is the optimum.
 2. `search`: else the cheapest choice for the constraints so far is found, in parts that have nothing to do with each
-   other and after leaving out what other constraints or literals imply (`components`), by trying (`branch_and_bound`)
-   or by integer programming (`highs`). If it leaves paths open, constraints for them are added, and again. A solution
+   other and after leaving out what other constraints or literals imply, by branch and bound (both in `set_cover`) or
+   by integer programming (`highs`). If it leaves paths open, constraints for them are added, and again. A solution
    of fewer constraints never costs more than that of all of them, so it is a lower bound at any time; once nothing is
    open it is the optimum.
 

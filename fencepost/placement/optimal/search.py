@@ -12,13 +12,12 @@ from fencepost.analysis.program import Program
 from fencepost.analysis.transfer import Placement
 from fencepost.placement.fallback import complete
 from fencepost.placement.minimize import Minimize
-from fencepost.placement.optimal.branch_and_bound import cheapest
 from fencepost.placement.optimal.costs import Exposure, Prices, prices_for, within
 from fencepost.placement.optimal.covering_problem import Choice, Constraint, ConstraintMaker, Literal
 from fencepost.placement.optimal.dual_ascent import Ascent, Conflict, bound_of, conflicts_of, start, without
 from fencepost.placement.optimal.highs import Solved, solve_constraints
 from fencepost.placement.optimal.open_paths import Synchronization
-from fencepost.placement.optimal.reduced_constraints import parts_of, reduced
+from fencepost.placement.optimal.set_cover import cheapest, parts_of, reduced
 from fencepost.placement.optimal.solver_start import can_be_asked
 from fencepost.placement.redundant import prune
 from fencepost.placement.strategy import Splits, Strategy
