@@ -134,12 +134,18 @@ def compare(b: Numbers, how: str, left: Any, right: Any, signed: bool) -> Any:
 COMPARES = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
 
 
+UNORDERED = {"equ": "ne", "neu": "eq", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt", "nan": "num"}
+"""Comparisons that hold if an operand is NaN, as the opposites of others."""
+
+
 def _compared(b: Numbers, instruction: Instruction, args: Sequence[Any]) -> Any:
     """What `setp` and `set` compare, before a predicate is combined with it."""
     how = instruction.parts[1]
     kind = operand_type(instruction)
     if INTEGER_TYPE.fullmatch(kind) and how in COMPARES:
         return compare(b, how, args[0], args[1], kind.startswith("s"))
+    if how in UNORDERED:
+        return b.invert(b.function(f"setp.{UNORDERED[how]}.{kind}", args[:2], 1))
     return b.function(f"setp.{how}.{kind}", args[:2], 1)
 
 

@@ -182,7 +182,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
 }
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal,
-    "ne": np.not_equal,
+    "ne": lambda a, b: (a < b) | (a > b),
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from fencepost.hosts.ptx.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.allocators import Allocators
 from fencepost.hosts.ptx.arithmetic import signed
+from fencepost.hosts.ptx.ballots import Ballots
 from fencepost.hosts.ptx.closed_forms import ClosedForms
 from fencepost.hosts.ptx.effects import is_strong
 from fencepost.hosts.ptx.evaluate import Evaluator
@@ -118,6 +119,7 @@ class Races:
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
         self.allocators = Allocators(self, questions)
+        self.ballots = Ballots(questions)
         self.budget = budget
         self.enough = ENOUGH
         self.enough_open = ENOUGH_OPEN
@@ -361,6 +363,7 @@ class Races:
         for other in question.others:
             second = self._thread("1" if question.threads == ITSELF else "2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
+            parts += self.ballots.facts(first, second, self._numbers())
             parts += loads_agree(self.questions, first, second)
             parts += self.allocators.facts(first, write, second, other)
             meetings.append(z3.And(*parts, *second.facts))
@@ -554,9 +557,16 @@ class Races:
             held, facts = self._name_each_other(mask)
             found += [held if mask in threads.naming else z3.Not(held), *facts]
         if threads != ANY:
-            warps = [z3.LShR(x + sizes[0] * (y + sizes[1] * z), 5) for x, y, z in threads_.values()]
+            warps = [z3.LShR(each, 5) for each in self._numbers()]
             found.append(warps[0] == warps[1] if threads.same_warp else warps[0] != warps[1])
         return found
+
+    def _numbers(self) -> tuple[Formula, Formula]:
+        """The numbers of both threads in their block."""
+        width, height = self._size(0), self._size(1)
+        tids = [[self._tid(name, axis) for axis in range(3)] for name in ("1", "2")]
+        one, other = (x + width * (y + height * z) for x, y, z in tids)
+        return one, other
 
     def _name_each_other(self, mask: Expression) -> tuple[Formula, list[Formula]]:
         """Whether two lanes take part in barriers of the warp with each other, by the mask that each gives."""

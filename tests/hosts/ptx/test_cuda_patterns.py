@@ -304,3 +304,58 @@ def test_places_that_some_threads_have_drawn() -> None:
 
 def test_a_place_drawn_in_an_earlier_round_may_be_another_threads_now() -> None:
     assert verdict(DRAWN_BEFORE).verdict != "proven"
+
+
+# ---- places by ballot
+
+BALLOT = """
+__global__ void k(const float *in, float *out, int n) {
+    __shared__ float s[8][33];
+    const int lane = threadIdx.x & 31, w = threadIdx.x >> 5, i = blockIdx.x * 256 + threadIdx.x;
+    float v = i < n ? in[i] : -1.f;
+    bool keep = v > 0;
+    unsigned kept = __ballot_sync(MASK, keep);
+    if (USED) s[ROW][__popc(kept & ((1u << lane) - 1))] = v;
+    BARRIER;
+    out[i] = s[w][lane];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mask", "used", "row", "barrier", "expected"),
+    [
+        ("~0u", "keep", "w", "__syncthreads()", "proven"),
+        ("~0u", "keep", "w", "", "race"),
+        ("~0u", "keep", "0", "__syncthreads()", "undecided"),  # warps share a row, as far as data let them
+        ("~0u", "v > -1", "w", "__syncthreads()", "undecided"),  # lanes that did not vote
+        ("~0u", "!keep", "w", "__syncthreads()", "undecided"),
+    ],
+)
+def test_places_by_ballot(mask: str, used: str, row: str, barrier: str, expected: str) -> None:
+    text = BALLOT.replace("MASK", mask).replace("USED", used).replace("ROW", row).replace("BARRIER", barrier)
+    found = verdict(text)
+    if expected == "race":
+        assert found.findings
+    else:
+        assert found.verdict == expected
+
+
+def test_ballots_of_two_iterations_are_two() -> None:
+    text = """
+    __global__ void k(const float *in, float *out) {
+        __shared__ float s[33];
+        const int lane = threadIdx.x;
+        for (int i = 0; i < 64; i += 32) {
+            float v = in[i + lane];
+            bool keep = v > 0;
+            unsigned kept = __ballot_sync(~0u, keep);
+            if (keep) s[__popc(kept & ((1u << lane) - 1))] = v;
+            BARRIER;
+        }
+        out[lane] = s[lane];
+    }
+    """
+    assert verdict(text.replace("BARRIER", "__syncthreads()"), 32).verdict == "proven"
+    found = verdict(text.replace("BARRIER", ""), 32)
+    assert found.verdict != "proven" or found.findings
