@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.device_macros import DeviceMacros, behind_device_macros, device_macros
+
 _UNSEEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
     r"""|^[ \t]*\#(?:[^\n\\]|\\.)*""",
@@ -37,18 +39,22 @@ class DeviceCode:
     """The names of the functions that were blanked out."""
 
 
-def device_code(text: str) -> DeviceCode:
-    """The file with the functions blanked out that only the host can call."""
+def device_code(text: str, macros: DeviceMacros | None = None) -> DeviceCode:
+    """The file with the functions blanked out that only the host can call.
+
+    Uses of macros that make code of the device stay: of these, or of the file's own."""
+    macros = device_macros(text) if macros is None else macros
     text = _OF_A_LAMBDA.sub(lambda found: found[1] + " " * len(found[2]), text)
     seen, kept = without_comments(text), _with_directives(text)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
     for head, start, end in declarations(seen, 0, len(seen)):
-        if not _is_host_function(head):
+        made = behind_device_macros(head, macros)
+        if made is None or not _is_host_function(head[made:]):
             continue
-        left_out.append(_name_of(head))
-        body = start + len(head)
+        body, start = start + len(head), start + made
+        left_out.append(_name_of(head[made:]))
         pieces += [
             text[at:start],
             blanked(kept[start:body], inside=False),
@@ -58,18 +64,25 @@ def device_code(text: str) -> DeviceCode:
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
 
 
-def without_host_declarations(text: str, lines: Iterable[int]) -> DeviceCode:
+def without_host_declarations(
+    text: str, lines: Iterable[int], macros: DeviceMacros | None = None
+) -> DeviceCode:
     """The file without the declarations on some lines: those that say nothing of the device.
 
     What the device uses of them, the compiler misses. Specializations of templates stay: without one, another would
     be used, and nothing missed.
     """
+    macros = device_macros(text) if macros is None else macros
     seen, kept = without_comments(text), _with_directives(text)
     wanted = set(lines)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
     for head, start, end in declarations(seen, 0, len(seen)):
+        made = behind_device_macros(head, macros)
+        if made is None:
+            continue
+        head, start = head[made:], start + made
         begin = start + len(head) - len(head.lstrip())
         first = text.count("\n", 0, begin) + 1
         if wanted.isdisjoint(range(first, text.count("\n", 0, end) + 2)):
