@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.ptx.files import Asked, judgements, read_file
-from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
+from fencepost.hosts.ptx.host_code import device_code, without_comments, without_host_declarations
 from fencepost.hosts.ptx.judged import JudgedPtx
 from fencepost.hosts.ptx.kernel_names import plain_name
 from fencepost.ir.source import Source
@@ -141,3 +141,23 @@ def test_kernels_of_macros_are_judged_and_those_of_other_files_named(tmp_path: P
     verdicts = [each for each in judgements(read) if isinstance(each, JudgedPtx)]
     found = {plain_name(each.verdict.kernel): each.verdict.verdict for each in verdicts}
     assert found == {"k1": "race", "gone": "undecided"}
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\n#if 0\nb\n#endif\nc", "a c"),
+        ("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d"),
+        ("#if 1\na\n#else\nb\n#endif\nc", "a c"),
+        ("#if 0\n#ifdef X\na\n#else\nb\n#endif\n#endif\nc", "c"),
+        ("#if 0\na\n#elif X\nb\n#endif\nc", "b c"),
+        ("#if 1\na\n#elif X\nb\n#else\nc\n#endif\nd", "a d"),
+        ("#ifdef X\na\n#else\nb\n#endif\nc", "a b c"),
+        ("#if 0 // not now\na\n#endif\n/*\n#if 0\n*/\nb", "b"),
+    ],
+)
+def test_what_is_never_compiled_is_not_seen(text: str, seen: str) -> None:
+    assert " ".join(without_comments(text).split()) == seen
+    assert [len(line) for line in without_comments(text).split("\n")] == [
+        len(line) for line in text.split("\n")
+    ]
