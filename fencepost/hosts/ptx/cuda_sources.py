@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fencepost.hosts.ptx.annotations import ANNOTATIONS, NAMES
+from fencepost.hosts.ptx.device_macros import DeviceMacros, device_macros
 from fencepost.hosts.ptx.host_code import DeviceCode, device_code, without_host_declarations
 from fencepost.hosts.ptx.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.standard_headers import EMPTY, STANDARD_FUNCTIONS, standard_headers
@@ -74,6 +75,8 @@ class CudaSources:
     """All that the user has written: the file and the headers of its own, one after the other."""
     left_out: list[str] = field(default_factory=list)
     """Declarations of the host."""
+    macros: DeviceMacros = field(default_factory=dict)
+    """Macros of the file and its headers that make device code."""
     missing: list[str] = field(default_factory=list)
     """Headers that were not found."""
     skipped: list[str] = field(default_factory=list)
@@ -121,10 +124,10 @@ class CudaSources:
         before = len(self.left_out)
         for file, wrong in lines.items():
             if file == self.name:
-                device = without_host_declarations(self.text, wrong)
+                device = without_host_declarations(self.text, wrong, self.macros)
                 self.text = device.text
             elif file in self.files:
-                device = without_host_declarations(self.headers[file], wrong)
+                device = without_host_declarations(self.headers[file], wrong, self.macros)
                 self.headers[file] = device.text
             else:
                 continue
@@ -158,19 +161,21 @@ def cuda_sources(source: Source, includes: Sequence[str], *, with_host: bool = F
     folder = Path(source.name).parent
     found = _own_headers(source.text, folder, [folder, *map(Path, includes)])
     kept = _everything if with_host else device_code
-    device = kept(source.text)
+    read = {name: path.read_text(encoding="utf-8", errors="replace") for name, path in found.items()}
+    written = [source.text, *read.values()]
+    macros = device_macros("\n".join(written))
+    device = kept(source.text, macros)
     texts: dict[str, str] = {}
-    left_out, written = list(device.left_out), [source.text]
-    for name, path in found.items():
-        written.append(path.read_text(encoding="utf-8", errors="replace"))
-        header = kept(written[-1])
+    left_out = list(device.left_out)
+    for name, text in read.items():
+        header = kept(text, macros)
         texts[name] = header.text
         left_out += header.left_out
     headers = {name: text for name, text in standard_headers().items() if name not in found} | texts
-    return CudaSources(source.name, device.text, headers, found, "\n".join(written), left_out)
+    return CudaSources(source.name, device.text, headers, found, "\n".join(written), left_out, macros)
 
 
-def _everything(text: str) -> DeviceCode:
+def _everything(text: str, macros: DeviceMacros) -> DeviceCode:
     return DeviceCode(text, ())
 
 

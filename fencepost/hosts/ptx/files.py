@@ -71,6 +71,9 @@ class PtxFile:
     unknown_instances: tuple[str, ...] = ()
     """Kernel templates that are launched, with arguments that are not known: they are not in the PTX."""
 
+    unknown_kernels: tuple[str, ...] = ()
+    """Kernels that are launched and not in the PTX, because nothing in the file makes them."""
+
     @property
     def source(self) -> Source:
         """The file as it was read."""
@@ -158,11 +161,12 @@ def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
         )
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
-    unknown = compiled.unknown_instances if asked.kernel is None else ()
+    every = asked.kernel is None
+    unknown = (compiled.unknown_instances, compiled.unknown_kernels) if every else ((), ())
     notes = (*compiled.notes, *notes_about(compiled.cuda_text, target, chosen=not asked.target))
     if target != DEFAULT_ARCHITECTURE:
         asked = replace(asked, target=target)
-    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, notes, unknown)
+    return PtxFile(name, ptx, source, wanted, asked, compiled.cuda_text, notes, *unknown)
 
 
 def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
@@ -197,12 +201,19 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
             error.source = error.source or file.source
             yield error
     yield from (file.judged(_not_compiled(each)) for each in file.unknown_instances)
+    yield from (file.judged(_not_made(each)) for each in file.unknown_kernels)
 
 
 def _not_compiled(template: str) -> KernelVerdict:
     """The verdict on a kernel template whose instances are not known."""
     reason = f"its template arguments are not known; name them: --kernel '{template}<...>'"
     return KernelVerdict(template, "undecided", (), (Reason(reason),), "no instance was compiled", 0, 0)
+
+
+def _not_made(kernel: str) -> KernelVerdict:
+    """The verdict on a kernel that is launched, and declared nowhere."""
+    reason = "it is launched here, and nothing that is compiled makes it: a macro, or another file"
+    return KernelVerdict(kernel, "undecided", (), (Reason(reason),), "it was not compiled", 0, 0)
 
 
 def _with_preconditions(verdict: KernelVerdict, required: Preconditions, launch: Launch) -> KernelVerdict:

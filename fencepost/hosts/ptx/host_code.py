@@ -6,8 +6,10 @@ The text keeps its lines and columns: what NVRTC says about the rest, and what l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from fencepost.hosts.ptx.device_macros import DeviceMacros, behind_device_macros, device_macros
 
 _UNSEEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
@@ -16,6 +18,8 @@ _UNSEEN = re.compile(
 )
 _SPACES = re.compile(r"[^\n]")
 _DIRECTIVE = re.compile(r"^[ \t]*\#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE)
+_CONDITIONAL = re.compile(r"[ \t]*\#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b([^\n]*)")
+_NUMBERS = {"0": "off", "false": "off", "1": "on", "true": "on"}
 _OF_A_BODY = re.compile(r"[ \t]*\#[ \t]*(?:include|pragma)\b")
 """Directives that mean nothing outside of the function that they stand in."""
 _OF_A_LAMBDA = re.compile(r"(\])((?:\s|__host__)*__device__(?:\s|__host__)*)(?=[({])")
@@ -37,18 +41,22 @@ class DeviceCode:
     """The names of the functions that were blanked out."""
 
 
-def device_code(text: str) -> DeviceCode:
-    """The file with the functions blanked out that only the host can call."""
+def device_code(text: str, macros: DeviceMacros | None = None) -> DeviceCode:
+    """The file with the functions blanked out that only the host can call.
+
+    Uses of macros that make code of the device stay: of these, or of the file's own."""
+    macros = device_macros(text) if macros is None else macros
     text = _OF_A_LAMBDA.sub(lambda found: found[1] + " " * len(found[2]), text)
     seen, kept = without_comments(text), _with_directives(text)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
     for head, start, end in declarations(seen, 0, len(seen)):
-        if not _is_host_function(head):
+        made = behind_device_macros(head, macros)
+        if made is None or not _is_host_function(head[made:]):
             continue
-        left_out.append(_name_of(head))
-        body = start + len(head)
+        body, start = start + len(head), start + made
+        left_out.append(_name_of(head[made:]))
         pieces += [
             text[at:start],
             blanked(kept[start:body], inside=False),
@@ -58,18 +66,25 @@ def device_code(text: str) -> DeviceCode:
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
 
 
-def without_host_declarations(text: str, lines: Iterable[int]) -> DeviceCode:
+def without_host_declarations(
+    text: str, lines: Iterable[int], macros: DeviceMacros | None = None
+) -> DeviceCode:
     """The file without the declarations on some lines: those that say nothing of the device.
 
     What the device uses of them, the compiler misses. Specializations of templates stay: without one, another would
     be used, and nothing missed.
     """
+    macros = device_macros(text) if macros is None else macros
     seen, kept = without_comments(text), _with_directives(text)
     wanted = set(lines)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
     for head, start, end in declarations(seen, 0, len(seen)):
+        made = behind_device_macros(head, macros)
+        if made is None:
+            continue
+        head, start = head[made:], start + made
         begin = start + len(head) - len(head.lstrip())
         first = text.count("\n", 0, begin) + 1
         if wanted.isdisjoint(range(first, text.count("\n", 0, end) + 2)):
@@ -126,8 +141,33 @@ def blanked(text: str, *, inside: bool) -> str:
 
 
 def without_comments(text: str) -> str:
-    """The text with comments, strings and directives blanked out."""
-    return _UNSEEN.sub(lambda match: _SPACES.sub(" ", match[0]), text)
+    """The text with comments, strings, directives and what `#if 0` leaves out blanked out."""
+    pieces: list[str] = []
+    branches: list[str] = []
+    at = 0
+    for match in _UNSEEN.finditer(text):
+        pieces += [_compiled(text[at : match.start()], branches), _SPACES.sub(" ", match[0])]
+        directive = _CONDITIONAL.match(match[0])
+        if directive is not None:
+            _branch(branches, directive[1], re.split(r"/[/*]", directive[2])[0].strip())
+        at = match.end()
+    return "".join([*pieces, _compiled(text[at:], branches)])
+
+
+def _compiled(text: str, branches: Sequence[str]) -> str:
+    return _SPACES.sub(" ", text) if {"off", "done"}.intersection(branches) else text
+
+
+def _branch(branches: list[str], word: str, condition: str) -> None:
+    """Follows a conditional directive: a branch is `on`, may be (`maybe`), or is not (`off`; `done` if one before it
+    was on)."""
+    if word.startswith("if"):
+        branches.append(_NUMBERS.get(condition, "maybe") if word == "if" else "maybe")
+    elif word == "endif":
+        del branches[-1:]
+    elif branches:
+        following = {"on": "done", "off": "on" if word == "else" else "maybe"}
+        branches[-1] = following.get(branches[-1], branches[-1])
 
 
 def _with_directives(text: str) -> str:

@@ -22,6 +22,8 @@ from fencepost.hosts.ptx.launch_macros import with_launches_of_macros
 
 _LAUNCH = re.compile(r"(\b[A-Za-z_][\w:]*\s*<(?!<)[^;{}()]*?>)\s*<<<")
 _BARE_LAUNCH = re.compile(r"\b([A-Za-z_][\w:]*)\s*<<<")
+_ANY_LAUNCH = re.compile(r"(?<![\w.>])(?:\w+::)*([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>\s*)?<<<")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
 _OF_A_TYPE = re.compile(r"(?:typename|class)\b")
 _LAST_NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
@@ -80,6 +82,20 @@ def used_templates(text: str) -> tuple[str, ...]:
     return tuple(
         each for each in kernel_templates(text) if len(re.findall(rf"\b{each}\b", seen)) > declared[each]
     )
+
+
+def undeclared_launches(text: str) -> tuple[str, ...]:
+    """The kernels that a text launches by names that it declares nowhere: those of macros, or of other files."""
+    seen = without_comments(with_launches_of_macros(text))
+    found = dict.fromkeys(match[1] for match in _ANY_LAUNCH.finditer(seen))
+    macros = set(_MACRO.findall(text))
+    return tuple(each for each in found if each not in macros and not _is_declared(each, seen))
+
+
+def _is_declared(name: str, seen: str) -> bool:
+    """Whether a type, or what looks like one, is written in front of a name somewhere; or it is given a value."""
+    before = re.compile(rf"(?:[\w>)][ \t\n]+|[*&]\s*){name}\b(?!\s*(?:<[^;{{}}()]*>\s*)?<<<)")
+    return before.search(seen) is not None or re.search(rf"\b{name}\s*(?:=|\{{)", seen) is not None
 
 
 def _qualified(instance: str, kernels: dict[str, _Template], seen: str) -> str:

@@ -18,7 +18,12 @@ from fencepost.hosts.ptx.compiled_launches import CompiledLaunches, compiled_lau
 from fencepost.hosts.ptx.compiler_process import COMPILER, Attempt, CompilerEnded
 from fencepost.hosts.ptx.cuda_sources import ERROR, CudaSources, cuda_sources
 from fencepost.hosts.ptx.kernel_names import function_name, instance_name, kernels_in
-from fencepost.hosts.ptx.launched_instances import kernel_templates, launched_instances, used_templates
+from fencepost.hosts.ptx.launched_instances import (
+    kernel_templates,
+    launched_instances,
+    undeclared_launches,
+    used_templates,
+)
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
 INSTALL = 'pip install "fencepost[cuda]"; in a clone: pip install -e ".[cuda]"'
@@ -73,6 +78,8 @@ class Compiled:
     """Whether there are annotations for GPUVerify, most of which are not read."""
     unknown_instances: tuple[str, ...] = ()
     """Kernel templates that are launched, with arguments that are not known."""
+    unknown_kernels: tuple[str, ...] = ()
+    """Kernels that are launched, and that nothing in the file makes."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -114,7 +121,8 @@ def _compiled(source: Source, how: Compilation) -> Compiled:
         left_out, missing = tuple(sources.left_out), tuple(sources.missing)
         annotated = ANNOTATIONS in sources.first
         unknown = () if how.instances else _unknown_instances(sources.written, ptx, launched)
-        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown)
+        made = _unknown_kernels(sources.written, ptx, unknown)
+        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown, made)
     if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)
@@ -122,7 +130,10 @@ def _compiled(source: Source, how: Compilation) -> Compiled:
         ptx = _run(whole, how, (*how.instances, *launched.certain)).ptx
         if ptx is not None:
             unknown = () if how.instances else _unknown_instances(whole.written, ptx, launched)
-            return Compiled(whole.with_paths(ptx), whole.written, unknown_instances=unknown)
+            made = _unknown_kernels(whole.written, ptx, unknown)
+            return Compiled(
+                whole.with_paths(ptx), whole.written, unknown_instances=unknown, unknown_kernels=made
+            )
     if "invalid value for --gpu-architecture" in log:
         raise _no_gpu(how.architecture)
     raise _failure(source, log, sources)
@@ -167,6 +178,12 @@ def _unknown_instances(text: str, ptx: str, found: _Launched) -> tuple[str, ...]
     names = {instance_name(each) for each in kernels_in(ptx)}
     missing = {_template_name(each) for each in found.certain if each not in names}
     return tuple(each for each in used_templates(text) if each not in compiled or each in missing)
+
+
+def _unknown_kernels(text: str, ptx: str, templates: Sequence[str]) -> tuple[str, ...]:
+    """Kernels that are launched by names that no kernel in the PTX has."""
+    compiled = {function_name(each) for each in kernels_in(ptx)} | {*templates, *kernel_templates(text)}
+    return tuple(each for each in undeclared_launches(text) if each not in compiled)
 
 
 def _template_name(instance: str) -> str:

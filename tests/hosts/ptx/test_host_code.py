@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from fencepost.hosts.ptx.host_code import device_code, without_host_declarations
+from fencepost.hosts.ptx.files import Asked, judgements, read_file
+from fencepost.hosts.ptx.host_code import device_code, without_comments, without_host_declarations
+from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.ir.source import Source
 
 
 def test_a_main_function_is_left_out_and_lines_stay() -> None:
@@ -106,3 +112,52 @@ def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: st
 def test_what_the_device_may_use_stays(text: str) -> None:
     """Without a specialization, another would be used, and nobody would notice."""
     assert without_host_declarations(text, [1]).text == text
+
+
+KERNEL = "#define KERNEL __global__ void\nKERNEL k(int *a) { a[0] = 1; }\n"
+MADE = "#define MAKE(n) __global__ void k##n(int *a) { \\\n    a[0] = n; }\n#define BOTH MAKE(1) MAKE(2)\n"
+
+
+@pytest.mark.parametrize("text", [KERNEL, f"{MADE}MAKE(3);\n", f"{MADE}BOTH\n__device__ int n;\n"])
+def test_what_macros_make_for_the_device_stays(text: str) -> None:
+    found = device_code(text)
+    assert (found.text, found.left_out) == (text, ())
+
+
+def test_a_function_of_the_host_behind_uses_of_such_a_macro_goes() -> None:
+    found = device_code(f"{MADE}MAKE(3)\nBOTH\nint main() {{ k3<<<1, 1>>>(0); }}\n")
+    assert found.text.rstrip() == f"{MADE}MAKE(3)\nBOTH"
+    assert found.left_out == ("main",)
+    found = without_host_declarations(f"{MADE}MAKE(3)\nstd::string name;\n", [5])
+    assert found.text.rstrip() == f"{MADE}MAKE(3)"
+
+
+def test_kernels_of_macros_are_judged_and_those_of_other_files_named(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    body = "__shared__ int s[64]; s[threadIdx.x & 15] = threadIdx.x; __syncthreads(); a[threadIdx.x] = s[0];"
+    text = f"#define MAKE(n) __global__ void k##n(int *a) {{ {body} }}\nMAKE(1)\n"
+    file.write_text(text + "int main() { k1<<<1, 64>>>(0); gone<<<1, 64>>>(0); }\n")
+    read = read_file(str(file), Source(str(file), file.read_text()), Asked())
+    verdicts = [each for each in judgements(read) if isinstance(each, JudgedPtx)]
+    found = {plain_name(each.verdict.kernel): each.verdict.verdict for each in verdicts}
+    assert found == {"k1": "race", "gone": "undecided"}
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\n#if 0\nb\n#endif\nc", "a c"),
+        ("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d"),
+        ("#if 1\na\n#else\nb\n#endif\nc", "a c"),
+        ("#if 0\n#ifdef X\na\n#else\nb\n#endif\n#endif\nc", "c"),
+        ("#if 0\na\n#elif X\nb\n#endif\nc", "b c"),
+        ("#if 1\na\n#elif X\nb\n#else\nc\n#endif\nd", "a d"),
+        ("#ifdef X\na\n#else\nb\n#endif\nc", "a b c"),
+        ("#if 0 // not now\na\n#endif\n/*\n#if 0\n*/\nb", "b"),
+    ],
+)
+def test_what_is_never_compiled_is_not_seen(text: str, seen: str) -> None:
+    assert " ".join(without_comments(text).split()) == seen
+    assert [len(line) for line in without_comments(text).split("\n")] == [
+        len(line) for line in text.split("\n")
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.launched_instances import launched_instances
+from fencepost.hosts.ptx.launched_instances import launched_instances, undeclared_launches
 
 
 def test_the_instances_of_templates_that_are_launched() -> None:
@@ -89,3 +89,19 @@ def test_launches_in_macros_and_through_pointers() -> None:
     }
     """
     assert launched_instances(text) == ("k<float, 64>", "k<float, 128>", "k<double, 32>")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("__global__ void k(int *a) { }\nint main() { k<<<1, 1>>>(0); }", ()),
+        ("MAKE(k16)\nint main() { k16<<<1, 1>>>(0); other<4> <<<1, 1>>>(0); }", ("k16", "other")),
+        ("#define NAME k\n__global__ void k() { }\nint main() { NAME<<<1, 1>>>(); }", ()),
+        ("void run(void (*kernel)(int *)) { kernel<<<1, 1>>>(0); }", ()),
+        ("template <class F> void run(F kernel) { kernel<<<1, 1>>>(0); }", ()),
+        ("int main() { auto kernel = choose(); kernel<<<1, 1>>>(0); kernels[0]<<<1, 1>>>(0); }", ()),
+        ("// gone<<<1, 1>>>();\nint main() { object.kernel<<<1, 1>>>(); }", ()),
+    ],
+)
+def test_kernels_that_are_launched_and_declared_nowhere(text: str, names: tuple[str, ...]) -> None:
+    assert undeclared_launches(text) == names
