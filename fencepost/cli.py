@@ -131,8 +131,9 @@ def _run_to_its_end(arguments: Sequence[str] | None) -> int:
     with lasting_streams():
         try:
             code = _run(arguments)
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                if not stream.closed:  # the language server's library closes the first one
+                    stream.flush()
         except OSError as error:
             sys.stderr.write(f"error: cannot write: {error.strerror}\n")
             drop_output()

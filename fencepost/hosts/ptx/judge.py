@@ -314,7 +314,8 @@ def _reasons(case: Case, proof: Proof, late: bool) -> list[Reason]:
         text = f"threads may part before a barrier, but {shown}"
         found.append(Reason(text, branch[-1].site if branch else case.site(doubt.barrier)))
     for candidate in proof.candidates:
-        text = f"may meet the access at {case.site(candidate.second.reached.place)}, but {shown}"
+        other = case.site(candidate.second.reached.place)
+        text = f"may touch the same bytes as the access at {other}, with no barrier between them, but {shown}"
         found.append(Reason(text, case.site(candidate.first.reached.place)))
     for first, second in proof.open:
         text = f"not decided in time against the access at {case.site(second.reached.place)}"

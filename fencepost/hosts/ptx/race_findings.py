@@ -27,6 +27,10 @@ from fencepost.report.words import nth_newest
 
 OUTSIDE = "outside of conditions that only some of the threads meet"
 """Where a barrier of all threads has to stand, if one of two accesses is for some of them."""
+BOTH_SIDES = (
+    "if threads take both sides of the condition in one iteration, move one of the two out of it as well"
+)
+"""What a barrier at the end of a loop does not mend."""
 
 
 def findings_of(case: Case, setup: Setup, seen: Seen, iterations: Iterations) -> list[Finding]:
@@ -171,9 +175,8 @@ def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool, by
             f"one of them out of it, with {sync} in between, or make both atomic"
         )
     if order.later:
-        return (
-            f"put {sync} between {sites[0]} and {sites[1]} of the next iteration: at either end of the loop"
-        )
+        also = f"; {BOTH_SIDES}" if order.sides else ""
+        return f"put {sync} between {sites[0]} and {sites[1]} of the next iteration: at either end of the loop{also}"
     where = "" if by_all or in_one_warp else f", {OUTSIDE}"
     return f"put {sync} between {sites[0]} and {sites[1]}{where}"
 

@@ -15,6 +15,9 @@ from fencepost.hosts.ptx.flow import Flow
 from fencepost.hosts.ptx.intervals import Place
 from fencepost.hosts.ptx.module import Instruction
 
+MOST_COPIES = 6
+"""How many copies of an access are looked at, of a loop that the compiler has unrolled."""
+
 
 @dataclass(frozen=True)
 class RaceOrder:
@@ -28,6 +31,8 @@ class RaceOrder:
     """Whether one can follow the other with no barrier between; else something in flight has passed a barrier."""
     apart: bool = False
     """Whether none can follow the other at all: they are on two sides of a condition."""
+    sides: bool = False
+    """Whether that is so within an iteration of the loops around them."""
 
 
 def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = False) -> RaceOrder:
@@ -40,14 +45,45 @@ def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = Fal
     first, second = places
     for later in (False, True):
         if _reaches(flow, first, second, stops, round_loops=later):
-            return RaceOrder(later=later)
+            return RaceOrder(later=later, sides=_on_two_sides(flow, places))
         if _reaches(flow, second, first, stops, round_loops=later):
-            return RaceOrder(swapped=True, later=later)
+            return RaceOrder(swapped=True, later=later, sides=_on_two_sides(flow, places))
     apart = not any(
         _reaches(flow, *pair, lambda _: False, round_loops=True)
         for pair in ((first, second), (second, first))
     )
     return RaceOrder(without_barrier=False, apart=apart)
+
+
+def _on_two_sides(flow: Flow, places: tuple[Place, Place]) -> bool:
+    """Whether none of two accesses follows the other within an iteration. Of a loop that is unrolled, a copy of one
+    follows copies of the other from earlier iterations, and not the one from its own."""
+    return any(
+        not any(
+            _reaches(flow, *pair, lambda _: False, round_loops=False)
+            for pair in ((first, second), (second, first))
+        )
+        for first in _copies(flow, places[0])
+        for second in _copies(flow, places[1])
+        if first != second
+    )
+
+
+def _copies(flow: Flow, place: Place) -> list[Place]:
+    """The instructions of the same kind that were made from the same line in the same calls; the first ones."""
+    one = flow.blocks[place.block].instructions[place.index]
+    found = [
+        Place(number, index)
+        for number in flow.order
+        for index, each in enumerate(flow.blocks[number].instructions)
+        if each.opcode == one.opcode and _origin(each) == _origin(one)
+    ]
+    return found[:MOST_COPIES] if one.site.source_line else [place]
+
+
+def _origin(instruction: Instruction) -> tuple[object, ...]:
+    site = instruction.site
+    return site.source_file, site.source_line, site.inlined_at
 
 
 def _reaches(

@@ -304,6 +304,8 @@ def _worded(judged: JudgedPtx, text: str, named: tuple[Site, ...] = ()) -> str:
     if judged.quoted is not judged.ptx:
         for name, lines in _lines_by_name(judged, named).items():
             text = re.sub(rf"{re.escape(name)}(?!\d)", partial(_next_line, lines), text)
+        file = re.escape(Path(judged.quoted.name).name)
+        text = re.sub(rf"(?<![^\s`])(?:[^\s`]*/)?{file}:(\d+)", r"line \1", text)
     for number, name in enumerate(judged.parameters):
         text = re.sub(rf"\b{re.escape(judged.verdict.kernel)}_param_{number}\b", name, text)
     return plain_text(text)
@@ -522,13 +524,14 @@ def _located(judged: JudgedPtx, finding: Finding) -> Located:
         for site, mark in zip((finding.second, finding.first), reversed(diagnostic.marks[:2]), strict=True)
     )
     notes = [f"{word}: {text}" for word, text in diagnostic.notes]
+    said = [each.text for each in diagnostic.marks[:2]]
     text = "\n".join([finding.code, judged.name, finding.first.instruction, finding.second.instruction])
     return Located(
         finding.code,
         diagnostic.title,
-        "\n".join([diagnostic.title, diagnostic.marks[1].text, *notes]),
+        "\n".join([diagnostic.title, said[1], *notes]),
         second,
-        ((first, diagnostic.marks[0].text),),
+        ((first, said[0]),) if (first, said[0]) != (second, said[1]) else (),
         kernel=judged.name,
         fingerprint=sha256(text.encode()).hexdigest()[:32] + ":1",
         file=judged.file,

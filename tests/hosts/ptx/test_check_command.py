@@ -331,3 +331,23 @@ def test_a_store_before_a_bulk_copy_is_not_mended_by_a_wait_for_the_copy(
     assert (
         "fence.proxy.async behind the store, then a barrier or an mbarrier wait before the bulk copy" in out
     )
+
+
+BY_DATA = """\
+__global__ void some(float *x, int n) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    if (t < n) {
+        s[t] = x[t];
+        if (x[t] > 1.f) x[t] = s[(t + 32) & 255];
+    }
+}
+"""
+
+
+def test_why_a_kernel_is_not_decided_is_told_by_lines(tmp_path: Path, fencepost: CommandLine) -> None:
+    """Not by the path of the file, which is that of the compiler's folder."""
+    (tmp_path / "some.cu").write_text(BY_DATA, encoding="utf-8")
+    out = fencepost("check", str(tmp_path / "some.cu"), "--block", "256").out
+    assert "  may touch the same bytes as the access at line 6, with no barrier between them" in out
+    assert out.count(str(tmp_path)) == 1, "the file itself"

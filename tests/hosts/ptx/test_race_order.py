@@ -277,3 +277,29 @@ def test_a_function_that_is_called_twice_is_told_by_its_calls(fencepost: Command
     Path("twice.cu").write_text(CALLED, encoding="utf-8")
     out = fencepost("check", "twice.cu", "--block", "256").out
     assert "between line 4 (called from line 10) and line 2 (called from line 11)" in out
+
+
+SIDES_IN_A_LOOP = """\
+__global__ void rounds(const int *in, int *out, int n) {
+    __shared__ int last;
+    if (threadIdx.x == 0) last = 0;
+    __syncthreads();
+    #pragma unroll TIMES
+    for (int i = 0; i < n; ++i) {
+        if (in[i * 128 + threadIdx.x] & 1)
+            atomicAdd(&last, 1);
+        else
+            last = i;
+    }
+    __syncthreads();
+    out[threadIdx.x] = last;
+}
+"""
+
+
+@pytest.mark.parametrize("unrolled", ["1", "4"])
+def test_two_sides_of_a_condition_in_a_loop(unrolled: str, fencepost: CommandLine) -> None:
+    """They race within an iteration as well, where a barrier at its end does nothing."""
+    Path("rounds.cu").write_text(SIDES_IN_A_LOOP, encoding="utf-8")
+    out = fencepost("check", "rounds.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
+    assert "at either end of the loop; if threads take both sides of the condition in one iteration" in out
