@@ -230,13 +230,19 @@ class Installation:
 
     def leave(self, note: dict[str, Any], error: Exception) -> None:
         """Say why a kernel is compiled without fencepost, now and whenever it comes from the cache."""
-        note["left"] = str(error) if isinstance(error, (FencepostError, MembarNotRun)) else repr(error)
+        note["left"] = _said(error) if isinstance(error, (FencepostError, MembarNotRun)) else repr(error)
         self.warn(f"fencepost left this kernel as Triton compiles it: {note['left']}")
 
     @staticmethod
     def warn(text: str) -> None:
         """Say what did not happen that the user asked for."""
         warnings.warn(text, KernelWarning, stacklevel=3)
+
+
+def _said(error: FencepostError | MembarNotRun) -> str:
+    """What an error says, with the lines of the user's Python that it is about."""
+    lines = [text for kind, text in getattr(error, "notes", ()) if kind == "written"]
+    return f"{error} ({'; '.join(lines)})" if lines else str(error)
 
 
 class MembarNotRun(Exception):

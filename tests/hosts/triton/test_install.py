@@ -52,6 +52,21 @@ def peak(a, b, c, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def dot_in_branch(a, b, c, n, BLOCK: tl.constexpr):
+    rows = tl.arange(0, BLOCK)[:, None]
+    columns = tl.arange(0, BLOCK)[None, :]
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in tl.range(0, n, BLOCK, num_stages=3):
+        x = tl.load(a + rows * n + k + columns)
+        y = tl.load(b + (k + rows) * n + columns)
+        if tl.load(c + k) > 0:
+            total = tl.dot(x, y, total)
+        else:
+            total = tl.dot(x * 2, y, total)
+    tl.store(c + rows * n + columns, total)
+
+
+@triton.jit
 def add(a, b, c, n, BLOCK: tl.constexpr):
     place = tl.arange(0, BLOCK)
     tl.store(c + place, tl.load(a + place).to(tl.float32) + tl.load(b + place).to(tl.float32))
@@ -315,6 +330,24 @@ def test_barriers_that_are_not_enough_are_not_handed_on(
     with installed("replace", decide=too_few), pytest.warns(RuntimeWarning, match=said):
         made = assembly(build("matmul", gpu))
     assert made == stock("matmul", gpu)
+
+
+def test_a_tile_that_is_read_behind_the_copy_into_its_slot_is_a_race_of_tritons_own(
+    build: Compile, stock: Compile
+) -> None:
+    """One side has the tile in registers, for which two slots are enough; the other reads it from memory."""
+    with installed("audit", show=lambda _: None) as made:
+        build("dot_in_branch", "sm_90")
+    assert made is not None
+    (race,) = made.audits[0].races
+    assert "while its own copy into it is under way" in race.title
+    said = r"a wait is missing or too weak \(.*kernels_to_install_for\.py:\d+; .*kernels_to_install_for\.py:\d+\)"
+    with installed("replace"), pytest.warns(RuntimeWarning, match=said):
+        left = build("dot_in_branch", "sm_90")
+    assert assembly(left) == stock("dot_in_branch", "sm_90")
+    # On sm_80 either side reads it at the loop's beginning.
+    with installed("replace"):
+        assert getattr(build("dot_in_branch", "sm_80").metadata, host.NOTED)["judged"] == "proven"
 
 
 def test_a_kernel_that_is_wrong_either_way_is_tritons_and_said_to_be(
