@@ -65,8 +65,8 @@ LAUNCH = ("block", "cluster", "params", "defines", "includes", "target")
 
 def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[str]:
     """What is wrong with the CUDA and PTX that is to be judged."""
-    from fencepost.hosts.ptx.files import Asked, judgements, read_file
-    from fencepost.hosts.ptx.shown_findings import conclusion, finding_diagnostics, reason_lines
+    from fencepost.hosts.ptx.files import UserOptions, judgements, read_file
+    from fencepost.hosts.ptx.report.shown_findings import conclusion, finding_diagnostics, reason_lines
     from fencepost.ir.source import FencepostError
     from fencepost.report.diagnostics import render
 
@@ -76,7 +76,7 @@ def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[
             asked = {**asked, name: (*sizes, 1, 1)[:3]}
     wrong = []
     for source in _thread_sources(kernel):
-        for each in judgements(read_file(source.name, source, Asked(**asked))):
+        for each in judgements(read_file(source.name, source, UserOptions(**asked))):
             if isinstance(each, FencepostError):
                 raise each
             if each.errors or (proof and not each.proven):

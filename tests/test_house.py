@@ -1,4 +1,4 @@
-"""Functions that can be read at once: short, few parameters, few branches; else the reason stands beside it."""
+"""Functions that can be read at once: short, few parameters, few branches, or the reason beside it; short files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import fencepost
 
 PACKAGE = Path(fencepost.__file__).parent
 MOST_LINES = 60
+MOST_LINES_OF_A_FILE = 650
 MOST_PARAMETERS = 6
 MOST_BRANCHES = 20
 LONG = "long because "
@@ -53,6 +54,11 @@ def test_functions_have_few_parameters() -> None:
         if len(parameters(node)) > MOST_PARAMETERS and MANY not in said
     ]
     assert not many
+
+
+def test_files_are_short() -> None:
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert not {str(path): size for path, size in sizes.items() if size > MOST_LINES_OF_A_FILE}
 
 
 def cyclomatic(node: ast.AST) -> int:

@@ -77,6 +77,31 @@ def test_rooms_import_only_what_they_may(room: str) -> None:
                 assert used in {room, *BASE, *MAY_IMPORT[room]}, f"{path.name} imports {module}"
 
 
+PTX = "fencepost.hosts.ptx"
+PTX_MAY_IMPORT = {
+    "cuda_source": set(),
+    "reading": set(),
+    "launches": {"cuda_source", "reading"},
+    "compiler": {"cuda_source", "launches", "reading"},
+    "expressions": {"launches", "reading"},
+    "proof": {"expressions", "launches", "reading"},
+    "runs": {"expressions", "launches", "proof", "reading"},
+    "exact": {"expressions", "launches", "proof", "reading", "runs"},
+    "edits": {"asked_launch", "checking", "cuda_source", "expressions", "launches", "proof", "reading"},
+    "report": {"cuda_source", "judged_kernel", "launches", "reading", "runs"},
+}
+"""Inside `hosts/ptx`: what each folder builds on, besides `verdicts`. The modules at the top call them all."""
+
+
+@pytest.mark.parametrize("room", sorted(PTX_MAY_IMPORT))
+def test_rooms_of_the_ptx_host_import_only_what_they_may(room: str) -> None:
+    for path in (PACKAGE / "hosts" / "ptx" / room).glob("*.py"):
+        for module in _imported(path):
+            if module.startswith(f"{PTX}."):
+                used = module.removeprefix(f"{PTX}.").split(".")[0]
+                assert used in {room, "verdicts", *PTX_MAY_IMPORT[room]}, f"{path.name} imports {module}"
+
+
 def test_base_modules_import_no_room() -> None:
     for name in BASE:
         assert not [module for module in _imported(PACKAGE / f"{name}.py") if module.startswith("fencepost")]

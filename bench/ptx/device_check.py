@@ -78,7 +78,7 @@ def build(folder: Path, only: str) -> int:
 
 
 def _ptx(entry: Any, variant: Any) -> str:
-    from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+    from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
     from fencepost.ir.source import Source
 
     how = Compilation(ARCHITECTURE, defines=variant.defines)
@@ -88,7 +88,7 @@ def _ptx(entry: Any, variant: Any) -> str:
 def _pruned(entry: Any) -> str | None:
     """A kernel without its redundant barriers; None if every one is needed."""
     from fencepost.hosts.ptx.asked_launch import Launch
-    from fencepost.hosts.ptx.edits import prune
+    from fencepost.hosts.ptx.edits.text_edits import prune
 
     text = _ptx(entry, entry.variants[0])
     # The arrays of a launch are apart, so that pointers do not overlap.

@@ -29,11 +29,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from fencepost.hosts.ptx.checking import with_deep_stack
-from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.judge import judge
-from fencepost.hosts.ptx.launch import Given
-from fencepost.hosts.ptx.module import Instruction, Module, PtxError, Routine
-from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.launches.launch import Given
+from fencepost.hosts.ptx.reading.effects import effect
+from fencepost.hosts.ptx.reading.module import Instruction, Module, PtxError, Routine
+from fencepost.hosts.ptx.reading.parse import parse
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 Block = tuple[int, int, int]

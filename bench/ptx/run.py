@@ -22,7 +22,7 @@ from pathlib import Path
 from ptx_corpus import Entry, Variant, corpus
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.verdicts import Site
 from fencepost.ir.source import FencepostError, Source
 
@@ -123,8 +123,8 @@ def deletions(entry: Entry, optimized: bool = True) -> Iterator[Row]:
 
     What fencepost calls redundant is run by `simulate.py`, which shares no code with it."""
     from fencepost.hosts.ptx.asked_launch import Launch
-    from fencepost.hosts.ptx.edits import barriers, global_pair
-    from fencepost.hosts.ptx.parse import parse
+    from fencepost.hosts.ptx.edits.text_edits import barriers, global_pair
+    from fencepost.hosts.ptx.reading.parse import parse
 
     text, launch = ptx_of(entry, entry.variants[0], optimized), Launch(entry.block)
     whole = launch.judge(text, entry.name)

@@ -30,14 +30,14 @@ from build import compile_plain
 from corpus import CORPUS, TARGETS, Array, Entry, Scalar, Target, TensorMap
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
-from fencepost.hosts.ptx.flow import Flow, NotJudged
-from fencepost.hosts.ptx.launch import Given, launch_of
-from fencepost.hosts.ptx.local_memory import followed
-from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.parse import parse
+from fencepost.hosts.ptx.expressions.local_memory import followed
+from fencepost.hosts.ptx.launches.launch import Given, launch_of
+from fencepost.hosts.ptx.reading.calls import inlined
+from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
+from fencepost.hosts.ptx.reading.module import Module, Routine
+from fencepost.hosts.ptx.reading.parse import parse
 
 SIZES = {"f16": 2, "bf16": 2, "fp16": 2, "f32": 4, "fp32": 4, "i32": 4, "i8": 1, "fp8e4nv": 1, "fp8e5": 1}
 BLACKWELL = "sm_100"

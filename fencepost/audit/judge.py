@@ -14,7 +14,7 @@ from fencepost.hosts.kernel_files import is_cuda, is_ptx, is_triton
 from fencepost.ir.source import FencepostError, Source
 
 if TYPE_CHECKING:
-    from fencepost.hosts.ptx.judged import JudgedPtx
+    from fencepost.hosts.ptx.judged_kernel import JudgedPtx
     from fencepost.hosts.triton.audit import Audit
     from fencepost.ir.trace import CapturedTrace
 
@@ -47,10 +47,10 @@ def _kernels(work: Work) -> list[KernelRecord]:
 
 def _threads(work: Work) -> list[KernelRecord]:
     """The kernels of a CUDA or PTX file, for every launch that it allows."""
-    from fencepost.hosts.ptx.files import Asked, judgements, read_file
+    from fencepost.hosts.ptx.files import UserOptions, judgements, read_file
 
     found = []
-    for each in judgements(read_file(work.path, Source(work.path, work.text), Asked())):
+    for each in judgements(read_file(work.path, Source(work.path, work.text), UserOptions())):
         if isinstance(each, FencepostError):
             raise each
         found.append(_thread_kernel(each))
@@ -58,7 +58,7 @@ def _threads(work: Work) -> list[KernelRecord]:
 
 
 def _thread_kernel(judged: JudgedPtx) -> KernelRecord:
-    from fencepost.hosts.ptx.shown_findings import finding_diagnostics, reason_lines
+    from fencepost.hosts.ptx.report.shown_findings import finding_diagnostics, reason_lines
 
     shown = [each for each in finding_diagnostics(judged) if each.severity == "error"]
     record = KernelRecord(

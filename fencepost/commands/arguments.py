@@ -122,13 +122,13 @@ def add_ptx_arguments(
 
 
 def _block(text: str) -> tuple[int, int, int]:
-    from fencepost.hosts.ptx.launch import MOST_THREADS
+    from fencepost.hosts.ptx.launches.launch import MOST_THREADS
 
     return _sizes(text, "block", ("256, 32x8 or 8x8x4", "threads", MOST_THREADS))
 
 
 def _cluster(text: str) -> tuple[int, int, int]:
-    from fencepost.hosts.ptx.launch import MOST_BLOCKS
+    from fencepost.hosts.ptx.launches.launch import MOST_BLOCKS
 
     return _sizes(text, "cluster", ("2, 2x4 or 2x2x2", "blocks", MOST_BLOCKS))
 

@@ -22,7 +22,7 @@ from fencepost.option_fields import add_options, positive, read_options
 from fencepost.phases import begin_file, begin_phase
 
 if TYPE_CHECKING:
-    from fencepost.hosts.ptx.judged import JudgedPtx
+    from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

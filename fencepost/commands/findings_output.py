@@ -14,7 +14,7 @@ from fencepost.commands.output import error_json, print_error, print_json, print
 if TYPE_CHECKING:
     from fencepost.check import Report
     from fencepost.hosts.kernel_files import Kernels
-    from fencepost.hosts.ptx.judged import JudgedPtx
+    from fencepost.hosts.ptx.judged_kernel import JudgedPtx
     from fencepost.ir.source import FencepostError
     from fencepost.ir.trace import CapturedTrace
     from fencepost.report.diagnostics import Diagnostic
@@ -55,7 +55,7 @@ class TextOutput:
 
     def add_ptx(self, found: JudgedPtx) -> None:
         """Print what was found in a kernel that is judged thread by thread."""
-        from fencepost.hosts.ptx.shown_findings import conclusion, distinct, kind_of, reason_lines
+        from fencepost.hosts.ptx.report.shown_findings import conclusion, distinct, kind_of, reason_lines
 
         self.judged += 1
         self.unproven += not found.errors and not found.proven
@@ -71,7 +71,7 @@ class TextOutput:
 
     def show_ptx(self, found: JudgedPtx) -> None:
         """Print each finding with both of its lines."""
-        from fencepost.hosts.ptx.shown_findings import finding_diagnostics
+        from fencepost.hosts.ptx.report.shown_findings import finding_diagnostics
         from fencepost.report.diagnostics import render
         from fencepost.report.findings import MOST_SHOWN
 
@@ -153,7 +153,7 @@ class TextOutput:
 
     def summary(self) -> str:
         """All files in one line."""
-        from fencepost.hosts.ptx import shown_findings
+        from fencepost.hosts.ptx.report import shown_findings
         from fencepost.report.findings import MANY
         from fencepost.report.words import plural
 
@@ -185,7 +185,7 @@ class JsonOutput:
 
     def add_ptx(self, found: JudgedPtx) -> None:
         """Keep an entry."""
-        from fencepost.hosts.ptx.shown_findings import verdict_json
+        from fencepost.hosts.ptx.report.verdict_json import verdict_json
 
         self.entries.append({"file": found.file, **verdict_json(found)})
 
@@ -228,7 +228,7 @@ class SarifOutput:
 
     def add_ptx(self, found: JudgedPtx) -> None:
         """Keep what was found, and what is not decided."""
-        from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
+        from fencepost.hosts.ptx.report.located_findings import located_findings, located_undecided
 
         self.found += located_findings(found, every=self.options.all)
         if found.verdict.verdict == "undecided":
@@ -274,7 +274,7 @@ class GithubOutput(TextOutput):
 
     def show_ptx(self, found: JudgedPtx) -> None:
         """Print annotations."""
-        from fencepost.hosts.ptx.shown_findings import located_findings, located_undecided
+        from fencepost.hosts.ptx.report.located_findings import located_findings, located_undecided
         from fencepost.report.github_annotations import annotation
 
         for each in located_findings(found, every=self.options.all):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fencepost.commands.ptx_files import read_ptx_file
 from fencepost.hosts.ptx.files import judgements
-from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.ir.source import FencepostError, Source
 
 

@@ -12,15 +12,15 @@ from fencepost.commands.files import put_text
 from fencepost.commands.output import print_json, print_styled, say
 from fencepost.commands.ptx_files import read_ptx_file
 from fencepost.hosts.ptx.files import PtxFile, located_errors
-from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.reading.kernel_names import plain_name
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 from fencepost.phases import begin_phase
 from fencepost.report.words import plural
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.asked_launch import Launch
-    from fencepost.hosts.ptx.global_memory import GlobalPair
-    from fencepost.hosts.ptx.source_edits import Compiler, EditedSource
+    from fencepost.hosts.ptx.edits.source_edits import Compiler, EditedSource
+    from fencepost.hosts.ptx.proof.global_memory import GlobalPair
     from fencepost.hosts.ptx.unoptimized import Builds
     from fencepost.ir.source import Source
 
@@ -92,8 +92,8 @@ def pruned(file: PtxFile) -> Changed:
 
 
 def _pruned_ptx(file: PtxFile) -> Changed:
-    from fencepost.hosts.ptx.edits import barriers, prune
-    from fencepost.hosts.ptx.parse import parse
+    from fencepost.hosts.ptx.edits.text_edits import barriers, prune
+    from fencepost.hosts.ptx.reading.parse import parse
 
     text, found = file.ptx.text, []
     for kernel in file.kernels:
@@ -110,7 +110,7 @@ def _pruned_ptx(file: PtxFile) -> Changed:
 
 
 def _pruned_cuda(file: PtxFile) -> Changed:
-    from fencepost.hosts.ptx.source_edits import prune_source
+    from fencepost.hosts.ptx.edits.source_edits import prune_source
 
     begin_phase("pruning")
     # Other files may launch a kernel with other blocks: what goes is redundant for all that are not ruled out.
@@ -141,7 +141,7 @@ def inserted(file: PtxFile) -> Changed:
 
 
 def _inserted_ptx(file: PtxFile) -> Changed:
-    from fencepost.hosts.ptx.edits import insert
+    from fencepost.hosts.ptx.edits.text_edits import insert
 
     text, found = file.ptx.text, []
     for kernel in file.kernels:
@@ -158,8 +158,8 @@ def _inserted_ptx(file: PtxFile) -> Changed:
 
 def _new_lines(before: str, after: str, kernel: str) -> list[int]:
     """The lines with barriers of a kernel that were put in."""
-    from fencepost.hosts.ptx.edits import barriers
-    from fencepost.hosts.ptx.parse import parse
+    from fencepost.hosts.ptx.edits.text_edits import barriers
+    from fencepost.hosts.ptx.reading.parse import parse
 
     if before == after:
         return []
@@ -174,7 +174,7 @@ def _new_lines(before: str, after: str, kernel: str) -> list[int]:
 
 
 def _inserted_cuda(file: PtxFile) -> Changed:
-    from fencepost.hosts.ptx.source_edits import insert_source
+    from fencepost.hosts.ptx.edits.source_edits import insert_source
 
     begin_phase("mending")
     edited = insert_source(file.source.text, file.kernels, _compiler(file, file.launch_in_file))
@@ -187,7 +187,7 @@ def _inserted_cuda(file: PtxFile) -> Changed:
 
 
 def _compiler(file: PtxFile, launch_of: Callable[[str], Launch]) -> Compiler:
-    from fencepost.hosts.ptx.source_edits import Compiler
+    from fencepost.hosts.ptx.edits.source_edits import Compiler
 
     known: dict[str, PtxFile] = {file.source.text: file}
     builds: dict[str, Builds] = {}
@@ -261,7 +261,7 @@ def say_fixed(changed: Changed, *, written: bool) -> None:
 
 def _shown(changed: Changed, verdict: KernelVerdict) -> int:
     """How many findings `check` shows: one for each pair of lines."""
-    from fencepost.hosts.ptx.shown_findings import distinct
+    from fencepost.hosts.ptx.report.shown_findings import distinct
 
     return sum(each.severity == "error" for each in distinct(changed.file.judged(verdict)))
 
@@ -270,7 +270,7 @@ def show_left(changed: Changed, change: Change) -> None:
     """What no barrier mends, with both of its lines."""
     from dataclasses import replace
 
-    from fencepost.hosts.ptx.shown_findings import finding_diagnostics
+    from fencepost.hosts.ptx.report.shown_findings import finding_diagnostics
     from fencepost.report.diagnostics import render
 
     sys.stdout.flush()
@@ -353,7 +353,7 @@ def _called(file: PtxFile, parameter: str) -> str:
 
 
 def _place(file: PtxFile, site: Site) -> str:
-    from fencepost.hosts.ptx.source_edits import line_in
+    from fencepost.hosts.ptx.edits.source_edits import line_in
 
     line = line_in(site, file.source.name) if file.cuda is not None else site.ptx_line
     return f"`{site.instruction}` (line {line})"
@@ -364,13 +364,13 @@ def _lines(barriers: Sequence[Barrier]) -> str:
 
 
 def _verdict_words(changed: Changed, verdict: KernelVerdict) -> str:
-    from fencepost.hosts.ptx.shown_findings import conclusion
+    from fencepost.hosts.ptx.report.shown_findings import conclusion
 
     return conclusion(changed.file.judged(verdict))
 
 
 def _reasons(changed: Changed, verdict: KernelVerdict) -> list[str]:
-    from fencepost.hosts.ptx.shown_findings import reason_lines
+    from fencepost.hosts.ptx.report.shown_findings import reason_lines
 
     return reason_lines(changed.file.judged(verdict))
 
@@ -391,7 +391,7 @@ def _insert_json(changed: Changed, change: Change) -> dict[str, Any]:
 
 def fixed_json(changed: Changed, change: Change) -> dict[str, Any]:
     """What `fix` did to a kernel, for programs."""
-    from fencepost.hosts.ptx.shown_findings import verdict_json
+    from fencepost.hosts.ptx.report.verdict_json import verdict_json
 
     return {
         "kernel": plain_name(change.kernel),
@@ -403,7 +403,7 @@ def fixed_json(changed: Changed, change: Change) -> dict[str, Any]:
 
 def _change_json(changed: Changed, change: Change) -> dict[str, Any]:
     """A kernel before and after; the text stands in the last entry."""
-    from fencepost.hosts.ptx.shown_findings import verdict_json
+    from fencepost.hosts.ptx.report.verdict_json import verdict_json
 
     told: dict[str, Any] = {
         "file": changed.file.file,
@@ -416,7 +416,7 @@ def _change_json(changed: Changed, change: Change) -> dict[str, Any]:
 
 
 def _barrier_json(barrier: Barrier) -> dict[str, Any]:
-    from fencepost.hosts.ptx.shown_findings import site_json
+    from fencepost.hosts.ptx.report.verdict_json import site_json
 
     pair = barrier.pair
     return {

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.ptx_edits import pair_words
 from fencepost.commands.ptx_files import read_ptx_file
-from fencepost.hosts.ptx.element_names import element_in, with_element
 from fencepost.hosts.ptx.files import PtxFile, located_errors
-from fencepost.hosts.ptx.kernel_names import plain_name
+from fencepost.hosts.ptx.reading.kernel_names import plain_name
+from fencepost.hosts.ptx.report.element_names import element_in, with_element
 from fencepost.hosts.ptx.verdicts import Finding, Site
 from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
-    from fencepost.hosts.ptx.explanations import ExplainedBarrier, PtxExplanation
+    from fencepost.hosts.ptx.edits.explanations import ExplainedBarrier, PtxExplanation
     from fencepost.ir.source import Source
 
 
@@ -65,8 +65,8 @@ def explained_kernels(name: str, source: Source, options: argparse.Namespace) ->
 
 def explained(file: PtxFile, kernel: str) -> ExplainedKernel:
     """One kernel with its barriers explained."""
-    from fencepost.hosts.ptx.explanations import explain
-    from fencepost.hosts.ptx.source_edits import line_in
+    from fencepost.hosts.ptx.edits.explanations import explain
+    from fencepost.hosts.ptx.edits.source_edits import line_in
 
     launch = file.launch_in_file(kernel)
     explanation = explain(file.ptx.text, kernel, launch)
@@ -83,8 +83,8 @@ def explained(file: PtxFile, kernel: str) -> ExplainedKernel:
 
 def _can_go(file: PtxFile, kernel: str, copies: list[ExplainedBarrier]) -> bool:
     """Whether copies of one barrier that are redundant by themselves are so together."""
-    from fencepost.hosts.ptx.edits import as_good, barriers, global_pair, without
-    from fencepost.hosts.ptx.parse import parse
+    from fencepost.hosts.ptx.edits.text_edits import as_good, barriers, global_pair, without
+    from fencepost.hosts.ptx.reading.parse import parse
 
     if len(copies) == 1:
         return True
@@ -98,7 +98,7 @@ def _can_go(file: PtxFile, kernel: str, copies: list[ExplainedBarrier]) -> bool:
 
 def explain_text(found: ExplainedKernel, most: int | None) -> None:
     """Print a kernel's barriers; at most so many reasons of each."""
-    from fencepost.hosts.ptx.shown_findings import conclusion, reason_lines
+    from fencepost.hosts.ptx.report.shown_findings import conclusion, reason_lines
 
     judged = found.file.judged(found.explanation.verdict)
     if not found.barriers:
@@ -170,14 +170,14 @@ def _finding_words(found: ExplainedKernel, finding: Finding) -> str:
 
 
 def _line(found: ExplainedKernel, site: Site) -> int | None:
-    from fencepost.hosts.ptx.source_edits import line_in
+    from fencepost.hosts.ptx.edits.source_edits import line_in
 
     return line_in(site, found.file.source.name) if found.file.cuda is not None else site.ptx_line
 
 
 def worded(found: ExplainedKernel, text: str) -> str:
     """A message with lines and names as the file has them."""
-    from fencepost.hosts.ptx.kernel_names import plain_text
+    from fencepost.hosts.ptx.reading.kernel_names import plain_text
 
     lines = {each.site.ptx_line: _line(found, each.site) for each in found.explanation.barriers}
     text = re.sub(
@@ -199,7 +199,7 @@ def _named(lines: set[int]) -> str:
 
 def explain_json(found: ExplainedKernel) -> dict[str, Any]:
     """A kernel's barriers for programs."""
-    from fencepost.hosts.ptx.shown_findings import site_json, verdict_json
+    from fencepost.hosts.ptx.report.verdict_json import site_json, verdict_json
 
     judged = found.file.judged(found.explanation.verdict)
     return {

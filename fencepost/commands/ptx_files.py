@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from fencepost.hosts.ptx.files import Asked, PtxFile, read_file
+from fencepost.hosts.ptx.files import PtxFile, UserOptions, read_file
 from fencepost.ir.source import Source
 
 
 def read_ptx_file(name: str, source: Source, options: argparse.Namespace) -> PtxFile:
     """A CUDA or PTX file, as the options of a command say."""
-    asked = Asked(
+    asked = UserOptions(
         options.block,
         dict(options.param),
         options.kernel,

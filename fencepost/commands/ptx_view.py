@@ -19,20 +19,14 @@ from fencepost.commands.ptx_explain import (
     worded,
     written_reasons,
 )
-from fencepost.hosts.ptx.cuda_statements import braces_of
+from fencepost.hosts.ptx.cuda_source.cuda_statements import braces_of
 from fencepost.hosts.ptx.files import PtxFile, as_launched, judgements, located_errors
-from fencepost.hosts.ptx.judged import JudgedPtx
-from fencepost.hosts.ptx.kernel_names import plain_text
-from fencepost.hosts.ptx.race_iterations import IN_LATER, IN_NEXT
-from fencepost.hosts.ptx.shown_findings import (
-    conclusion,
-    distinct,
-    finding_diagnostics,
-    line_of,
-    message_of,
-    reason_lines,
-    verb_of,
-)
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
+from fencepost.hosts.ptx.reading.kernel_names import plain_text
+from fencepost.hosts.ptx.report.finding_words import message_of, verb_of
+from fencepost.hosts.ptx.report.quoted_places import line_of
+from fencepost.hosts.ptx.report.shown_findings import conclusion, distinct, finding_diagnostics, reason_lines
+from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding as PtxFinding
 from fencepost.hosts.ptx.verdicts import Site
 from fencepost.ir.source import FencepostError, Source

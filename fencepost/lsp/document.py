@@ -96,10 +96,10 @@ def read_document(name: str, text: str) -> Document:
 
 def _thread_findings(name: str, text: str) -> Iterator[Finding]:
     """What there is to say about CUDA or PTX, for every launch: that is all that an editor knows."""
-    from fencepost.hosts.ptx.files import Asked, judgements, read_file
-    from fencepost.hosts.ptx.shown_findings import finding_diagnostics
+    from fencepost.hosts.ptx.files import UserOptions, judgements, read_file
+    from fencepost.hosts.ptx.report.shown_findings import finding_diagnostics
 
-    for each in judgements(read_file(name, Source(name, text), Asked())):
+    for each in judgements(read_file(name, Source(name, text), UserOptions())):
         if isinstance(each, FencepostError):
             yield Finding(from_error(each))
         else:

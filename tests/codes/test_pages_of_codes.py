@@ -28,7 +28,7 @@ NOT_RUN = {
     "FP421": "needs another release of Wave; tests/hosts/wave/test_versions.py",
     "FP422": "needs a trace of Wave; tests/hosts/wave/test_audit.py",
     "FP424": "an error inside of fencepost; tests/hosts/wave/test_audit.py",
-    "FP430": "needs an environment without NVRTC; tests/hosts/ptx/test_nvrtc.py",
+    "FP430": "needs an environment without NVRTC; tests/hosts/ptx/compiler/test_nvrtc.py",
     "FP426": "needs a trace of Wave; tests/hosts/wave/test_seeds.py",
 }
 """Codes whose examples are only shown, and why."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fencepost.hosts.ptx.module import PtxError
+from fencepost.hosts.ptx.reading.module import PtxError
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check(  # many parameters because each is an option of the command
 
     Raises `PtxError` if the text is not PTX or has no kernel of that name; the message begins with the file."""
     from fencepost.hosts.ptx.checking import check_text
-    from fencepost.hosts.ptx.launch import Given
+    from fencepost.hosts.ptx.launches.launch import Given
 
     sizes = [(each, 1, 1) if isinstance(each, int) else each for each in (block, cluster)]
     given = Given(sizes[0], params or {}, sizes[1], warp_synchronous=warp_synchronous)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.launch import Given
-from fencepost.hosts.ptx.preconditions import Condition
+from fencepost.hosts.ptx.launches.launch import Given
+from fencepost.hosts.ptx.launches.preconditions import Condition
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 
@@ -31,7 +31,7 @@ class Audit:
         return not self.judged.errors
 
     def __str__(self) -> str:
-        from fencepost.hosts.ptx.shown_findings import conclusion, finding_diagnostics, reason_lines
+        from fencepost.hosts.ptx.report.shown_findings import conclusion, finding_diagnostics, reason_lines
         from fencepost.report.diagnostics import render
 
         lines = [f"fencepost: {self.kernel} ({self.front_end}): {conclusion(self.judged)}"]

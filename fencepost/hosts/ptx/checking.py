@@ -10,10 +10,10 @@ from math import prod
 from typing import TypeVar
 
 from fencepost.hosts.ptx.judge import judge
-from fencepost.hosts.ptx.launch import MOST_BLOCKS, MOST_THREADS, Given, parameter_key
-from fencepost.hosts.ptx.module import Module, PtxError, Routine
-from fencepost.hosts.ptx.parse import parse
-from fencepost.hosts.ptx.prove import SECONDS
+from fencepost.hosts.ptx.launches.launch import MOST_BLOCKS, MOST_THREADS, Given, parameter_key
+from fencepost.hosts.ptx.proof.prove import SECONDS
+from fencepost.hosts.ptx.reading.module import Module, PtxError, Routine
+from fencepost.hosts.ptx.reading.parse import parse
 from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 Result = TypeVar("Result")

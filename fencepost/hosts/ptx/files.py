@@ -9,28 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_ptx
-from fencepost.hosts.ptx.allowed_findings import without_allowed
-from fencepost.hosts.ptx.architectures import notes_about, oldest_that_compiles
 from fencepost.hosts.ptx.asked_launch import Launch
-from fencepost.hosts.ptx.judged import JudgedPtx
-from fencepost.hosts.ptx.kernel_names import function_name, plain_name
-from fencepost.hosts.ptx.launch_sites import EVERY
-from fencepost.hosts.ptx.module import PtxError
-from fencepost.hosts.ptx.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
-from fencepost.hosts.ptx.preconditions import ANNOTATED, Preconditions, preconditions
+from fencepost.hosts.ptx.compiler.architectures import notes_about, oldest_that_compiles
+from fencepost.hosts.ptx.compiler.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
+from fencepost.hosts.ptx.launches.launch_sites import EVERY
+from fencepost.hosts.ptx.launches.preconditions import ANNOTATED, Preconditions, preconditions
+from fencepost.hosts.ptx.reading.kernel_names import function_name, plain_name
+from fencepost.hosts.ptx.reading.module import PtxError
+from fencepost.hosts.ptx.report.allowed_findings import without_allowed
 from fencepost.hosts.ptx.verdicts import KernelVerdict, Reason
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
-    from fencepost.hosts.ptx.launch_sites import Launches
+    from fencepost.hosts.ptx.launches.launch_sites import Launches
     from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Asked:
+class UserOptions:
     """What a user says about a file where it does not say so itself."""
 
     block: tuple[int, int, int] | None = None
@@ -63,7 +63,7 @@ class PtxFile:
     cuda: Source | None
     """The CUDA file that the PTX was compiled from here."""
     kernels: tuple[str, ...]
-    asked: Asked
+    asked: UserOptions
     cuda_text: str = ""
     """The text of the CUDA file and of the headers of its own: kernels and launches can stand in any of them."""
     notes: tuple[str, ...] = ()
@@ -81,18 +81,18 @@ class PtxFile:
 
     def parameter_names(self, kernel: str) -> tuple[str, ...]:
         """What CUDA calls the parameters of a kernel."""
-        from fencepost.hosts.ptx.parameters import parameter_names
+        from fencepost.hosts.ptx.launches.parameters import parameter_names
 
         return parameter_names(self.cuda_text, kernel) if self.cuda is not None else ()
 
     def launch(self, kernel: str) -> Launch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launch_sites import (
+        from fencepost.hosts.ptx.launches.launch_sites import (
             grid_of_comments,
             is_for_gpuverify,
             is_warp_synchronous,
         )
-        from fencepost.hosts.ptx.parameters import numbered, parameters_in, refuse_too_large
+        from fencepost.hosts.ptx.launches.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
         params = numbered(asked.params, kernel, names, parameters_in(self.ptx.text, kernel))
@@ -108,8 +108,8 @@ class PtxFile:
 
     def preconditions(self, kernel: str) -> Preconditions:
         """What a CUDA file requires of the launches of a kernel, as annotations say it."""
-        from fencepost.hosts.ptx.launch_sites import constants_and_grid
-        from fencepost.hosts.ptx.parameters import parameters_in
+        from fencepost.hosts.ptx.launches.launch_sites import constants_and_grid
+        from fencepost.hosts.ptx.launches.parameters import parameters_in
 
         if self.cuda is None or ANNOTATED.search(self.cuda_text) is None:
             return Preconditions()
@@ -149,7 +149,7 @@ class PtxFile:
         return builds_of(self.ptx, self.cuda, self.asked.compilation)
 
 
-def read_file(name: str, source: Source, asked: Asked) -> PtxFile:
+def read_file(name: str, source: Source, asked: UserOptions) -> PtxFile:
     """A CUDA or PTX file, compiled and read."""
     if is_ptx(name, source.text):
         return PtxFile(name, source, None, tuple(_wanted(source.name, "", source, asked.kernel)), asked)
@@ -250,7 +250,7 @@ def _of_comment(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> bo
 
 def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
     """The cluster that the launches of a file name, unless the kernel names its own."""
-    from fencepost.hosts.ptx.launch_sites import cluster_of_launches
+    from fencepost.hosts.ptx.launches.launch_sites import cluster_of_launches
 
     head = re.search(rf"\.entry\s+{re.escape(kernel)}\b[^{{;]*", file.ptx.text)
     if file.cuda is None or (head is not None and ".reqnctapercluster" in head[0]):
@@ -260,7 +260,7 @@ def launched_cluster(file: PtxFile, kernel: str) -> tuple[int, int, int] | None:
 
 def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     """The blocks of launches in the CUDA file, or in those that the line tables of PTX name."""
-    from fencepost.hosts.ptx.launch_sites import launched_blocks
+    from fencepost.hosts.ptx.launches.launch_sites import launched_blocks
 
     if file.cuda is not None:
         return launched_blocks(file.cuda_text)
@@ -275,7 +275,7 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
 
 def _common_launches(file: PtxFile) -> dict[str, Launches]:
     """What the launches of a CUDA file say beside the block; nothing if the user has said something."""
-    from fencepost.hosts.ptx.launch_sites import common_launches
+    from fencepost.hosts.ptx.launches.launch_sites import common_launches
 
     if file.cuda is None or file.asked.params or file.asked.block is not None:
         return {}
@@ -321,7 +321,7 @@ def _ptx_of(cuda: Source, compiled: Compiled) -> Source:
 def _wanted(file: str, cuda: str, ptx: Source, wanted: str | None) -> list[str]:
     """The kernels to look at; those of a file, or the one that is named."""
     from fencepost.did_you_mean import close
-    from fencepost.hosts.ptx.kernel_names import kernels_in, matches
+    from fencepost.hosts.ptx.reading.kernel_names import kernels_in, matches
 
     every = kernels_in(ptx.text)
     if not every:

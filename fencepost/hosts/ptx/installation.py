@@ -32,7 +32,7 @@ from fencepost.hosts.common.installations import Installations
 from fencepost.hosts.common.modes import REPLACE, mode_of
 from fencepost.hosts.ptx.audit import Audit
 from fencepost.hosts.ptx.front_ends import CUTE_FOLDER, CUTE_VARIABLES, HOOKS, Replacements
-from fencepost.hosts.ptx.judged import JudgedPtx
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.ir.source import FencepostError, Source
 
 VARIABLE = "FENCEPOST_PTX"
@@ -76,7 +76,7 @@ class Installation:
     def judged(self, front_end: str, text: str) -> list[Audit]:
         """What is said of each kernel of a text; a text may have none."""
         from fencepost.hosts.ptx import check
-        from fencepost.hosts.ptx.kernel_names import kernels_in
+        from fencepost.hosts.ptx.reading.kernel_names import kernels_in
 
         source = Source(f"<{front_end}>", text)
         found = []

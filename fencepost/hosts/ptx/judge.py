@@ -7,26 +7,26 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import prod
 
-from fencepost.hosts.ptx.calls import inlined
-from fencepost.hosts.ptx.effects import effect
-from fencepost.hosts.ptx.evaluate import Evaluator
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge
-from fencepost.hosts.ptx.flow import ENTRY, Flow, NotJudged
-from fencepost.hosts.ptx.global_findings import add_global_races, add_races_of_runs
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.kernel_and_launch import Case, axes_of
-from fencepost.hosts.ptx.kernel_names import plain_name
-from fencepost.hosts.ptx.launch import IN_STEP, Assumption, Given, Launch, launch_of
-from fencepost.hosts.ptx.local_memory import followed
-from fencepost.hosts.ptx.made_up_data import MadeUp
-from fencepost.hosts.ptx.module import Instruction, Module, Routine
-from fencepost.hosts.ptx.parameter_roles import roles_of
-from fencepost.hosts.ptx.preconditions import satisfying
-from fencepost.hosts.ptx.prove import SECONDS, Proof, Prover, places
-from fencepost.hosts.ptx.simulated_launches import QUICK_SECONDS, Runs
-from fencepost.hosts.ptx.thread_names import shown_sizes
-from fencepost.hosts.ptx.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits
+from fencepost.hosts.ptx.expressions.evaluate import Evaluator
+from fencepost.hosts.ptx.expressions.local_memory import followed
+from fencepost.hosts.ptx.expressions.parameter_roles import roles_of
+from fencepost.hosts.ptx.launches.launch import IN_STEP, Assumption, Given, Launch, launch_of
+from fencepost.hosts.ptx.launches.preconditions import satisfying
+from fencepost.hosts.ptx.launches.thread_names import shown_sizes
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch, axes_of
+from fencepost.hosts.ptx.proof.prove import SECONDS, Proof, Prover, places
+from fencepost.hosts.ptx.reading.calls import inlined
+from fencepost.hosts.ptx.reading.effects import effect
+from fencepost.hosts.ptx.reading.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.reading.kernel_names import plain_name
+from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
+from fencepost.hosts.ptx.runs.global_findings import add_global_races, add_races_of_runs
+from fencepost.hosts.ptx.runs.made_up_data import MadeUp
+from fencepost.hosts.ptx.runs.simulated_launches import QUICK_SECONDS, Runs
+from fencepost.hosts.ptx.runs.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits
 from fencepost.hosts.ptx.verdicts import (
     Finding,
     KernelVerdict,
@@ -55,7 +55,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
     _refuse_pointers(routine, flow, launch)
-    case = Case(module, routine, flow, launch)
+    case = KernelAndLaunch(module, routine, flow, launch)
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
     barriers = sum(found.barrier == "block" or _is_a_barrier(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
@@ -87,7 +87,7 @@ def _is_a_barrier(instruction: Instruction) -> bool:
     return instruction.name in ("bar", "barrier") and not {"warp", "arrive"} & {*instruction.parts}
 
 
-def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
+def with_global_races(case: KernelAndLaunch, verdict: KernelVerdict) -> KernelVerdict:
     """The verdict on shared memory, and races in global memory that happen with every launch."""
     if case.launch.block is None:
         return verdict
@@ -96,7 +96,7 @@ def with_global_races(case: Case, verdict: KernelVerdict) -> KernelVerdict:
     return add_races_of_runs(found, case) if case.launch.any_input and found.verdict != "race" else found
 
 
-def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
+def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) -> KernelVerdict:
     """The verdict for one block: quick runs, the proof, and if that fails runs that look closer."""
     routine, launch = case.routine, case.launch
     prover = Prover(case.module, routine, case.flow, launch, seconds)
@@ -135,7 +135,7 @@ def judge_block(case: Case, counts: tuple[int, int], seconds: float) -> KernelVe
     return _undecided(routine, launch, reasons, counts)
 
 
-def _made_up_layout(case: Case) -> bool:
+def _made_up_layout(case: KernelAndLaunch) -> bool:
     """Whether a run has to make up numbers that shared memory is laid out by: they may not fit the block."""
     return not roles_of(case.flow).layout <= case.launch.parameters.keys()
 
@@ -150,7 +150,7 @@ def _with_its_numbers(finding: Finding) -> Reason:
     )
 
 
-def _all_numbers_given(case: Case) -> bool:
+def _all_numbers_given(case: KernelAndLaunch) -> bool:
     """Whether the user has given every parameter that is not a pointer."""
     pointers = roles_of(case.flow).pointers
     return all(
@@ -158,7 +158,7 @@ def _all_numbers_given(case: Case) -> bool:
     )
 
 
-def _assuming(case: Case, proof: Proof, reached: set[Place], seconds: float) -> Launch | None:
+def _assuming(case: KernelAndLaunch, proof: Proof, reached: set[Place], seconds: float) -> Launch | None:
     """The launch with something taken for granted about parameters that shared memory is laid out by, if that
     makes the kernel right: each is a power of two, or at least as large as a row of the block. Runs with such
     parameters must come to the accesses in question, lest the assumption be that nothing happens."""
@@ -182,7 +182,7 @@ def _assuming(case: Case, proof: Proof, reached: set[Place], seconds: float) -> 
     return None
 
 
-def _is_proven(case: Case, launch: Launch, seconds: float) -> bool:
+def _is_proven(case: KernelAndLaunch, launch: Launch, seconds: float) -> bool:
     """Whether there is a proof for a launch, without what is required or with it; not one that is about nothing."""
     if launch.required and not _is_possible(case, launch):
         return False
@@ -193,13 +193,13 @@ def _is_proven(case: Case, launch: Launch, seconds: float) -> bool:
     return False
 
 
-def _is_possible(case: Case, launch: Launch) -> bool:
+def _is_possible(case: KernelAndLaunch, launch: Launch) -> bool:
     """Whether any parameters are as a launch takes them to be."""
     prover = Prover(case.module, case.routine, case.flow, launch)
     return not prover.races.impossible([], ENTRY)
 
 
-def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelVerdict:
+def judge_blocks(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) -> KernelVerdict:
     """The verdict where nothing says the block: for every block if there is a proof, or else for usual ones."""
     routine, launch = case.routine, case.launch
     proof = Prover(case.module, routine, case.flow, launch, min(seconds, SECONDS_FOR_EVERY_BLOCK)).prove()
@@ -227,7 +227,7 @@ def judge_blocks(case: Case, counts: tuple[int, int], seconds: float) -> KernelV
     return together(routine, found, holds, counts)
 
 
-def _by_block(case: Case, counts: tuple[int, int], seconds: float) -> dict[Block, KernelVerdict]:
+def _by_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) -> dict[Block, KernelVerdict]:
     """The verdicts for the blocks of launches, or for usual ones, until one of them settles the matter."""
     launch = case.launch
     blocks = launch.launched or blocks_to_try(case.module, case.routine, case.flow, launch)
@@ -276,7 +276,7 @@ def together(
     return KernelVerdict(routine.name, "undecided", (), kept, holds, *counts)
 
 
-def _is_guessed(case: Case, blocks: Collection[Block]) -> bool:
+def _is_guessed(case: KernelAndLaunch, blocks: Collection[Block]) -> bool:
     """Whether a single block was tried that nobody has named, and no array of a known size was made for it."""
     variables = (*case.module.variables, *case.routine.variables)
     dynamic = any(each.space == "shared" and each.size is None for each in variables)
@@ -288,7 +288,7 @@ def _is_weak(verdict: KernelVerdict) -> bool:
     return verdict.verdict == "proven" and (bool(verdict.findings) or IN_STEP in verdict.holds_for)
 
 
-def _exactly(case: Case, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:
+def _exactly(case: KernelAndLaunch, counts: tuple[int, int], seconds: float = EXACT_SECONDS) -> KernelVerdict:
     """The verdict on a kernel with synchronization that only a run follows."""
     launch = case.launch
     if launch.required:
@@ -306,7 +306,7 @@ def _reason(refusal: NotJudged) -> Reason:
     return Reason(refusal.message, refusal.instruction.site if refusal.instruction is not None else None)
 
 
-def _reasons(case: Case, proof: Proof, late: bool) -> list[Reason]:
+def _reasons(case: KernelAndLaunch, proof: Proof, late: bool) -> list[Reason]:
     shown = "no run has shown it in time" if late else "no run shows it"
     found = [_reason(each) for each in proof.refused]
     for doubt in proof.doubts:

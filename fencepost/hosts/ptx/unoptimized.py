@@ -14,10 +14,10 @@ import time
 from dataclasses import dataclass, replace
 
 from fencepost.hosts.ptx.checking import check_text
-from fencepost.hosts.ptx.kernel_names import kernels_in
-from fencepost.hosts.ptx.launch import Given
-from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
-from fencepost.hosts.ptx.prove import SECONDS
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.launches.launch import Given
+from fencepost.hosts.ptx.proof.prove import SECONDS
+from fencepost.hosts.ptx.reading.kernel_names import kernels_in
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason
 from fencepost.ir.source import FencepostError, Source
 

@@ -75,7 +75,7 @@ class State:
     """Where each warp is, whether its last peek succeeded, the barrier of the cluster, mbarriers, copies at work."""
 
     at: tuple[int, ...]
-    peeked: tuple[bool, ...]
+    tested: tuple[bool, ...]
     cluster: tuple[str, ...]
     pending: tuple[int, ...]
     bytes: tuple[int, ...]
@@ -352,8 +352,8 @@ def _step(program: Program, state: State, warp: int, act: Act, found: set[str]) 
     if act.does in ("wait", "wait unless", "peek"):
         done = state.phases[2 * block + act.what] % 2 != act.parity
         if act.does == "peek":
-            return replace(state, peeked=_changed(state.peeked, warp, done))
-        return state if done or (act.does == "wait unless" and state.peeked[warp]) else None
+            return replace(state, tested=_changed(state.tested, warp, done))
+        return state if done or (act.does == "wait unless" and state.tested[warp]) else None
     if act.does in ("meet", "leave"):
         wanted, to = (AWAY, ARRIVED) if act.does == "meet" else (OPEN, AWAY)
         if (state.cluster[warp] == AWAY) != (act.does == "meet"):

@@ -22,14 +22,14 @@ from functools import lru_cache
 from types import CodeType
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.calls import inlined
 from fencepost.hosts.ptx.checking import with_deep_stack
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.launch import Given, launch_of
-from fencepost.hosts.ptx.local_memory import followed
-from fencepost.hosts.ptx.nvrtc import Compilation, compile_cuda
-from fencepost.hosts.ptx.parse import parse
-from fencepost.hosts.ptx.prove import Prover
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.expressions.local_memory import followed
+from fencepost.hosts.ptx.launches.launch import Given, launch_of
+from fencepost.hosts.ptx.proof.prove import Prover
+from fencepost.hosts.ptx.reading.calls import inlined
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.parse import parse
 from fencepost.ir.source import Source
 from tests.hosts.ptx import random_expressions as wide
 

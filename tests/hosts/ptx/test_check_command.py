@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine

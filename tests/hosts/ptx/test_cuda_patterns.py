@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 
 Block = int | tuple[int, int, int] | None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.ptx import check, unoptimized
-from fencepost.hosts.ptx.launch import Given
-from fencepost.hosts.ptx.nvrtc import Compilation, Compiled, compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, Compiled, compile_cuda
+from fencepost.hosts.ptx.launches.launch import Given
 from fencepost.hosts.ptx.unoptimized import Builds, builds_of, together
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 from fencepost.ir.source import FencepostError, Source

@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, PtxError, check
 from fencepost.hosts.ptx.checking import check_text
-from fencepost.hosts.ptx.launch import Given
+from fencepost.hosts.ptx.launches.launch import Given
 from tests.hosts.ptx.kernels import COPY, NEIGHBOUR, REDUCTION, kernel
 
 

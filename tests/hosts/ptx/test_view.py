@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fencepost.hosts.ptx.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
-from tests.hosts.ptx.test_mbarrier_reports import LINES, RING, call
-from tests.hosts.ptx.test_race_order import PIPELINE
+from tests.hosts.ptx.exact.test_mbarrier_reports import LINES, RING, call
+from tests.hosts.ptx.runs.test_race_order import PIPELINE
 from tests.view.browser import browser, installed
 
 TILES = """\

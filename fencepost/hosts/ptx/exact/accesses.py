@@ -6,25 +6,26 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fencepost.hosts.ptx.effects import Access, destinations
 from fencepost.hosts.ptx.exact import forms
-from fencepost.hosts.ptx.exact.address_slice import Needed
+from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.clocks import Clock
-from fencepost.hosts.ptx.exact.data_dependent_addresses import Vague, vague_accesses
+from fencepost.hosts.ptx.exact.data_dependent_addresses import DataDependentAccesses, data_dependent_accesses
 from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
-from fencepost.hosts.ptx.exact.machine import NEVER_WRITTEN, Machine
+from fencepost.hosts.ptx.exact.machine import Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
-from fencepost.hosts.ptx.exact.problems import NotExact, Problem, VagueAddress
-from fencepost.hosts.ptx.exact.shadow import MADE_UP, Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.problems import DataDependentAddress, NotExact, Problem
+from fencepost.hosts.ptx.exact.shadow import MADE_UP, Kind, Numbers, Touch, UnorderedAccesses
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
+from fencepost.hosts.ptx.exact.thread_registers import NEVER_WRITTEN
 from fencepost.hosts.ptx.exact.values import known, mix
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.instructions import types_of
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Bits
-from fencepost.hosts.ptx.module import Group, Instruction, Module, Routine, width_of
-from fencepost.hosts.ptx.simulation_setup import Setup, Threads
+from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import Access, destinations
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.instructions import types_of
+from fencepost.hosts.ptx.reading.module import Group, Instruction, Module, Routine, width_of
+from fencepost.hosts.ptx.runs.simulation_setup import Setup, Threads
 
 WARP = 32
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
@@ -35,7 +36,7 @@ MATRICES = {"x1": 1, "x2": 2, "x4": 4}
 class Found:
     """What one run showed."""
 
-    clashes: list[Clash] = field(default_factory=list)
+    clashes: list[UnorderedAccesses] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     outside: Place | None = None
     """An access outside of every shared variable."""
@@ -50,7 +51,9 @@ class Found:
 class Accesses(Machine):
     """A machine that notes what its threads touch."""
 
-    def __init__(self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: Needed) -> None:
+    def __init__(
+        self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: AddressSlice
+    ) -> None:
         super().__init__(module, routine, flow, setup, needed)
         self.found = Found()
         self.tensor_maps = TensorMaps(self)
@@ -58,7 +61,7 @@ class Accesses(Machine):
         """Of tensor maps that the kernel makes."""
         self.wgmma_groups = np.zeros(self.count, dtype=np.int64)
         self.lifetimes = Lifetimes(self) if self.cluster_size > 1 else None
-        self.vague = Vague(self) if setup.vague else None
+        self.data_dependent = DataDependentAccesses(self) if setup.data_dependent else None
         instructions = {
             place: flow.blocks[place.block].instructions[place.index] for place in needed.accesses
         }
@@ -71,8 +74,8 @@ class Accesses(Machine):
 
     def touch(self, touch: Touch) -> None:
         """Notes an access and what it clashes with, in the memory of each block that is touched."""
-        if self.vague is not None:
-            self.found.clashes += self.vague.note(touch)
+        if self.data_dependent is not None:
+            self.found.clashes += self.data_dependent.note(touch)
         if self.cluster_size == 1:
             self.found.clashes += self.shadows[0].touch(touch)
             return
@@ -115,7 +118,7 @@ class Accesses(Machine):
     def access(self, instruction: Instruction, place: Place, who: Threads) -> None:
         """`ld`, `st`, `atom`, `cp.async`, `ldmatrix` and `stmatrix`."""
         for access in self.needed.accesses[place]:
-            who = self._vaguely(instruction, access, place, who)
+            who = self._data_dependent(instruction, access, place, who)
             if not who.size:
                 continue
             where = self.addresses(access.address, who, place)
@@ -143,20 +146,22 @@ class Accesses(Machine):
             if instruction.name == "tensormap":
                 self.made_boxes |= self.tensor_maps.touch(instruction, who, where)
 
-    def _vaguely(self, instruction: Instruction, access: Access, place: Place, who: Threads) -> Threads:
+    def _data_dependent(
+        self, instruction: Instruction, access: Access, place: Place, who: Threads
+    ) -> Threads:
         """Threads whose address depends on data may touch any place of a variable; the other threads."""
         unsure = self.made_up.of(access.address, who)
         if not unsure.any():
             return who
-        if self.vague is None:
-            raise VagueAddress("an address or a barrier's operand depends on data", place)
+        if self.data_dependent is None:
+            raise DataDependentAddress("an address or a barrier's operand depends on data", place)
         if access.kind == "atomic" and self.narrow and self.cluster_size > 1:
             raise NotExact("data decide where atomics are, and some are of scope `.cta`", place)
         some = who[unsure]
         columns, clocks = self._columns(access, some)
         starts = np.zeros(some.shape, dtype=np.int64)
         touch = Touch(KINDS[access.kind], self.number_of(place), some, starts, access.size, columns, clocks)
-        vague_accesses(self, access, touch)
+        data_dependent_accesses(self, access, touch)
         for target in destinations(instruction):
             self.make_up(target, some)
         return who[~unsure]

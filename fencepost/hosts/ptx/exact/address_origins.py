@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fencepost.hosts.ptx.effects import destinations, space_of
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.instructions import computes
-from fencepost.hosts.ptx.module import (
+from fencepost.hosts.ptx.expressions.pointers import handed_on
+from fencepost.hosts.ptx.reading.effects import destinations, space_of
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.instructions import computes
+from fencepost.hosts.ptx.reading.module import (
     Address,
     Group,
     Immediate,
@@ -23,7 +24,6 @@ from fencepost.hosts.ptx.module import (
     Symbol,
     registers_in,
 )
-from fencepost.hosts.ptx.pointers import handed_on
 
 
 @dataclass(frozen=True)

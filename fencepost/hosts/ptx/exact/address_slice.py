@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fencepost.hosts.ptx.effects import Access, destinations, effect, space_of
 from fencepost.hosts.ptx.exact.forms import (
     Form,
     Harmless,
@@ -19,9 +18,10 @@ from fencepost.hosts.ptx.exact.forms import (
 from fencepost.hosts.ptx.exact.reading_forms import form_of, uses_cluster
 from fencepost.hosts.ptx.exact.tensor_forms import TensorForm
 from fencepost.hosts.ptx.exact.values import BLOCKS
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import (
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import Access, destinations, effect, space_of
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.module import (
     Address,
     Group,
     Instruction,
@@ -47,13 +47,13 @@ def decides_over_boxes(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 @dataclass
-class Needed:
+class AddressSlice:
     """What a run carries out, and the branches that it has to take as the kernel does."""
 
     flow: Flow
     values: bool
     """Whether what is stored in shared memory is needed too."""
-    control: Needed | None = None
+    control: AddressSlice | None = None
     """What decides where threads go and what they touch. Other parameters are not numbers then, but any values."""
     addresses: bool = True
     """With values: whether it is needed where in global memory these are loaded from."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from fencepost.hosts.ptx.exact.clocks import Clock
 from fencepost.hosts.ptx.exact.tensor_shadow import COLUMNS
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.exact.clocks import Clock, Threads
 from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Operation
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import NOBODY, Kind, Touch
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.run import Run

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.exact.clocks import Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 
 AWAY, ARRIVED, OPEN = 0, 1, 2
 """A thread that has not arrived; one that has; one whose phase is complete, and who may wait without waiting."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from fencepost.hosts.ptx.effects import space_of
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_origins import origins_of
-from fencepost.hosts.ptx.exact.shadow import Clash
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.made_up_data import MadeUp
-from fencepost.hosts.ptx.memory import FEW, MANY
-from fencepost.hosts.ptx.module import Address
-from fencepost.hosts.ptx.simulation_setup import Setup
+from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import space_of
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.module import Address
+from fencepost.hosts.ptx.runs.made_up_data import MadeUp
+from fencepost.hosts.ptx.runs.memory import FEW, MANY
+from fencepost.hosts.ptx.runs.simulation_setup import Setup
 
 MOST_SETUPS = 2
 CONTENTS = ((1, FEW), (2, MANY))
@@ -31,7 +31,7 @@ def concrete_setups(flow: Flow, setups: Sequence[Setup]) -> Iterator[Setup]:
         return
     for setup in setups[:MOST_SETUPS]:
         for seed, spread in CONTENTS:
-            yield replace(setup, concrete=True, vague=True, seed=seed, spread=spread)
+            yield replace(setup, concrete=True, data_dependent=True, seed=seed, spread=spread)
 
 
 def _loads_only_inputs(flow: Flow) -> bool:
@@ -52,9 +52,9 @@ def _loads_only_inputs(flow: Flow) -> bool:
 def certain(found: Found, data: MadeUp, place_of: Callable[[int], Place]) -> Found:
     """What a run with numbers shows for certain: accesses that meet, and blocks that may not be there."""
 
-    def counts(clash: Clash) -> bool:
+    def counts(clash: UnorderedAccesses) -> bool:
         places = (place_of(clash.places[0]), place_of(clash.places[1]))
-        return not (clash.vague or clash.perhaps_equal or clash.proxy or data.explains(places))
+        return not (clash.data_dependent or clash.perhaps_equal or clash.proxy or data.explains(places))
 
     problems = [each for each in found.problems if each.code == "FP009"]
     return Found(list(filter(counts, found.clashes)), problems)

@@ -1,7 +1,7 @@
 """Accesses whose address depends on data: each may touch any byte of its variable, of its own block or of all.
 
-A vague access is compared with everything that touched the variable, and everything that touches it later with the
-vague access. What is ordered then is ordered whatever the data are. What is not may never meet: a run whose memory
+Such an access is compared with everything that touched the variable, and everything that touches it later with such
+an access. What is ordered then is ordered whatever the data are. What is not may never meet: a run whose memory
 holds numbers tells more.
 """
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fencepost.hosts.ptx.effects import Access
 from fencepost.hosts.ptx.exact.address_origins import origins_of, stores_shared_addresses
 from fencepost.hosts.ptx.exact.clocks import Clock, Threads
-from fencepost.hosts.ptx.exact.shadow import Clash, Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch, UnorderedAccesses
+from fencepost.hosts.ptx.reading.effects import Access
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.accesses import Accesses
@@ -30,15 +30,15 @@ CONFLICTS: dict[Kind, tuple[Kind, ...]] = {
 }
 
 
-class Vague:
-    """What touched each variable last, by column: precise accesses, and vague ones."""
+class DataDependentAccesses:
+    """What touched each variable last, by column: accesses to known bytes, and others."""
 
     def __init__(self, machine: Accesses) -> None:
         self.machine = machine
         self.starts = np.array([each.start for each in machine.memory.placed], dtype=np.int64)
         self.precise: dict[tuple[Region, Kind], tuple[Clock, Numbers]] = {}
         """By variable and kind, the clock of the last access in each column, and where that was."""
-        self.vague: dict[tuple[Region, Kind], tuple[Clock, Numbers]] = {}
+        self.data_dependent: dict[tuple[Region, Kind], tuple[Clock, Numbers]] = {}
 
     def regions(self, access: Access, who: Threads) -> list[tuple[Region, Threads]]:
         """The variables that an access may touch, each with the threads that may."""
@@ -62,29 +62,32 @@ class Vague:
             if anywhere or (machine.ranks[who] == rank).any()
         ]
 
-    def note(self, touch: Touch) -> list[Clash]:
+    def note(self, touch: Touch) -> list[UnorderedAccesses]:
         """A precise access, of one block; what it is not ordered after."""
-        span, found = self.machine.memory.span, list[Clash]()
+        span, found = self.machine.memory.span, list[UnorderedAccesses]()
         numbers = np.searchsorted(self.starts, touch.starts % span, side="right") - 1
         ranks = touch.starts // span
         for rank, number in {(int(r), int(n)) for r, n in zip(ranks, numbers, strict=True)}:
             part = touch.part(np.flatnonzero((ranks == rank) & (numbers == number)), 0)
-            found += self._against(self.vague, (rank, number), part)
+            found += self._against(self.data_dependent, (rank, number), part)
             self._put(self.precise, (rank, number), part)
         return found
 
-    def touch(self, touch: Touch, region: Region) -> list[Clash]:
-        """A vague access; what it is not ordered after."""
-        found = [*self._against(self.precise, region, touch), *self._against(self.vague, region, touch)]
+    def touch(self, touch: Touch, region: Region) -> list[UnorderedAccesses]:
+        """An access whose address depends on data; what it is not ordered after."""
+        found = [
+            *self._against(self.precise, region, touch),
+            *self._against(self.data_dependent, region, touch),
+        ]
         if touch.kind == "write" and touch.threads.size > 1:
             # Threads that store with one instruction may all store to one place.
             found.append(self._clash(touch, 1, (touch.place, int(touch.columns[0]), touch.kind), region))
-        self._put(self.vague, region, touch)
+        self._put(self.data_dependent, region, touch)
         return found
 
     def _against(
         self, known: dict[tuple[Region, Kind], tuple[Clock, Numbers]], region: Region, touch: Touch
-    ) -> Iterator[Clash]:
+    ) -> Iterator[UnorderedAccesses]:
         clocks = self.machine.clocks
         for kind in CONFLICTS[touch.kind]:
             if (region, kind) not in known:
@@ -113,24 +116,26 @@ class Vague:
         places[touch.columns] = touch.place
         known[region, touch.kind] = clocks, places
 
-    def _clash(self, touch: Touch, at: int, earlier: tuple[int, int, Kind], region: Region) -> Clash:
+    def _clash(
+        self, touch: Touch, at: int, earlier: tuple[int, int, Kind], region: Region
+    ) -> UnorderedAccesses:
         place, column, kind = earlier
         machine = self.machine
-        return Clash(
+        return UnorderedAccesses(
             (place, touch.place),
             (machine.clocks.owners[column], int(touch.threads[at])),
             (column, int(touch.columns[at])),
             (kind, touch.kind),
             region[0] * machine.memory.span + int(self.starts[region[1]]),
             touch.size,
-            vague=True,
+            data_dependent=True,
         )
 
 
-def vague_accesses(machine: Accesses, access: Access, touch: Touch) -> None:
+def data_dependent_accesses(machine: Accesses, access: Access, touch: Touch) -> None:
     """Notes an access whose address depends on data, and that its variable may hold anything from now on."""
-    assert machine.vague is not None
-    for region, who in machine.vague.regions(access, touch.threads):
+    assert machine.data_dependent is not None
+    for region, who in machine.data_dependent.regions(access, touch.threads):
         some = np.flatnonzero(np.isin(touch.threads, who))
         part = replace(
             touch,
@@ -139,7 +144,7 @@ def vague_accesses(machine: Accesses, access: Access, touch: Touch) -> None:
             columns=touch.columns[some],
             clocks=touch.clocks[some],
         )
-        machine.found.clashes += machine.vague.touch(part, region)
+        machine.found.clashes += machine.data_dependent.touch(part, region)
         if machine.lifetimes is not None:
             machine.lifetimes.touch(region[0], part)
         if touch.kind != "read":

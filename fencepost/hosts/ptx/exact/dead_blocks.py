@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost.hosts.ptx.evaluate import Evaluator
-from fencepost.hosts.ptx.flow import Flow, NotJudged
-from fencepost.hosts.ptx.launch import Launch
-from fencepost.hosts.ptx.listing import CannotList, Points
-from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.values import Expression
+from fencepost.hosts.ptx.expressions.evaluate import Evaluator
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression
+from fencepost.hosts.ptx.launches.launch import Launch
+from fencepost.hosts.ptx.proof.listing import CannotList, Points
+from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
+from fencepost.hosts.ptx.reading.module import Module, Routine
 
 
 @dataclass

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.problems import ByData
+from fencepost.hosts.ptx.exact.problems import DependsOnData
 from fencepost.hosts.ptx.exact.values import Flags
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Bits
+from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.proof.intervals import Place
 
 MOST = 6
 """Predicates that one run decides: 64 runs."""
@@ -38,7 +38,7 @@ class Decisions:
                 continue
             at = len(self._taken)
             if at >= MOST:
-                raise ByData(why, place)
+                raise DependsOnData(why, place)
             self.place = self.place or place
             self._taken[each] = at < len(self.given) and self.given[at]
         return np.array([self._taken[int(each)] for each in identities], dtype=bool)

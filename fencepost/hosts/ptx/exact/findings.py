@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from fencepost.hosts.ptx.effects import is_strong
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
-from fencepost.hosts.ptx.exact.address_slice import Needed
+from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
-from fencepost.hosts.ptx.exact.shadow import Clash
+from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses
 from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation, TensorForm
 from fencepost.hosts.ptx.exact.tensor_shadow import BASE as TENSOR
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.thread_names import WARP, thread_number
+from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import is_strong
+from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
@@ -51,7 +51,7 @@ CALLED = {
     "cp.async": "copy",
 }
 NOT_COMPARED = "two threads store to the same bytes, values that are not compared"
-VAGUE = "the address depends on data, and nothing orders it with another access to the same variable"
+DATA_DEPENDENT = "the address depends on data, and nothing orders it with another access to the same variable"
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Findings:
     """What runs of one kernel have shown so far."""
 
     flow: Flow
-    needed: Needed
+    needed: AddressSlice
     warp_synchronous: bool = False
     """Whether the threads of a warp run in step."""
     findings: dict[object, Finding] = field(default_factory=dict)
@@ -102,15 +102,19 @@ class Findings:
             finding = self._problem(problem, values)
             self.findings.setdefault((finding.code, problem.places), finding)
         for clash in found.clashes:
-            if clash.vague or clash.perhaps_equal:
+            if clash.data_dependent or clash.perhaps_equal:
                 self.by_data = True
-                self.doubt(VAGUE if clash.vague else NOT_COMPARED, run.place_of(clash.places[1]))
+                self.doubt(
+                    DATA_DEPENDENT if clash.data_dependent else NOT_COMPARED, run.place_of(clash.places[1])
+                )
                 continue
             if self._is_in_step(clash):
                 continue
             finding = self._clash(clash, values)
             self.findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
-        loaded = [each for each in found.clashes if not (each.proxy or each.perhaps_equal or each.vague)]
+        loaded = [
+            each for each in found.clashes if not (each.proxy or each.perhaps_equal or each.data_dependent)
+        ]
         if found.relied and loaded:
             text = "what threads load here may differ, and it matters whether it does"
             self.doubt(text, run.place_of(loaded[0].places[1]))
@@ -210,7 +214,7 @@ class Findings:
         found = self.run.memory.variable_at(address)
         return SharedVariable(found.name, found.size) if found is not None else None
 
-    def _clash(self, clash: Clash, values: Mapping[str, int]) -> Finding:
+    def _clash(self, clash: UnorderedAccesses, values: Mapping[str, int]) -> Finding:
         places = [self.run.place_of(each) for each in clash.places]
         order = sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
         sites = [self.site(places[at]) for at in order]
@@ -254,7 +258,7 @@ class Findings:
         begin = self._asynchronous(place)
         return f"the {CALLED.get(begin, begin)} of thread {thread}" if begin else f"thread {thread}"
 
-    def _ordered_by(self, places: Sequence[Place], clash: Clash) -> str:
+    def _ordered_by(self, places: Sequence[Place], clash: UnorderedAccesses) -> str:
         """How to order two accesses, given as they came in the run, one of which a thread has issued; nothing for
         others. What is in flight is waited for; what comes before it, no wait for it puts in order."""
         earlier, later = (self._asynchronous(each) for each in places)
@@ -267,7 +271,7 @@ class Findings:
         fence = "fence.proxy.async behind the store, then " if later in BY_THE_ASYNC_PROXY else ""
         return f"{fence}a barrier or an mbarrier wait before the {called}"
 
-    def _place_of(self, clash: Clash) -> str:
+    def _place_of(self, clash: UnorderedAccesses) -> str:
         """What two accesses touch both, in words."""
         several = prod(self.run.setup.cluster) > 1
         if clash.address >= TENSOR:
@@ -279,7 +283,7 @@ class Findings:
         return f"{where} of block {clash.address // self.run.memory.span}" if several else where
 
     @staticmethod
-    def _missing_fence(clash: Clash) -> tuple[str, str]:
+    def _missing_fence(clash: UnorderedAccesses) -> tuple[str, str]:
         """What is missing between two accesses that are ordered otherwise, and what to do about it."""
         if clash.address >= TENSOR:
             fix = (
@@ -290,7 +294,7 @@ class Findings:
         fix = "put fence.proxy.async between the access and the barrier or arrival that follows it"
         return "through the generic and the async proxy with no proxy fence between them", fix
 
-    def _severity(self, clash: Clash) -> tuple[Literal["error", "warning"], str]:
+    def _severity(self, clash: UnorderedAccesses) -> tuple[Literal["error", "warning"], str]:
         if clash.proxy:
             return ("warning" if clash.kinds[0] == "read" or clash.address >= TENSOR else "error"), ""
         if any(self._is_mbarrier(each) for each in clash.places):
@@ -301,14 +305,14 @@ class Findings:
             return "warning", " (an atomic, and a strong load)"
         return "error", " (both threads are in one warp)" if self._is_of_one_warp(clash) else ""
 
-    def _is_in_step(self, clash: Clash) -> bool:
+    def _is_in_step(self, clash: UnorderedAccesses) -> bool:
         """Whether two accesses are in order because the threads of a warp run in step."""
         apart = clash.places[0] != clash.places[1] and not any(
             self._is_mbarrier(each) for each in clash.places
         )
         return self.warp_synchronous and not clash.proxy and apart and self._is_of_one_warp(clash)
 
-    def _is_of_one_warp(self, clash: Clash) -> bool:
+    def _is_of_one_warp(self, clash: UnorderedAccesses) -> bool:
         """Whether both accesses are by threads of one warp themselves, not by what these have issued."""
         plain = all(column < self.run.count for column in clash.columns)
         return plain and clash.threads[0] // WARP == clash.threads[1] // WARP
@@ -320,7 +324,7 @@ class Findings:
     def _is_mbarrier(self, number: int) -> bool:
         return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)
 
-    def _doing(self, place: Place, clash: Clash, at: int) -> str:
+    def _doing(self, place: Place, clash: UnorderedAccesses, at: int) -> str:
         form = self.needed.forms.get(place)
         if isinstance(form, forms.Mbarrier):
             return "initializes" if form.does == "init" else "uses"

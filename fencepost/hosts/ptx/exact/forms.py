@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorForm, tensor_operands
-from fencepost.hosts.ptx.module import Address, Operand
+from fencepost.hosts.ptx.reading.module import Address, Operand
 
 
 @dataclass(frozen=True)

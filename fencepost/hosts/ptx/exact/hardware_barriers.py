@@ -8,7 +8,7 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact.clocks import Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import Problem
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 
 WARP = 32
 

@@ -1,8 +1,8 @@
 """Waits that are tried once: a thread looks whether a phase is complete, and later waits for it if it was not.
 
-A run takes every such peek as failed. That decides for the other case, too, if a success does nothing but let the
+A run takes every such test as failed. That decides for the other case, too, if a success does nothing but let the
 thread pass by the wait for the same phase: what it does is the same then, only that it knows of the phase earlier. So
-the result may decide over nothing but such a wait, and each time over that for the very phase that was peeked at.
+the result may decide over nothing but such a wait, and each time over that for the very phase that was tested.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact.address_slice import sources
 from fencepost.hosts.ptx.exact.forms import Mbarrier
-from fencepost.hosts.ptx.exact.problems import ByPeek
+from fencepost.hosts.ptx.exact.problems import DependsOnTestWait
 from fencepost.hosts.ptx.exact.spinning import is_wait, waiting_loop
 from fencepost.hosts.ptx.exact.values import registers_read
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import Instruction, Register, registers_in
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import destinations
+from fencepost.hosts.ptx.reading.module import Instruction, Register, registers_in
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.run import Run
@@ -28,31 +28,31 @@ Threads = NDArray[np.int64]
 Tokens = NDArray[np.int64]
 NOT_REPEATED = "a wait that is not repeated until it succeeds"
 SEVERAL = -1
-"""What stands for the results of several peeks together."""
+"""What stands for the results of several test waits together."""
 
 
-class Peeks:
-    """Which registers hang on a peek, thread by thread, and what was peeked at."""
+class TestWaitResults:
+    """Which registers depend on a test wait, thread by thread, and what was tested."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.tokens: dict[str, Tokens] = {}
-        """By register, the number of the peek that each thread has it from; zero for none."""
-        self.peeked: list[tuple[Place, int, int]] = [(Place(0, 0), 0, 0)]
+        """By register, the number of the test wait that each thread has it from; zero for none."""
+        self.tested: list[tuple[Place, int, int]] = [(Place(0, 0), 0, 0)]
         """By number: where, at which mbarrier, and for how many completed phases."""
         self.relaxed: set[int] = set()
         """Those that show nothing of what others have written when they succeed."""
         self.expected: Tokens = np.zeros(run.count, dtype=np.int64)
-        """The peek that led each thread to the wait that it comes to next."""
+        """The test wait that led each thread to the wait that it comes to next."""
         self._waits: dict[int, Place | None] = {}
 
     def failed(self, form: Mbarrier, place: Place, who: Threads, what: tuple[int, int]) -> None:
-        """Threads peek at an mbarrier, for so many completed phases, and are told that it is not so far."""
+        """Threads test an mbarrier for so many completed phases, and these are not complete yet."""
         assert isinstance(form.target, Register)
-        self.peeked.append((place, *what))
+        self.tested.append((place, *what))
         if form.relaxed:
-            self.relaxed.add(len(self.peeked) - 1)
-        self._set(form.target.name, who, len(self.peeked) - 1)
+            self.relaxed.add(len(self.tested) - 1)
+        self._set(form.target.name, who, len(self.tested) - 1)
 
     def _set(self, name: str, who: Threads, number: int | Tokens) -> None:
         if name not in self.tokens:
@@ -60,7 +60,7 @@ class Peeks:
         self.tokens[name][who] = number
 
     def of(self, names: set[str] | list[str], who: Threads) -> Tokens:
-        """The peek that registers hang on."""
+        """The test wait that registers depend on."""
         found = np.zeros(who.shape, dtype=np.int64)
         for each in (self.tokens[name][who] for name in names if name in self.tokens):
             either = np.where((found != 0) & (each != 0) & (found != each), SEVERAL, np.maximum(found, each))
@@ -68,12 +68,12 @@ class Peeks:
         return found
 
     def succeeded(self, form: Mbarrier, who: Threads) -> None:
-        """Threads wait until it succeeds: the result hangs on nothing."""
+        """Threads wait until it succeeds: the result depends on nothing."""
         if isinstance(form.target, Register) and form.target.name in self.tokens:
             self._set(form.target.name, who, 0)
 
     def follow(self, instruction: Instruction, who: Threads) -> None:
-        """What an instruction computes from the result of a peek hangs on it as well."""
+        """What an instruction computes from the result of a test wait depends on it as well."""
         found = self.of(list(registers_read(instruction)), who)
         for target in destinations(instruction):
             for name in registers_in(target):
@@ -81,7 +81,7 @@ class Peeks:
                     self._set(name, who, found)
 
     def exchange(self, instruction: Instruction, who: Threads) -> None:
-        """What lanes get from each other hangs on the peeks of all of them."""
+        """What lanes get from each other depends on the test waits of all of them."""
         found = np.where(self.of(list(registers_read(instruction)), who).any(), SEVERAL, 0)
         for target in destinations(instruction):
             for name in registers_in(target):
@@ -89,16 +89,16 @@ class Peeks:
                     self._set(name, who, int(found))
 
     def refuse(self, instruction: Instruction, place: Place, who: Threads) -> None:
-        """Accesses and synchronization must not hang on a peek."""
+        """Accesses and synchronization must not depend on a test wait."""
         found = self.of(sources(instruction), who)
         if found.any():
-            raise ByPeek(NOT_REPEATED, self._place(int(found[found != 0][0]), place))
+            raise DependsOnTestWait(NOT_REPEATED, self._place(int(found[found != 0][0]), place))
 
     def _place(self, number: int, otherwise: Place) -> Place:
-        return self.peeked[number][0] if number > 0 else otherwise
+        return self.tested[number][0] if number > 0 else otherwise
 
     def at_branch(self, number: int, who: Threads) -> None:
-        """A branch that hangs on a peek must lead to the wait for what was peeked at, or straight past it."""
+        """A branch that depends on a test wait must lead to the wait for what was tested, or straight past it."""
         run, block = self.run, self.run.flow.blocks[number]
         operand = block.index if block.index is not None else block.guard
         if operand is None or len(block.successors) < 2:
@@ -108,20 +108,20 @@ class Peeks:
             return
         last = Place(number, max(len(block.instructions) - 1, 0))
         if not run.region_of(number) & run.needed.relevant:
-            # What is assigned on one of the two ways hangs on the peek, on the other way too.
+            # What is assigned on one of the two ways depends on the test wait, on the other way too.
             if self._hands_on(run.region_of(number)):
-                raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
+                raise DependsOnTestWait(NOT_REPEATED, self._place(int(found.max()), last))
             return
         if number not in self._waits:
             self._waits[number] = self._wait_behind(number)
         wait = self._waits[number]
         some = who[found != 0]
         if wait is None or (found == SEVERAL).any():
-            raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
+            raise DependsOnTestWait(NOT_REPEATED, self._place(int(found.max()), last))
         held = (run.read(operand, some, 1).bits != 0) != block.guard_negated
         on = np.where(held, block.successors[0], block.successors[1])
         if (on == run.flow.ipdom[number]).any():
-            raise ByPeek(NOT_REPEATED, self._place(int(found.max()), last))
+            raise DependsOnTestWait(NOT_REPEATED, self._place(int(found.max()), last))
         self.expected[some] = found[found != 0]
 
     def _wait_behind(self, number: int) -> Place | None:
@@ -154,12 +154,13 @@ class Peeks:
         return bool(inside & outside)
 
     def at_wait(self, form: Mbarrier, place: Place, who: Threads, what: tuple[int, int]) -> None:
-        """Threads wait, until it succeeds: those that a failed peek led here wait for what they peeked at."""
+        """Threads wait, until it succeeds: those that a failed test led here wait for what they tested."""
         led = who[self.expected[who] != 0]
         for number in np.unique(self.expected[led]):
-            _, address, target = self.peeked[int(number)]
+            _, address, target = self.tested[int(number)]
             if (address, target) != what:
-                raise ByPeek("a wait for another phase than the one that was tried before", place)
+                raise DependsOnTestWait("a wait for another phase than the one that was tried before", place)
             if int(number) in self.relaxed and not form.relaxed:
-                raise ByPeek("a wait that was tried relaxedly before, which shows less if it succeeds", place)
+                why = "a wait that was tried relaxedly before, which shows less if it succeeds"
+                raise DependsOnTestWait(why, place)
         self.expected[led] = 0

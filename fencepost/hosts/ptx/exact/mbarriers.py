@@ -9,7 +9,7 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.report.words import plural
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.hosts.ptx.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Place
 
 Code = Literal["FP001", "FP002", "FP003", "FP006", "FP008", "FP009", "FP010"]
 
@@ -19,15 +19,15 @@ class NotExact(Exception):
         self.place = place
 
 
-class ByData(NotExact):
+class DependsOnData(NotExact):
     """The run depends on data."""
 
 
-class ByPeek(NotExact):
+class DependsOnTestWait(NotExact):
     """The run depends on whether a wait that is tried once succeeds."""
 
 
-class VagueAddress(ByData):
+class DataDependentAddress(DependsOnData):
     """The address of an access depends on data."""
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from fencepost.hosts.ptx.effects import effect
 from fencepost.hosts.ptx.exact.forms import (
     AsyncStore,
     BulkCopy,
@@ -34,8 +33,17 @@ from fencepost.hosts.ptx.exact.tensor_forms import (
     TensorProduct,
     tensor_form,
 )
-from fencepost.hosts.ptx.instructions import types_of
-from fencepost.hosts.ptx.module import Address, Group, Immediate, Instruction, Operand, Register, width_of
+from fencepost.hosts.ptx.reading.effects import effect
+from fencepost.hosts.ptx.reading.instructions import types_of
+from fencepost.hosts.ptx.reading.module import (
+    Address,
+    Group,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+    width_of,
+)
 
 CLUSTER = ("mapa", "getctarank")
 """Instructions that compute an address of another block, or its rank from that."""

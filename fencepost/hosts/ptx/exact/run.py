@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from fencepost.hosts.ptx.effects import destinations
 from fencepost.hosts.ptx.exact import forms
-from fencepost.hosts.ptx.exact.accesses import Accesses, Found
-from fencepost.hosts.ptx.exact.address_slice import Needed
+from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.bulk_copies import BulkCopies
 from fencepost.hosts.ptx.exact.cluster_barrier import ClusterBarrier
 from fencepost.hosts.ptx.exact.hardware_barriers import Arrival, HardwareBarriers
-from fencepost.hosts.ptx.exact.mbarrier_test_waits import Peeks
-from fencepost.hosts.ptx.exact.mbarriers import Mbarriers, Operation, Wait
+from fencepost.hosts.ptx.exact.mbarrier_instructions import MbarrierInstructions
+from fencepost.hosts.ptx.exact.mbarrier_test_waits import TestWaitResults
+from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
-from fencepost.hosts.ptx.exact.shadow import Kind, Touch
-from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.shadow import Kind
 from fencepost.hosts.ptx.exact.tensor_forms import (
     OF_A_WARP,
-    TensorAccess,
-    TensorAllocation,
     TensorCommit,
     TensorCopy,
     TensorFence,
     TensorForm,
     TensorProduct,
     TensorShift,
-    TensorWait,
 )
 from fencepost.hosts.ptx.exact.tensor_memory import TensorMemory
-from fencepost.hosts.ptx.exact.values import mix, mixed
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Bits
-from fencepost.hosts.ptx.module import Instruction, Module, Operand, Routine
-from fencepost.hosts.ptx.simulation_setup import AT_BARRIER, AT_COLLECTIVE, DONE, RUNNING, Setup, Threads
+from fencepost.hosts.ptx.exact.warp_instructions import WARP
+from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import destinations
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
+from fencepost.hosts.ptx.runs.simulation_setup import AT_BARRIER, AT_COLLECTIVE, DONE, RUNNING, Setup, Threads
 
-WARP = 32
 MOST_CLASHES = 200
 KINDS: dict[str, Kind] = {"read": "read", "write": "write", "atomic": "atomic", "copy": "write"}
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
-WHOLE_WARP = 0xFFFFFFFF
 OF_WARPS = (forms.WarpBarrier, forms.Elect, forms.Wgmma, forms.WideMatrix, *OF_A_WARP)
 """Forms that the lanes of a warp carry out together."""
 
 
-class Run(Accesses):
+class Run(MbarrierInstructions):
     """One block, with clocks."""
 
     def __init__(  # many parameters because a run is of a kernel, with a launch, for what is needed
@@ -57,7 +52,7 @@ class Run(Accesses):
         routine: Routine,
         flow: Flow,
         setup: Setup,
-        needed: Needed,
+        needed: AddressSlice,
         boxes: Mapping[object, int] | None = None,
     ) -> None:
         super().__init__(module, routine, flow, setup, needed)
@@ -77,7 +72,7 @@ class Run(Accesses):
         self.waiting_warps: list[Threads] = []
         """Those that wait for tensor memory."""
         self.spins: dict[Place, bool] = {}
-        self.peeks = Peeks(self)
+        self.test_waits = TestWaitResults(self)
         self.reached: set[Place] = set()
         """The accesses and synchronization instructions that some thread has carried out."""
 
@@ -122,20 +117,6 @@ class Run(Accesses):
                     return True
         return bool(woken)
 
-    def _at(self, state: int) -> Threads:
-        found: Threads = np.flatnonzero(self.state == state)
-        return found
-
-    def _wake(self, groups: list[Threads]) -> None:
-        for who in groups:
-            self.state[who] = RUNNING
-            self.indices[who] += 1
-            self.passed[who] += 1
-        for barriers in self.hardware:
-            for who in barriers.again:
-                self.state[who] = RUNNING
-            barriers.again = []
-
     def ended(self) -> list[Threads]:
         """Barriers of all threads may be complete without those that have ended; who goes on because of it."""
         woken = [who for barriers in self.hardware for who in barriers.ended(self.live(barriers.rank))]
@@ -149,8 +130,8 @@ class Run(Accesses):
         """One instruction; the threads that go on behind it at once."""
         form = self.needed.forms.get(place)
         matters = form is not None or place in self.needed.accesses
-        if matters and self.peeks.tokens:
-            self.peeks.refuse(instruction, place, who)
+        if matters and self.test_waits.tokens:
+            self.test_waits.refuse(instruction, place, who)
         if matters and self.held(instruction, who, place).size:
             self.reached.add(place)
         if form is not None:
@@ -159,18 +140,18 @@ class Run(Accesses):
             self.access(instruction, place, self.held(instruction, who, place))
         elif instruction.name in ("shfl", "vote", "redux"):
             who = self._exchange(instruction, place, who)
-            if self.peeks.tokens and who.size:
-                self.peeks.exchange(instruction, who)
+            if self.test_waits.tokens and who.size:
+                self.test_waits.exchange(instruction, who)
             return who
         else:
             self.compute(instruction, place, who)
-            if self.peeks.tokens:
-                self.peeks.follow(instruction, who)
+            if self.test_waits.tokens:
+                self.test_waits.follow(instruction, who)
         return who
 
     def _leave(self, number: int, who: Threads) -> None:
-        if self.peeks.tokens:
-            self.peeks.at_branch(number, who)
+        if self.test_waits.tokens:
+            self.test_waits.at_branch(number, who)
         super()._leave(number, who)
 
     def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
@@ -236,39 +217,6 @@ class Run(Accesses):
                 self.clocks.learn(lanes, column, (self.wgmma_groups[lanes] - form.left).astype(np.int32))
 
     # ---- meeting other threads
-
-    def gather(self, masks: Bits, place: Place, who: Threads) -> Threads:
-        """Threads that wait here with all lanes that their mask names, which must name the same mask; the others
-        wait on."""
-        self.state[who] = AT_COLLECTIVE
-        self.masks[who] = masks & np.uint64(WHOLE_WARP)
-        waiting = (self.state == AT_COLLECTIVE) & (self.blocks == place.block) & (self.indices == place.index)
-        here = np.flatnonzero(waiting)
-        lane = np.uint64(1) << (np.arange(self.count) % WARP).astype(np.uint64)
-        live = np.zeros(self.count // WARP + 1, dtype=np.uint64)
-        alive = np.flatnonzero(self.state != DONE)
-        np.bitwise_or.at(live, alive // WARP, lane[alive])
-        groups, number = np.unique(self.meeting_of(here), return_inverse=True)
-        present = np.zeros(groups.shape, dtype=np.uint64)
-        np.bitwise_or.at(present, number, lane[here])
-        named = live[here // WARP] & self.masks[here]
-        ready: Threads = here[(named & ~present[number]) == 0]
-        self.state[ready] = RUNNING
-        return ready
-
-    def meeting_of(self, who: Threads) -> Bits:
-        """A number for each thread that waits for other lanes: the same for those that meet."""
-        return (who // WARP).astype(np.uint64) << np.uint64(32) | self.masks[who]
-
-    def meetings(self, who: Threads) -> Iterator[Threads]:
-        """The lanes that meet at an instruction: those of a warp that name the same mask."""
-        keys = self.meeting_of(who)
-        for key in np.unique(keys):
-            yield who[keys == key]
-
-    def _whole_warps(self, place: Place, who: Threads) -> Threads:
-        """Warps all of whose threads that have not ended are here."""
-        return self.gather(np.full(who.shape, np.uint64(WHOLE_WARP)), place, who)
 
     def _hardware(
         self, form: forms.HardwareBarrier, instruction: Instruction, place: Place, who: Threads
@@ -341,238 +289,7 @@ class Run(Accesses):
         for target in destinations(instruction):
             self.make_up(target, who)
 
-    def _warps(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
-        """Instructions that lanes carry out together."""
-        if isinstance(form, forms.WarpBarrier | forms.Elect):
-            who = self.gather(self.certain(form.lanes, who, 32, place), place, who)
-        else:
-            who = self._whole_warps(place, who)
-        for lanes in self.meetings(who):
-            held = self.held(instruction, lanes, place)
-            if not held.size:
-                continue
-            if held.size < lanes.size:
-                raise NotExact("an instruction of a whole warp that some lanes skip", place)
-            if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
-                who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
-            elif isinstance(form, forms.WarpBarrier):
-                self._refuse_unnamed(lanes, place)
-                self.clocks.acquire(lanes, self.clocks.release(lanes))
-                self.passed[lanes] += 1
-            elif isinstance(form, forms.Elect):
-                self._elect(form, lanes)
-            elif isinstance(form, forms.Wgmma):
-                self.wgmma(form, instruction, place, lanes)
-            elif isinstance(form, forms.WideMatrix):
-                self.wide_matrix(form, instruction, place, lanes)
-        return who
-
-    def _tensor_of_warp(
-        self,
-        form: TensorAllocation | TensorAccess | TensorWait,
-        instruction: Instruction,
-        place: Place,
-        lanes: Threads,
-    ) -> Threads:
-        """`tcgen05`, as the lanes of a warp carry it out together; those that wait."""
-        if isinstance(form, TensorWait):
-            self.tensor.wait(form, lanes)
-        elif isinstance(form, TensorAccess):
-            self.tensor.access(form, place, lanes)
-            for target in destinations(instruction):
-                self.make_up(target, lanes)
-        elif not self.tensor.allocate(form, place, lanes):
-            self.state[lanes] = AT_BARRIER
-            self.waiting_warps.append(lanes)
-            return lanes
-        elif form.does == "dealloc":
-            self._retry_allocations()
-        return lanes[:0]
-
-    def _retry_allocations(self) -> None:
-        """Tensor memory was freed: warps that wait for some try again."""
-        for lanes in self.waiting_warps:
-            self.state[lanes] = RUNNING
-        self.waiting_warps = []
-
-    def _refuse_unnamed(self, lanes: Threads, place: Place) -> None:
-        """A lane that its own mask leaves out is in order with nobody; PTX does not define what happens then."""
-        if (self.masks[lanes] >> (lanes % WARP).astype(np.uint64) & np.uint64(1) == 0).any():
-            raise NotExact("a lane that its own mask does not name", place)
-
-    def _elect(self, form: forms.Elect, lanes: Threads) -> None:
-        """The lowest lane, as GPUs do."""
-        values = [np.full(lanes.shape, np.uint64(lanes[0] % WARP)), (lanes == lanes[0]).astype(np.uint64)]
-        for target, bits in zip(form.targets, values[-len(form.targets) :], strict=True):
-            self.write(target, lanes, bits)
-            self.made_up.set(target, lanes, np.zeros(lanes.shape, dtype=bool))
-
-    def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
-        """Shuffles, votes and reductions of a warp."""
-        who = self.gather(self.certain(instruction.operands[-1], who, 32, place), place, who)
-        for mask in np.unique(self.masks[who]):
-            self._exchange_among(instruction, place, who[self.masks[who] == mask])
-        return who
-
-    def _exchange_among(self, instruction: Instruction, place: Place, who: Threads) -> None:
-        """The same for the lanes that name one mask."""
-        held = self.held(instruction, who, place)
-        targets = destinations(instruction)
-        if not held.size or not targets:
-            return
-        values = instruction.operands[1 : 4 if instruction.name == "shfl" else 2]
-        unsure = self.made_up.any_of(values, held)
-        if instruction.name == "shfl" and not self.made_up.any_of(values[1:], held).any():
-            self._shuffled(instruction, held, targets)
-        elif instruction.name in ("vote", "redux") and not unsure.any():
-            self._collective(instruction, held)
-            self.made_up.set(targets[0], held, unsure)
-        elif instruction.name in ("vote", "redux"):
-            self._one_result(instruction, held, targets[0])
-        else:
-            for target in targets:
-                self.make_up(target, held)
-
-    def _one_result(self, instruction: Instruction, who: Threads, target: Operand) -> None:
-        """A vote or reduction: made up, and the same for all lanes."""
-        total = np.zeros(self.count // WARP + 1, dtype=np.uint64)
-        given = self.identity(instruction.operands[1], who)
-        if "ballot" in instruction.parts:
-            given = given + mix((who % WARP).astype(np.uint64))
-        np.add.at(total, who // WARP, mixed(instruction, [given]))
-        self.made_up.set(target, who, np.ones(who.shape, dtype=bool), mix(total[who // WARP]))
-
-    def _shuffled(self, instruction: Instruction, who: Threads, targets: tuple[Operand, ...]) -> None:
-        """What lanes get from others; from lanes that take no part, it is not defined."""
-        source, _ = self.shuffled_from(instruction, who)
-        flags = np.ones(self.count + WARP, dtype=bool)
-        identities = self.made_up.fresh(np.arange(self.count + WARP))
-        flags[who] = self.made_up.of(instruction.operands[1], who)
-        identities[who] = self.identity(instruction.operands[1], who)
-        self._collective(instruction, who)
-        self.made_up.set(targets[0], who, flags[source], identities[source])
-        for target in targets[1:]:
-            self.made_up.set(target, who, np.zeros(who.shape, dtype=bool))
-
     # ---- mbarriers
-
-    def mbarrier_at(self, place: Place, address: int, who: Threads) -> None:
-        """Notes that an mbarrier is used, as an atomic access to its eight bytes."""
-        starts = np.full(who.shape, address, dtype=np.int64)
-        self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
-
-    def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
-        where = self.shared_addresses(form.address, who, place, form.near)
-        amounts = np.ones(who.shape, dtype=np.uint64)
-        if form.amount is not None:
-            amounts = self.certain(form.amount, who, 32, place)
-        for address, amount in sorted({(int(a), int(n)) for a, n in zip(where, amounts, strict=True)}):
-            here = who[(where == address) & (amounts == amount)]
-            far = self.ranks[here] != address // self.memory.span
-            for threads, from_afar in ((here[~far], False), (here[far], True)):
-                # An arrival for the threads of its own block hands on nothing to others.
-                relaxed = form.relaxed or (from_afar and form.of_block)
-                if threads.size:
-                    self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)
-
-    def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
-        who, place = operation.threads, operation.place
-        if form.does in ("init", "inval"):
-            self._make_or_end(form, operation, address)
-            return
-        found = self.mbarriers.objects.get(address)
-        if found is None:
-            self.not_made(place, address, who)
-            return
-        self.mbarrier_at(place, address, who)
-        if form.target is not None:
-            self.write(form.target, who, np.full(who.shape, np.uint64(found.completed), dtype=np.uint64))
-            self.made_up.set(form.target, who, np.zeros(who.shape, dtype=bool))
-        if form.does == "arrive":
-            woken = self.mbarriers.arrive(found, operation)
-        elif form.does == "copies arrive":
-            columns = np.array([self.copy_column(int(each)) for each in who], dtype=np.int64)
-            known = self.clocks.just(columns, (self.groups[who] + 1).astype(np.int32))
-            self.groups[who] += 1
-            woken = self.mbarriers.copies_arrive(found, operation, known, form.counted)
-        else:
-            woken = self.mbarriers.expect(found, operation, form.does == "arrive expect")
-        self._wake(woken)
-
-    def _make_or_end(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
-        """`init` and `inval`. An init has a column of its own, since there is a fence for it alone."""
-        who, begins = operation.threads, form.does == "init"
-        columns, clocks = who, self.clocks.own(who)
-        if begins:
-            columns = np.array([self._init_column(address, int(thread)) for thread in who], dtype=np.int64)
-            clocks = self.clocks.seen[who, columns] + 1
-            self.clocks.learn(who, columns, clocks)
-        starts = np.full(who.shape, address, dtype=np.int64)
-        zero = np.zeros(who.shape, dtype=np.uint64)
-        touch = Touch("write", self.number_of(operation.place), who, starts, 8, columns, clocks)
-        self.touch(replace(touch, values=(zero, zero)))
-        (self.mbarriers.init if begins else self.mbarriers.inval)(operation, address)
-
-    def _init_column(self, address: int, thread: int) -> int:
-        column = self.clocks.column(("init", address, thread), thread, True)
-        if column not in self.inits.setdefault(thread, []):
-            self.inits[thread].append(column)
-        return column
-
-    def not_made(self, place: Place, address: int, who: Threads) -> None:
-        """Threads use an mbarrier that is none."""
-        text = "thread {1} uses {mbarrier}, which is not initialized, or no longer"
-        fix = "initialize it, and let all threads pass a barrier before they use it"
-        self.found.problems.append(
-            Problem("FP006", text, (place, place), (int(who[0]), int(who[0])), fix, mbarriers=(address,))
-        )
-
-    def _wait_mbarrier(
-        self, form: forms.Mbarrier, instruction: Instruction, place: Place, who: Threads
-    ) -> Threads:
-        if place not in self.spins:
-            repeated = waiting_loop(self.flow, self.needed, place) is not None
-            self.spins[place] = repeated or self.setup.peeks_succeed
-        held = self.held(instruction, who, place)
-        assert form.phase is not None and form.target is not None
-        where = self.shared_addresses(form.address, held, place, form.near)
-        phases = self.certain(form.phase, held, 64, place)
-        # What is repeated until it succeeds succeeds at last; what is tried once is taken to fail.
-        self.write(form.target, held, np.full(held.shape, np.uint64(self.spins[place]), dtype=np.uint64))
-        self.made_up.set(form.target, held, np.zeros(held.shape, dtype=bool))
-        on = [who[~np.isin(who, held)]]
-        for address, phase in sorted({(int(a), int(p)) for a, p in zip(where, phases, strict=True)}):
-            here = held[(where == address) & (phases == phase)]
-            on += self._wait_for(form, place, here, (address, phase))
-        return np.sort(np.concatenate(on))
-
-    def _wait_for(
-        self, form: forms.Mbarrier, place: Place, who: Threads, what: tuple[int, int]
-    ) -> list[Threads]:
-        address, phase = what
-        found = self.mbarriers.objects.get(address)
-        if found is None:
-            self.not_made(place, address, who)
-            return [who]
-        self.mbarrier_at(place, address, who)
-        targets = np.full(who.shape, phase + 1)
-        if form.does == "wait parity":
-            targets = self.mbarriers.targets(found, who, phase & 1)
-        on = []
-        for target in map(int, np.unique(targets)):
-            here = who[targets == target]
-            if not self.spins[place]:
-                self.peeks.failed(form, place, here, (address, target))
-                on.append(here)
-                continue
-            self.peeks.at_wait(form, place, here, (address, target))
-            self.peeks.succeeded(form, here)
-            if self.mbarriers.wait(found, Wait(place, here, form.relaxed, form.of_block), target):
-                self.passed[here] += 1
-                on.append(here)
-            else:
-                self.state[here] = AT_BARRIER
-        return on
 
     # ---- the end
 

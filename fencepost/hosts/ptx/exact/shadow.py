@@ -63,7 +63,7 @@ class Touch:
 
 
 @dataclass(frozen=True)
-class Clash:
+class UnorderedAccesses:
     """Two accesses to a cell that are not ordered, or that only lack a proxy fence."""
 
     places: tuple[int, int]
@@ -75,7 +75,7 @@ class Clash:
     proxy: bool = False
     perhaps_equal: bool = False
     """Two writes whose values were not computed."""
-    vague: bool = False
+    data_dependent: bool = False
     """An address depends on data: perhaps they never meet."""
 
 
@@ -199,7 +199,7 @@ class Shadow:
 
     # ---- accesses
 
-    def touch(self, touch: Touch) -> list[Clash]:
+    def touch(self, touch: Touch) -> list[UnorderedAccesses]:
         """Notes an access; what it is not ordered after."""
         if not touch.threads.size:
             return []
@@ -271,7 +271,7 @@ class Shadow:
             self.relied |= touch.made_up and bool(equal.any())
         return some[late & ~equal], some[equal]
 
-    def _after_writes(self, here: Cells, late: Numbers) -> Iterator[Clash]:
+    def _after_writes(self, here: Cells, late: Numbers) -> Iterator[UnorderedAccesses]:
         apart = self._apart(here, late, self.writer[here.rows[late]])
         for at in self._few(late, self.wrote[here.rows[late]], apart):
             row = int(here.rows[at])
@@ -281,7 +281,7 @@ class Shadow:
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
             yield replaced(clash, fine, here.touch.kind == "write" and unknown and not here.touch.engine)
 
-    def _after_others(self, here: Cells) -> Iterator[Clash]:
+    def _after_others(self, here: Cells) -> Iterator[UnorderedAccesses]:
         names: dict[Kind, tuple[str, ...]] = {
             "read": ("atomics", "writes"),
             "atomic": ("reads", "writes"),
@@ -319,7 +319,7 @@ class Shadow:
         self.relied |= here.touch.made_up and bool(found.any())
         return found
 
-    def _at_once(self, here: Cells) -> Iterator[Clash]:
+    def _at_once(self, here: Cells) -> Iterator[UnorderedAccesses]:
         """Threads that write one cell with one instruction; the others than the last are noted."""
         self._marks[here.rows] = here.who
         if (self._marks[here.rows] == here.who).all():
@@ -341,7 +341,7 @@ class Shadow:
             yield replaced(clash, False, here.values is None or here.touch.made_up)
 
     @staticmethod
-    def _copies(clash: Clash, touch: Touch) -> bool:
+    def _copies(clash: UnorderedAccesses, touch: Touch) -> bool:
         """Threads that store by one instruction: often the same result, computed by each of them."""
         return touch.made_up and clash.places[0] == clash.places[1]
 
@@ -386,10 +386,10 @@ class Shadow:
             here = places == place
             yield from map(int, np.concatenate([bad[here & apart], bad[here & ~apart]])[:2])
 
-    def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> Clash:
+    def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> UnorderedAccesses:
         place, column, kind = earlier
         thread, own = int(here.touch.threads[here.who[at]]), int(here.touch.columns[here.who[at]])
-        return Clash(
+        return UnorderedAccesses(
             (place, here.touch.place),
             (self.clocks.owners[column], thread),
             (column, own),
@@ -399,9 +399,9 @@ class Shadow:
         )
 
 
-def replaced(clash: Clash, proxy: bool, perhaps_equal: bool) -> Clash:
+def replaced(clash: UnorderedAccesses, proxy: bool, perhaps_equal: bool) -> UnorderedAccesses:
     """The same clash with what else is known of it."""
-    return Clash(
+    return UnorderedAccesses(
         clash.places,
         clash.threads,
         clash.columns,

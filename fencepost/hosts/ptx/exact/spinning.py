@@ -6,24 +6,24 @@ from collections import Counter
 
 import numpy as np
 
-from fencepost.hosts.ptx.effects import destinations
-from fencepost.hosts.ptx.evaluate import source_width
-from fencepost.hosts.ptx.exact.address_slice import Needed, sources
+from fencepost.hosts.ptx.exact.address_slice import AddressSlice, sources
 from fencepost.hosts.ptx.exact.forms import Mbarrier
-from fencepost.hosts.ptx.flow import Flow, Loop
-from fencepost.hosts.ptx.instructions import is_integer, result
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.lanes import Lane, Lanes, mask
-from fencepost.hosts.ptx.module import Immediate, Negated, Operand, Register, registers_in
+from fencepost.hosts.ptx.expressions.evaluate import source_width
+from fencepost.hosts.ptx.expressions.lanes import Lane, Lanes, mask
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import destinations
+from fencepost.hosts.ptx.reading.flow import Flow, Loop
+from fencepost.hosts.ptx.reading.instructions import is_integer, result
+from fencepost.hosts.ptx.reading.module import Immediate, Negated, Operand, Register, registers_in
 
 
-def is_wait(needed: Needed, place: Place) -> bool:
+def is_wait(needed: AddressSlice, place: Place) -> bool:
     """Whether a `try_wait` or `test_wait` stands there."""
     form = needed.forms.get(place)
     return isinstance(form, Mbarrier) and form.does.startswith("wait")
 
 
-def waiting_loop(flow: Flow, needed: Needed, place: Place) -> Loop | None:
+def waiting_loop(flow: Flow, needed: AddressSlice, place: Place) -> Loop | None:
     """The loop that repeats a wait until it succeeds; None if it does anything else."""
     around = [loop for loop in flow.loops if place.block in loop]
     if not around:
@@ -40,7 +40,7 @@ def waiting_loop(flow: Flow, needed: Needed, place: Place) -> Loop | None:
     return loop if idle and is_wait_alone and _goes_round_by(flow, loop, place) else None
 
 
-def _does_nothing_else(flow: Flow, needed: Needed, loop: Loop, place: Place) -> bool:
+def _does_nothing_else(flow: Flow, needed: AddressSlice, loop: Loop, place: Place) -> bool:
     """Whether a loop has no other access or synchronization than a wait, and hands on nothing needed."""
     others = [each for each in (*needed.forms, *needed.accesses) if each.block in loop and each != place]
     return not others and not _carries(flow, needed, loop)
@@ -54,7 +54,7 @@ def _inside(flow: Flow, loop: Loop) -> list[Place]:
     ]
 
 
-def _carries(flow: Flow, needed: Needed, loop: Loop) -> bool:
+def _carries(flow: Flow, needed: AddressSlice, loop: Loop) -> bool:
     """Whether something needed is carried from one round to the next."""
     assigned = {
         name

@@ -18,8 +18,8 @@ from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS, LANES, Operation, TensorShadow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import Address, Operand
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.module import Address, Operand
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.run import Run

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.hosts.ptx.module import Address, Group, Instruction, Operand
+from fencepost.hosts.ptx.reading.module import Address, Group, Instruction, Operand
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 
 from fencepost.hosts.ptx.exact.machine import Machine
-from fencepost.hosts.ptx.lanes import Bits
-from fencepost.hosts.ptx.module import Immediate, Instruction
-from fencepost.hosts.ptx.simulation_setup import Threads
+from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.reading.module import Immediate, Instruction
+from fencepost.hosts.ptx.runs.simulation_setup import Threads
 
 ELEMENTS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
 """Bytes of an element, by its type."""

@@ -19,8 +19,8 @@ from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch
 from fencepost.hosts.ptx.exact.tensor_allocations import Area, TensorAllocations
 from fencepost.hosts.ptx.exact.tensor_descriptors import Shape, copied_units, operand_units, shape_of
 from fencepost.hosts.ptx.exact.tensor_shadow import LANES, Operation
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.module import Address
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.module import Address
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.exact.run import Run

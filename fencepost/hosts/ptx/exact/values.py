@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.effects import destinations
-from fencepost.hosts.ptx.instructions import types_of
-from fencepost.hosts.ptx.lanes import Bits
-from fencepost.hosts.ptx.module import (
+from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.reading.effects import destinations
+from fencepost.hosts.ptx.reading.instructions import types_of
+from fencepost.hosts.ptx.reading.module import (
     Address,
     Group,
     Immediate,

@@ -10,23 +10,28 @@ from typing import Literal
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
-from fencepost.hosts.ptx.exact.address_slice import Needed
+from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
 from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.findings import Findings
-from fencepost.hosts.ptx.exact.machine import PARAMETER_ROOM, PARAMETERS
-from fencepost.hosts.ptx.exact.problems import ByData, ByPeek, NotExact, VagueAddress
+from fencepost.hosts.ptx.exact.problems import (
+    DataDependentAddress,
+    DependsOnData,
+    DependsOnTestWait,
+    NotExact,
+)
 from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.values import BLOCKS
-from fencepost.hosts.ptx.flow import Flow
-from fencepost.hosts.ptx.intervals import Place
-from fencepost.hosts.ptx.launch import BOX, IN_STEP, Launch
-from fencepost.hosts.ptx.made_up_data import MadeUp
-from fencepost.hosts.ptx.module import Module, Routine
-from fencepost.hosts.ptx.simulation_setup import Setup
-from fencepost.hosts.ptx.thread_names import shown_sizes
+from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
+from fencepost.hosts.ptx.launches.thread_names import shown_sizes
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.module import Module, Routine
+from fencepost.hosts.ptx.runs.made_up_data import MadeUp
+from fencepost.hosts.ptx.runs.simulation_setup import Setup
 from fencepost.hosts.ptx.verdicts import Finding, Reason
 from fencepost.report.words import plural
 
@@ -68,9 +73,9 @@ class Judge:
     launch: Launch
     seconds: float = SECONDS
     """Processor time for all runs together."""
-    needed: Needed = field(init=False)
+    needed: AddressSlice = field(init=False)
     """What the way of the threads depends on."""
-    valued: Needed = field(init=False)
+    valued: AddressSlice = field(init=False)
     """What is stored in shared memory besides."""
     end: float = field(init=False)
     dead: DeadBlocks = field(init=False)
@@ -85,18 +90,18 @@ class Judge:
     """Whether runs were made for the ways that data may lead."""
     rounds: int = 0
     """How often a thread of the last run went round a loop."""
-    vague: bool = False
+    data_dependent: bool = False
     """Whether addresses depend on data."""
     shown: Findings = field(init=False)
     last: Run = field(init=False)
     """The last run."""
 
     def __post_init__(self) -> None:
-        self.needed = Needed(self.flow, False)
+        self.needed = AddressSlice(self.flow, False)
         if self.needed.loads_shared:
             # What threads hand over in shared memory decides as well.
-            self.needed = Needed(self.flow, True, addresses=False)
-        self.valued = Needed(self.flow, True, self.needed)
+            self.needed = AddressSlice(self.flow, True, addresses=False)
+        self.valued = AddressSlice(self.flow, True, self.needed)
         self.shown = Findings(self.flow, self.needed, self.launch.warp_synchronous)
         self.end = time.thread_time() + self.seconds
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
@@ -121,10 +126,10 @@ class Judge:
                 self._run_each_way(setup)
             except NotExact as why:
                 self.shown.doubt(why.message, why.place)
-                self.shown.by_data |= isinstance(why, ByData)
+                self.shown.by_data |= isinstance(why, DependsOnData)
                 self.ran.append(setup)
-                if isinstance(why, ByPeek):
-                    self._run_with_peeks(setup)
+                if isinstance(why, DependsOnTestWait):
+                    self._run_with_test_waits(setup)
                 break
             self.ran.append(setup)
         if self.shown.by_data:
@@ -154,20 +159,20 @@ class Judge:
                 self.shown.by_data = True
                 break
 
-    def _run_with_peeks(self, setup: Setup) -> None:
+    def _run_with_test_waits(self, setup: Setup) -> None:
         """A run in which waits that are tried once succeed: accesses that meet there do, if it comes to an end."""
         try:
-            found = self._run(replace(setup, peeks_succeed=True, seconds=self._left()), ())
+            found = self._run(replace(setup, test_waits_succeed=True, seconds=self._left()), ())
         except NotExact:
             return
         if not self.decisions and not any(each.code == "FP002" for each in found.problems):
-            # A peek may well miss its phase.
+            # A test wait may well miss its phase.
             self.shown.add(self.last, Found(found.clashes), self._relevant() | self.numbers)
 
     def _run_with_numbers_in_memory(self) -> None:
         """Runs with data, where it depends on them whether accesses meet: what these show is there for those data."""
         data = MadeUp(self.flow, lambda _: False)
-        needed = Needed(self.flow, True)
+        needed = AddressSlice(self.flow, True)
         more = Findings(self.flow, needed, self.launch.warp_synchronous)
         for setup in concrete_setups(self.flow, self.ran):
             if more.errors:
@@ -266,18 +271,18 @@ class Judge:
 
     def _run(self, setup: Setup, given: tuple[bool, ...]) -> Found:
         try:
-            return self._run_with_values(replace(setup, vague=self.vague), given)
-        except VagueAddress:
-            self.vague = True
-            return self._run_with_values(replace(setup, vague=True), given)
+            return self._run_with_values(replace(setup, data_dependent=self.data_dependent), given)
+        except DataDependentAddress:
+            self.data_dependent = True
+            return self._run_with_values(replace(setup, data_dependent=True), given)
 
     def _run_with_values(self, setup: Setup, given: tuple[bool, ...]) -> Found:
         if not self.needed.values:
             try:
                 found = self._run_with(setup, self.needed, given)
-            except VagueAddress:
+            except DataDependentAddress:
                 raise
-            except ByData:
+            except DependsOnData:
                 self.decisions = Decisions()
             else:
                 if not self.decisions and not any(clash.perhaps_equal for clash in found.clashes):
@@ -285,14 +290,14 @@ class Judge:
         found = self._run_with(setup, self.valued, given)
         if any(clash.perhaps_equal for clash in found.clashes) and not self.decisions:
             # For any values of the parameters, nothing says so; for some, two threads may store different ones.
-            numbers = Needed(self.flow, True)
+            numbers = AddressSlice(self.flow, True)
             again = self._run_with(setup, numbers, given)
             if not all(clash.perhaps_equal for clash in again.clashes):
                 self.numbers = _names(numbers)
                 return again
         return found
 
-    def _run_with(self, setup: Setup, needed: Needed, given: tuple[bool, ...]) -> Found:
+    def _run_with(self, setup: Setup, needed: AddressSlice, given: tuple[bool, ...]) -> Found:
         boxes = self._given_boxes()
         if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes, given)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
@@ -325,7 +330,7 @@ class Judge:
         }
 
     def _tensor_maps(
-        self, setup: Setup, needed: Needed, boxes: Mapping[object, int], given: tuple[bool, ...]
+        self, setup: Setup, needed: AddressSlice, boxes: Mapping[object, int], given: tuple[bool, ...]
     ) -> set[object]:
         """The tensor maps that copies use; one that is not known, where not all of their boxes are given."""
         copies = [each for each in needed.forms.values() if isinstance(each, forms.BulkCopy)]
@@ -408,7 +413,7 @@ class Judge:
         return f"{block}, clusters of {shown_sizes(self.launch.cluster)} blocks"
 
 
-def _names(needed: Needed) -> set[str]:
+def _names(needed: AddressSlice) -> set[str]:
     """The parameters that something depends on."""
     return {each.partition("+")[0] for each in needed.parameters}
 

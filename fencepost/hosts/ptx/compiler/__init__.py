@@ -1,0 +1,1 @@
+"""CUDA compiled by NVRTC, in a process of its own."""

@@ -1,0 +1,1 @@
+"""CUDA files as text: statements, headers, and what only the host can use."""

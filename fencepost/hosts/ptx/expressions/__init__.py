@@ -1,0 +1,1 @@
+"""What registers hold, as exact functions of the thread, loop iterations and parameters."""

@@ -1,0 +1,1 @@
+"""How a kernel is launched: what is known of its block and parameters, and where a CUDA file says it."""

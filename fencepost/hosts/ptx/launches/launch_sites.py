@@ -1,0 +1,336 @@
+"""The blocks that a CUDA file launches its kernels with, as far as its constants tell.
+
+`reduce<<<blocks, 256>>>`, `dim3 block(16, 16)`, `#define THREADS 128`: what these say is used where the user says
+nothing. A kernel that is launched with two different blocks, or with one that is computed at run time, has none.
+Files for GPUVerify name the block of all their kernels in a comment, `//--blockDim=[16,16]`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from fencepost.hosts.ptx.cuda_source.host_code import without_comments
+from fencepost.hosts.ptx.cuda_source.host_expressions import number
+from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
+
+Block = tuple[int, int, int]
+MOST_THREADS, MOST_BLOCKS = 1024, 16
+_LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
+_CONSTANT = re.compile(
+    r"\b(?:const|constexpr|static|enum)\b[\w\s:]*?\b(\w+)\s*=\s*([^;,{}]+?)\s*[;,}]|\benum\s*\{\s*(\w+)\s*=\s*([^,}]+)"
+)
+_DIM3 = re.compile(r"\bdim3\s+(\w[^;]*);")
+_MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.+))?", re.DOTALL)
+"""A variable among those that a statement declares, with what it is made of, if anything."""
+_NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint32_t|auto)"
+_NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
+_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
+_ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
+_WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
+_CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
+EVERY = ""
+"""What stands for every kernel of a file that no launch names."""
+
+
+def launched_blocks(text: str) -> dict[str, Block]:
+    """The block of each kernel whose launches all name the same one; of a template, also by instance, `sum<64>`."""
+    text = with_launches_of_macros(text)
+    seen = without_comments(text)
+    constants = constants_of(text, seen)
+    known = {**constants, **_variables(seen, constants)}
+    found: dict[str, set[Block | None]] = {}
+    for name, at, arguments in _launches(seen):
+        block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
+        found.setdefault(name, set()).add(block)
+        instance = _instance(seen, at, known)
+        if instance is not None:
+            found.setdefault(instance, set()).add(block)
+    result = _of_comments(text)
+    for name, blocks in found.items():
+        if len(blocks) == 1 and (only := blocks.pop()) is not None:
+            result[name] = only
+    return result
+
+
+@dataclass(frozen=True)
+class Launches:
+    """What all launches of one kernel have in common."""
+
+    numbers: dict[int, int]
+    """Arguments that are the same number, by their place."""
+    threads: dict[int, int]
+    """Arguments that are so many times the threads of a row of the block, by their place."""
+    blocks: tuple[Block, ...] = ()
+    """The blocks, if all launches name some, and not one; none of templates, whose arguments may go with them."""
+
+
+def common_launches(text: str) -> dict[str, Launches]:
+    """What the launches in a file say about each kernel."""
+    text = with_launches_of_macros(text)
+    seen = without_comments(text)
+    constants = constants_of(text, seen)
+    known = {**constants, **_variables(seen, constants)}
+    found: dict[str, Launches] = {}
+    blocks: dict[str, set[Block | None]] = {}
+    for name, at, configuration in _launches(seen):
+        begin = seen.find("(", seen.find(">>>", at))
+        if begin < 0 or len(configuration) < 2:
+            continue
+        arguments = _arguments(_inside(seen, begin))
+        values = {place: number(each, known) for place, each in enumerate(arguments)}
+        numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
+        here = Launches(numbers, _of_threads(_row(configuration[1], _before(seen, at)), arguments))
+        kept = found.setdefault(name, here)
+        found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
+        of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
+        block = None if of_template else _block(configuration[1], _before(seen, at), known)
+        blocks.setdefault(name, set()).add(block)
+    several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
+    return {
+        name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
+        for name, each in found.items()
+    }
+
+
+def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {place: value for place, value in one.items() if other.get(place) == value}
+
+
+def _row(text: str, before: str) -> str:
+    """What stands for the threads of a row in the second argument of a launch."""
+    made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
+    inside = made[1] if made is not None else (_made_of(text, before) or text)
+    return _arguments(inside)[0].replace(" ", "")
+
+
+def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
+    """Arguments that a row of the block is written with: as they are, or a part of them."""
+    found = {}
+    for place, argument in enumerate(arguments):
+        plain = argument.replace(" ", "")
+        if not re.fullmatch(r"[A-Za-z_]\w*", plain):
+            continue
+        part = re.fullmatch(rf"\(?{plain}(?:/(\d+)|>>(\d))?\)?", row)
+        if part is not None:
+            found[place] = int(part[1]) if part[1] else 1 << int(part[2] or 0)
+    return {place: factor for place, factor in found.items() if factor > 0}
+
+
+def _inside(text: str, begin: int) -> str:
+    """What stands between a parenthesis and the one that closes it."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin + 1 : at]
+    return ""
+
+
+def cluster_of_launches(text: str) -> Block | None:
+    """The blocks of a cluster, where launches are given one (`attribute.val.clusterDim.x = 2`), and all the same."""
+    seen = without_comments(text)
+    constants = constants_of(text, seen)
+    found: dict[str, set[int | None]] = {}
+    for axis, value in _CLUSTER.findall(seen):
+        found.setdefault(axis, set()).add(number(value, constants))
+    sizes = [found.get(axis, {1}) for axis in "xyz"]
+    if not found or any(len(each) != 1 or None in each for each in sizes):
+        return None
+    x, y, z = (next(iter(each)) or 0 for each in sizes)
+    return (x, y, z) if 0 < x * y * z <= MOST_BLOCKS else None
+
+
+def constants_and_grid(text: str) -> dict[str, int]:
+    """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
+    found = constants_of(text, without_comments(text))
+    sizes = _grid(text)
+    return found | (
+        {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}
+    )
+
+
+def grid_of_comments(text: str) -> Block | None:
+    """The grid of all kernels, if comments name one, as files for GPUVerify do, and blocks are to be looked at."""
+    return None if _ONE_BLOCK.search(text) is not None else _grid(text)
+
+
+def is_warp_synchronous(text: str) -> bool:
+    """Whether a comment says that the threads of a warp run in step, as those for GPUVerify do."""
+    return _WARP_SYNCHRONOUS.search(text) is not None
+
+
+def is_for_gpuverify(text: str) -> bool:
+    """Whether comments name a block, as files for GPUVerify do: these state all that launches keep to."""
+    return bool(_of_comments(text))
+
+
+def _grid(text: str) -> Block | None:
+    named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
+    sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
+    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
+    return (x, y, z) if min(x, y, z) > 0 else None
+
+
+def _of_comments(text: str) -> dict[str, Block]:
+    """The block of all kernels, if comments name one, as files for GPUVerify do."""
+    named = {match.strip("[]") for match in _OF_GPUVERIFY.findall(text)}
+    block = _checked([int(each) for each in named.pop().split(",")]) if len(named) == 1 else None
+    return {EVERY: block} if block is not None else {}
+
+
+def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:
+    for match in _LAUNCH.finditer(seen):
+        end = seen.find(">>>", match.end())
+        if end >= 0:
+            yield match[1], match.start(), _arguments(seen[match.end() : end])
+
+
+def _arguments(text: str) -> list[str]:
+    """The pieces of a list, commas in brackets not counted."""
+    pieces, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            pieces.append(text[start:at])
+            start = at + 1
+    return [piece.strip() for piece in [*pieces, text[start:]]]
+
+
+def constants_of(text: str, seen: str) -> dict[str, int]:
+    """Macros and constants with one value in the whole file.
+
+    A macro that stands for another one, of which there is no definition, is not defined like that: `#ifdef SIZE`.
+    """
+    written: dict[str, set[str]] = {}
+    for match in _DEFINE.finditer(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)):
+        written.setdefault(match[1], set()).add(match[2].strip())
+    for match in _CONSTANT.finditer(seen):
+        written.setdefault(match[1] or match[3], set()).add((match[2] or match[4]).strip())
+    found: dict[str, int] = {}
+    for _ in range(4):  # A constant may be made of others.
+        for name, values in written.items():
+            defined = {each for each in values if not each.isidentifier() or each in written}
+            numbers = {number(value, found) for value in defined}
+            if len(numbers) == 1 and (only := numbers.pop()) is not None:
+                found[name] = only
+    return found
+
+
+def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:
+    """A block from the second argument of a launch: a number, `dim3(…)`, or a variable that was made so."""
+    one = number(text, known)
+    if one is not None:
+        return _checked([one])
+    made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
+    if made is not None:
+        return _sizes(made[1], known)
+    return _of_variable(text, before, known) if re.fullmatch(r"\w+", text) else None
+
+
+def _of_variable(name: str, before: str, known: Mapping[str, int]) -> Block | None:
+    """What a variable of type dim3 was last made of, or what its parts were set to, if each was set to one number."""
+    made = _made_of(name, before)
+    if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", before):
+        return None
+    parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", before)
+    if not parts:
+        return _sizes(made, known) if made else None
+    values = {axis: {number(text, known) for of, text in parts if of == axis} or {1} for axis in "xyz"}
+    if made or any(len(each) > 1 or None in each for each in values.values()):
+        return None
+    return _checked([size for axis in "xyz" for size in values[axis] if size is not None])
+
+
+def _made_of(name: str, before: str) -> str | None:
+    """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
+    made: str | None = None
+    for statement in _DIM3.finditer(before):
+        for piece in _arguments(statement[1]):
+            match = _MADE.fullmatch(piece)
+            if match is not None and name in (match[1], match[3]):
+                made = match[2] or match[4] or ""
+    return made
+
+
+def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
+    """Local variables of the host that are given one number where they are declared, and no other anywhere."""
+    seen = _of_the_host(seen)
+    written: dict[str, list[str]] = {}
+    for statement in _NUMBERS.finditer(seen):
+        for piece in _arguments(statement[1]):
+            name, _, value = piece.partition("=")
+            written.setdefault(name.strip(), []).append(value.strip())
+    found: dict[str, int] = {}
+    for _ in range(3):  # One may be made of another.
+        for name, texts in written.items():
+            numbers = {number(text, {**constants, **found}) for text in texts}
+            one = numbers.pop()
+            if not numbers and one is not None and not _is_changed(name, seen):
+                found[name] = one
+    return found
+
+
+@lru_cache(maxsize=4)
+def _of_the_host(seen: str) -> str:
+    """A text with blanks in the place of functions that run on the device: these have variables of their own."""
+    kept, at = [], 0
+    for match in _OF_DEVICE.finditer(seen):
+        if match.start() >= at and (end := _end_of_function(seen, match.end())) is not None:
+            kept += [seen[at : match.start()], " " * (end - match.start())]
+            at = end
+    return "".join([*kept, seen[at:]])
+
+
+def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
+    """The instance of a template that is launched here, without blanks; None if it is none."""
+    match = re.match(r"(\w+)\s*<(?!<)([^;{}()]*?)>\s*<<<", seen[at:])
+    if match is None:
+        return None
+    values = [(each, number(each, known)) for each in _arguments(match[2])]
+    return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
+
+
+def _before(seen: str, at: int) -> str:
+    """What comes before a launch: of the host, unless a kernel launches it."""
+    host = _of_the_host(seen)
+    return (seen if host[at].isspace() else host)[:at]
+
+
+def _end_of_function(seen: str, at: int) -> int | None:
+    """Where the body of a function ends whose declaration goes on here; None if there is no body."""
+    depth = 0
+    for place in range(at, len(seen)):
+        char = seen[place]
+        if char == ";" and depth == 0:
+            return None
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "}" and depth <= 0:
+            return place + 1
+    return None
+
+
+def _is_changed(name: str, text: str) -> bool:
+    """Whether a variable is assigned or handed out beside its declarations, or is a parameter of a function."""
+    if not re.fullmatch(r"\w+", name):
+        return True
+    declared = len(re.findall(rf"(?:\b{_NUMBER}\s+|,\s*){name}\s*=(?!=)", text))
+    assigned = len(re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", text))
+    elsewhere = rf"\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|[(,]\s*&\s*{name}\b|>>\s*{name}\b"
+    parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,)]"
+    return assigned != declared or re.search(f"{elsewhere}|{parameter}", text) is not None
+
+
+def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:
+    sizes = [number(each, constants) for each in _arguments(text)]
+    return _checked([each for each in sizes if each is not None]) if None not in sizes else None
+
+
+def _checked(sizes: list[int]) -> Block | None:
+    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
+    return (x, y, z) if min(x, y, z) > 0 and x * y * z <= MOST_THREADS else None

@@ -1,0 +1,152 @@
+"""Atomic counters that hand out places: `at = atomicAdd(&count, 1); queue[at] = x;`.
+
+Between two barriers, additions of positive constants to one word give every thread, and every iteration, a number of
+its own. That holds if nothing else writes the counter's variable in the interval, and if the number was drawn in the
+interval in which it is used: on every way back from the use, the atomic comes before any barrier. A thread that went
+by an atomic which stands in no loop has no such number, and whatever is said about it means nothing; so there, it is
+enough that no barrier lies between the atomic and the use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
+from fencepost.hosts.ptx.proof.solver_threads import Thread
+from fencepost.hosts.ptx.reading.effects import effect, space_of
+from fencepost.hosts.ptx.reading.flow import ENTRY
+from fencepost.hosts.ptx.reading.ssa import Assigned
+
+if TYPE_CHECKING:
+    from fencepost.hosts.ptx.proof.race_questions import Touch
+    from fencepost.hosts.ptx.proof.race_solver import RaceSolver
+
+
+@dataclass(frozen=True)
+class CounterResult:
+    """A number from a counter: the counter's variable, its address, and how far it was moved on."""
+
+    variable: str
+    address: Expression
+    step: int
+
+
+class Allocators:
+    """What is known about two threads' numbers from counters."""
+
+    def __init__(self, races: RaceSolver, questions: Questions) -> None:
+        self.races = races
+        self.questions = questions
+        self.flow = questions.evaluator.flow
+        self._drawn: dict[Expression, CounterResult | None] = {}
+        self._fresh: dict[tuple[Place, Place], bool] = {}
+        self.exist = any(
+            each.name == "atom" and "add" in each.parts and space_of(each) == "shared"
+            for number in self.flow.order
+            for each in self.flow.blocks[number].instructions
+        )
+        """Whether there may be any such counter."""
+
+    def facts(self, first: Thread, write: Touch, second: Thread, other: Touch) -> list[Formula]:
+        """Numbers from one counter differ by at least what was added for the smaller one."""
+        if first.name == second.name:
+            return []  # One thread has one number.
+        left = self._usable(first, write)
+        right = self._usable(second, other) if left else []
+        found = []
+        for value, mine in left:
+            for another, yours in right:
+                if mine.variable != yours.variable:
+                    continue
+                z3 = self.questions.z3
+                same = first.formula(mine.address) == second.formula(yours.address)
+                apart = second.opaque[another] - first.opaque[value]
+                distinct = z3.And(z3.ULE(mine.step, apart), z3.ULE(apart, (1 << 32) - yours.step))
+                found.append(z3.Implies(same, distinct))
+        return found
+
+    def _usable(self, thread: Thread, touch: Touch) -> list[tuple[Expression, CounterResult]]:
+        found = []
+        for value in list(thread.opaque):
+            drawn = self._drawn_from(value)
+            if drawn is None or not self._only_adds(touch, drawn.variable):
+                continue
+            definition = value.leaf.definition
+            assert isinstance(definition, Assigned)
+            if self._is_fresh(Place(definition.block, definition.index), touch.reached.place):
+                found.append((value, drawn))
+        return found
+
+    def _drawn_from(self, value: Expression) -> CounterResult | None:
+        if value not in self._drawn:
+            self._drawn[value] = self._draw(value)
+        return self._drawn[value]
+
+    def _draw(self, value: Expression) -> CounterResult | None:
+        definition = value.leaf.definition
+        if value.width != 32 or not isinstance(definition, Assigned):
+            return None
+        return self._addition(Place(definition.block, definition.index))
+
+    def _addition(self, place: Place) -> CounterResult | None:
+        """The counter that an instruction adds a positive constant to."""
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        adds = instruction.name in ("atom", "red") and "add" in instruction.parts
+        if not adds or space_of(instruction) != "shared" or instruction.parts[-1] not in ("u32", "s32"):
+            return None
+        evaluator, forms = self.questions.evaluator, self.questions.forms
+        step = forms.closed(evaluator.operand(instruction.operands[-1], place.block, place.index, 32)).known
+        (access,) = effect(instruction).accesses
+        footprints = self.races.addresses.footprints(place, access)
+        if step is None or not 0 < step < 1 << 16 or len(footprints) != 1:
+            return None
+        return CounterResult(footprints[0].variable, footprints[0].offset, step)
+
+    def _only_adds(self, touch: Touch, variable: str) -> bool:
+        """Whether nothing but additions and loads touches a variable in the interval."""
+        for reached in touch.interval.reached:
+            if reached.access.kind == "read":
+                continue
+            for footprint in self.races.addresses.footprints(reached.place, reached.access):
+                if footprint.variable == variable and self._addition(reached.place) is None:
+                    return False
+        return True
+
+    def _is_fresh(self, atomic: Place, use: Place) -> bool:
+        """Whether every way back from the use meets the atomic before it meets a barrier or the entry, or goes by it
+        for good."""
+        key = (atomic, use)
+        if key not in self._fresh:
+            self._fresh[key] = self._search(atomic, use)
+        return self._fresh[key]
+
+    def _search(self, atomic: Place, use: Place) -> bool:
+        once = not self.flow.loops_around(atomic.block)
+        after = self.flow.reachable(self.flow.successors[atomic.block]) if once else set()
+        todo = [(use.block, use.index)]
+        seen = set()
+        while todo:
+            number, end = todo.pop()
+            instructions = self.flow.blocks[number].instructions
+            met = False
+            for index in reversed(range(min(end, len(instructions)))):
+                if Place(number, index) == atomic:
+                    met = True
+                    break
+                if effect(instructions[index]).barrier == "block":
+                    if not once or number in after or number == atomic.block:
+                        return False
+                    met = True
+                    break
+            if met:
+                continue
+            if number == ENTRY and not once:
+                return False
+            for before in self.flow.predecessors[number]:
+                if before not in seen:
+                    seen.add(before)
+                    todo.append((before, len(self.flow.blocks[before].instructions)))
+        return True

@@ -1,0 +1,45 @@
+"""Plain loads of global memory that the kernel's own atomics change: `while (*done < n) { …; atomicAdd(done, 1); }`.
+
+Global memory is taken to have no races of its own, so that threads which load from one address get one value. Beside
+an atomic this is too much to ask: what is updated in place is read in between all the time, by every block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
+from fencepost.hosts.ptx.expressions.evaluate import Evaluator
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves
+from fencepost.hosts.ptx.reading.effects import space_of
+from fencepost.hosts.ptx.reading.module import Address, Register, width_of
+from fencepost.hosts.ptx.reading.ssa import Assigned
+
+
+def loads_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set[tuple[int, int]]:
+    """Loads, by block and position, through a pointer that an atomic goes through as well."""
+    updated = {name for address in _updated(evaluator, forms) for name in _pointers(address)}
+    found = set()
+    for leaf, address in evaluator.loads.items() if updated else ():
+        definition = leaf.leaf.definition
+        if isinstance(definition, Assigned) and _pointers(forms.closed(address)) & updated:
+            found.add((definition.block, definition.index))
+    return found
+
+
+def _updated(evaluator: Evaluator, forms: ClosedForms) -> Iterator[Expression]:
+    """The addresses of atomics that may be in global memory."""
+    for number in evaluator.flow.order:
+        for index, instruction in enumerate(evaluator.flow.blocks[number].instructions):
+            if instruction.name not in ("atom", "red") or space_of(instruction) not in (None, "global"):
+                continue
+            address = next((each for each in instruction.operands if isinstance(each, Address)), None)
+            if address is not None:
+                width = width_of(address.base.type) if isinstance(address.base, Register) else 64
+                yield forms.closed(evaluator.operand(address, number, index, width))
+
+
+def _pointers(address: Expression) -> frozenset[str]:
+    """The parameters and variables that an address is counted from."""
+    return frozenset(
+        leaf.leaf.name for leaf in leaves(address) if leaf.leaf.kind == "uniform" and leaf.width == 64
+    )

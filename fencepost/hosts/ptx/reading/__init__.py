@@ -1,0 +1,1 @@
+"""PTX text to the instructions, control flow and definitions of a kernel."""

@@ -1,0 +1,182 @@
+"""What a finding says of a file: its message, what each of the two threads does, and what mends it."""
+
+from __future__ import annotations
+
+import re
+
+from fencepost.hosts.ptx.cuda_source.cuda_statements import braces_of
+from fencepost.hosts.ptx.judged_kernel import JudgedPtx
+from fencepost.hosts.ptx.launches.thread_names import with_warp
+from fencepost.hosts.ptx.reading.kernel_names import plain_text
+from fencepost.hosts.ptx.report.element_names import element_in, is_a_part, with_element
+from fencepost.hosts.ptx.report.quoted_places import (
+    called_from,
+    span_of,
+    worded,
+)
+from fencepost.hosts.ptx.runs.race_findings import OUTSIDE
+from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
+from fencepost.hosts.ptx.verdicts import Finding, InLoop, Site, Thread
+
+BLOCK, CLUSTER = (tuple(f"{what}.{axis}" for axis in "xyz") for what in ("block", "cluster"))
+"""What the sizes of a block and of a cluster are called among the values of a finding."""
+_VERBS = (
+    ("ld", "reads"),
+    ("ldmatrix", "reads"),
+    ("wmma.load", "reads"),
+    ("st", "writes"),
+    ("cp.", "copies into"),
+    ("atom", "updates"),
+    ("red", "updates"),
+    ("bar", "waits"),
+    ("bar.arrive", "arrives"),
+    ("barrier.arrive", "arrives"),
+    ("bar.cta.arrive", "arrives"),
+    ("barrier.cta.arrive", "arrives"),
+    ("barrier.cluster.arrive", "arrives"),
+    ("mbarrier", "uses"),
+    ("mbarrier.init", "initializes"),
+    ("mbarrier.arrive", "arrives on the mbarrier at"),
+    ("mbarrier.expect_tx", "expects bytes on the mbarrier at"),
+    ("mbarrier.test_wait", "waits for the mbarrier at"),
+    ("mbarrier.try_wait", "waits for the mbarrier at"),
+    ("wmma.store", "writes"),
+    ("wgmma", "reads"),
+    ("cp.async.bulk", "copies into"),
+    ("cp.reduce", "reads"),
+    ("cp.reduce.async.bulk.shared", "updates"),
+    ("st.async", "stores into"),
+    ("tcgen05", "uses tensor memory"),
+    ("tcgen05.alloc", "allocates"),
+    ("tcgen05.dealloc", "frees"),
+    ("tcgen05.ld", "loads"),
+    ("tcgen05.st", "stores"),
+    ("tcgen05.mma", "multiplies"),
+    ("tcgen05.cp", "copies"),
+    ("tcgen05.commit", "commits to the mbarrier at"),
+    ("red.async", "updates"),
+)
+PRIOR = "__pipeline_wait_prior"
+"""What CUDA calls `cp.async.wait_group`."""
+_LOOP = re.compile(r"\b(?:for|while|do)\b")
+
+
+def fix_of(judged: JudgedPtx, finding: Finding) -> str:
+    """What mends it; one line is not told to go before itself."""
+    text = worded(judged, finding.fix, (finding.first, finding.second))
+    if finding.wait is not None and PRIOR in judged.quoted.line(span_of(judged, finding.wait.site).line):
+        text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
+    lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
+    text = _with_calls(judged, finding, text)
+    if len(lines) == 1 and finding.first != finding.second:
+        (line,) = lines
+        between = f"between the two accesses of line {line} (in a loop: between its iterations)"
+        loop = _loop_of(judged.quoted.text, line) if judged.quoted is not judged.ptx else None
+        if loop is not None:
+            between = f"between the iterations of the loop of line {loop}"
+            between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
+        text = text.replace(f"between line {line} and line {line}", between)
+        text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
+    return text
+
+
+def _with_calls(judged: JudgedPtx, finding: Finding, text: str) -> str:
+    """The place between two lines of functions that were called one after the other: with the two calls."""
+    sites = (finding.first, finding.second)
+    calls = [called_from(judged, site).removeprefix(", ") for site in sites]
+    if "" in calls or calls[0] == calls[1]:
+        return text
+    one, other = (f"line {span_of(judged, site).line}" for site in sites)
+    return text.replace(f"between {one} and {other}", f"between {one} ({calls[0]}) and {other} ({calls[1]})")
+
+
+def _loop_of(text: str, line: int) -> int | None:
+    """The line of the innermost loop with braces around a line of CUDA."""
+    around = [
+        each.start
+        for each in braces_of(text)
+        if each.is_loop and text.count("\n", 0, each.start) < line <= text.count("\n", 0, each.end) + 1
+    ]
+    words = list(_LOOP.finditer(text[: max(around)])) if around else []
+    return text.count("\n", 0, words[-1].start()) + 1 if words else None
+
+
+def message_of(judged: JudgedPtx, finding: Finding) -> str:
+    """What a finding says, with the names, lines and elements of the file that is quoted."""
+    text = with_element(finding.message, finding, element_of(judged, finding))
+    first, second = (shown_iteration(judged, each) for each in finding.iterations)
+    if first and second and (first.line, first.iteration + 1) == (second.line, second.iteration):
+        text = text.replace(IN_LATER, IN_NEXT)
+    return worded(judged, text, (finding.first, finding.second))
+
+
+def element_of(judged: JudgedPtx, finding: Finding) -> str:
+    """The element of an array that both accesses touch; empty if only its bytes are known."""
+    if judged.quoted is judged.ptx:
+        return ""
+    return element_in(finding, judged.quoted.text, _first_line(judged, finding))
+
+
+def _first_line(judged: JudgedPtx, finding: Finding) -> int:
+    """The upper one of the lines of a finding: its variables are declared above."""
+    return min(span_of(judged, site).line for site in (finding.first, finding.second))
+
+
+def doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
+    """What a thread does at the first or the second place."""
+    site, thread = (finding.first, finding.second)[at], finding.threads[at]
+    block = "" if finding.blocks is None else f" of block {finding.blocks[at]}"
+    verb = verb_of(site)
+    if finding.code in ("FP002", "FP006") and verb == "copies into":
+        verb = "copies, and arrives on the mbarrier at"
+    what = _touched(judged, finding) if verb not in ("waits", "arrives") else ""
+    if finding.mbarriers is not None and verb != "waits":
+        verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
+    who = with_warp(thread, _block_of(finding))
+    return f"{who}{block} {verb}{what}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
+
+
+def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:
+    """Which iteration of which loop, where that is known."""
+    found = shown_iteration(judged, finding.iterations[at])
+    return f" in iteration {found.iteration} of the loop of line {found.line}" if found is not None else ""
+
+
+def shown_iteration(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
+    """The iteration of a loop, if its line is one of a loop, and what is in it several times is so because of other
+    loops inside: otherwise the loop is unrolled, and its iterations are not those of the source."""
+    source = judged.quoted
+    if found is None or source is judged.ptx or not _LOOP.search(source.line(found.line)):
+        return None
+    inner = (
+        each != found.line
+        and (_LOOP.search(source.line(each)) or _loop_of(source.text, each) not in (None, found.line))
+        for each in found.repeated
+    )
+    return found if all(inner) else None
+
+
+def _block_of(finding: Finding) -> Thread:
+    """The block that a finding was seen with; one that is not known may have threads in every direction."""
+    x, y, z = (finding.values.get(name, 2) for name in BLOCK)
+    return x, y, z
+
+
+def _touched(judged: JudgedPtx, finding: Finding) -> str:
+    """What both accesses touch: an element, its bytes if they are not all of it, or bytes alone."""
+    if finding.bytes is None:
+        return ""
+    bytes_, element = f"bytes {finding.bytes[0]}..{sum(finding.bytes)}", element_of(judged, finding)
+    if not element:
+        return f" {bytes_}"
+    part = is_a_part(finding, judged.quoted.text, _first_line(judged, finding))
+    return f" {element} ({bytes_})" if part else f" {element}"
+
+
+def verb_of(site: Site) -> str:
+    """What an instruction does to shared memory, in a word or two."""
+    words = site.instruction.split()
+    opcode = words[1] if words[0].startswith("@") else words[0]
+    if ".global.shared" in opcode:
+        return "reads"
+    return next((verb for begin, verb in reversed(_VERBS) if opcode.startswith(begin)), "is here")

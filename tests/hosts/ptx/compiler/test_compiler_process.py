@@ -1,0 +1,99 @@
+"""NVRTC runs in a process of its own: whatever happens to it there is a message about one file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fencepost.hosts.ptx.compiler import nvrtc
+from fencepost.hosts.ptx.compiler.compiler_process import CompilerProcess
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.ir.source import FencepostError, Source
+
+SQUARE = Source("square.cu", "__global__ void square(int *a) { a[threadIdx.x] *= a[threadIdx.x]; }")
+TEMPLATE = Source(
+    "scale.cu",
+    "template <int N> __global__ void scale(int *a) { a[threadIdx.x] *= N; }\n"
+    "int main() { scale<2><<<1, 32>>>(nullptr); }\n",
+)
+CRASHES = "import os, signal; input(); os.kill(os.getpid(), signal.SIGSEGV)"
+HANGS = "import time; input(); time.sleep(100)"
+
+
+def worker(code: str, limit: float = 60) -> CompilerProcess:
+    """A compiler that does what a program says."""
+    return CompilerProcess(limit, (sys.executable, "-c", code))
+
+
+def test_a_crash_is_an_error_in_that_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "COMPILER", worker(CRASHES))
+    with pytest.raises(FencepostError, match=r"NVRTC crashed \(SIGSEGV\)") as error:
+        compile_cuda(SQUARE)
+    assert (error.value.code, error.value.source) == ("FP431", SQUARE)
+
+
+def test_a_compilation_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "COMPILER", worker(HANGS, 0.2))
+    with pytest.raises(FencepostError, match=r"NVRTC took more than 0\.2 s") as error:
+        compile_cuda(SQUARE)
+    assert (error.value.code, error.value.source) == ("FP431", SQUARE)
+
+
+def test_the_next_file_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = worker(CRASHES)
+    monkeypatch.setattr(nvrtc, "COMPILER", compiler)
+    with pytest.raises(FencepostError, match="crashed"):
+        compile_cuda(SQUARE)
+    compiler.command = CompilerProcess().command
+    assert ".entry _Z6squarePi" in compile_cuda(SQUARE).ptx
+
+
+def test_a_crash_on_host_code_costs_only_what_that_would_have_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host code is compiled to see what it launches; without it, the text of the launch says so."""
+    real = CompilerProcess()
+    crashes_on_host_code = CompilerProcess(command=worker(CRASHES).command)
+
+    class Compiler:
+        def compile(self, request: dict[str, object]) -> object:
+            host = nvrtc.WITH_LAUNCHES[0] in request["options"]  # type: ignore[operator]
+            return (crashes_on_host_code if host else real).compile(request)
+
+    monkeypatch.setattr(nvrtc, "COMPILER", Compiler())
+    assert "scaleILi2E" in compile_cuda(TEMPLATE).ptx
+    real.stop()
+
+
+def test_a_forked_process_has_a_compiler_of_its_own() -> None:
+    """Otherwise two processes would write into one pipe."""
+    code = (
+        "import os, sys\n"
+        "from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda\n"
+        "from fencepost.ir.source import Source\n"
+        "def compiled(name):\n"
+        "    text = f'__global__ void {name}(int *a) {{ a[0] = 1; }}'\n"
+        "    return name in compile_cuda(Source('k.cu', text)).ptx\n"
+        "assert compiled('first')\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os._exit(0 if compiled('second') else 1)\n"
+        "fine = compiled('third')\n"
+        "sys.exit(0 if os.waitpid(child, 0)[1] == 0 and fine else 1)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_are_relative_to_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process was started somewhere else."""
+    compile_cuda(SQUARE)
+    for folder, number in (("one", 1), ("two", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "number.h").write_text(f"#define NUMBER {number}\n")
+        monkeypatch.chdir(tmp_path / folder)
+        found = compile_cuda(
+            Source("k.cu", '#include "number.h"\n__global__ void k(int *a) { a[0] = NUMBER; }')
+        ).ptx
+        assert f", {number};" in found
+        assert f'{folder}/k.cu"' in found

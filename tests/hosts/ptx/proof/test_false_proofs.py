@@ -1,0 +1,253 @@
+"""Kernels that were proven although they race, beside right ones; runs with usual numbers do not show the races."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.ir.source import Source
+
+
+def verdict(text: str, block: int = 64) -> KernelVerdict:
+    ptx = compile_cuda(Source("k.cu", text)).ptx
+    (found,) = check(ptx, block=block)
+    return found
+
+
+# ---- one pair of accesses, reached from two barriers
+
+TWO_BARRIERS = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[300];
+    int t = threadIdx.x;
+    if (n == 2048) __syncthreads();
+    s[t] = t;
+    out[t] = s[n == OTHER ? t + 33 : t];
+}
+"""
+
+
+def test_what_keeps_accesses_apart_after_one_barrier_says_nothing_about_another() -> None:
+    # From the entry, n is not 2048 on the way to both accesses; from the barrier, it is.
+    assert verdict(TWO_BARRIERS.replace("OTHER", "2048"), 256).verdict != "proven"
+    assert verdict(TWO_BARRIERS.replace("OTHER", "2048 && n == 0"), 256).verdict == "proven"
+
+
+# ---- clocks
+
+CLOCKS = """
+__global__ void k(int *out) {
+    __shared__ int s[96];
+    int t = threadIdx.x;
+    int begin = clock();
+    out[t] = 1;
+    s[t + ((int)clock() - begin) % 32] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_two_readings_of_a_clock_differ() -> None:
+    assert verdict(CLOCKS).verdict != "proven"
+    assert verdict(CLOCKS.replace("(int)clock()", "begin")).verdict == "proven"
+
+
+# ---- copies that are waited for under a condition
+
+COPY = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ __align__(16) int s[256];
+    int t = threadIdx.x;
+    unsigned place = __cvta_generic_to_shared(s + 4 * t);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(place), "l"(in + 4 * t) : "memory");
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 2048; COMMIT; WAIT; }" :: "r"(n) : "memory");
+    __syncthreads();
+    out[t] = s[255 - t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("commit", "wait"),
+    [
+        ("@p cp.async.commit_group", "cp.async.wait_group 0"),
+        ("cp.async.commit_group", "@p cp.async.wait_all"),
+    ],
+)
+def test_a_copy_that_some_number_leaves_in_flight(commit: str, wait: str) -> None:
+    assert verdict(COPY.replace("COMMIT", commit).replace("WAIT", wait)).verdict != "proven"
+
+
+def test_a_copy_that_is_always_waited_for() -> None:
+    text = COPY.replace("COMMIT", "cp.async.commit_group").replace("WAIT", "cp.async.wait_group 0")
+    assert verdict(text).verdict == "proven"
+
+
+# ---- bits that are shifted out
+
+MASK = """
+__global__ void k(int *out, unsigned bits) {
+    __shared__ int s[64];
+    int t = threadIdx.x, steps = 0;
+    do { steps++; bits <<= 1; out[steps] = bits; } while (bits);
+    s[(t * steps) & 63] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_a_loop_that_ends_when_all_bits_are_shifted_out() -> None:
+    # Taken as a stride that never becomes zero, the loop would not end, and all after it would be right.
+    assert verdict(MASK).verdict != "proven"
+    assert verdict(MASK.replace("t * steps", "t + steps")).verdict == "proven"
+
+
+COUNTED = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    unsigned mask = 1;
+    for (int i = 0; i < n; i++) { out[i] = mask; s[mask == 0 && n == 2048 ? 0 : t] = t; mask <<= 1; __syncthreads(); }
+}
+"""
+
+
+def test_a_mask_that_becomes_zero_in_a_counted_loop() -> None:
+    assert verdict(COUNTED).verdict != "proven"
+    assert verdict(COUNTED.replace("i < n", "i < n && i < 32")).verdict == "proven"
+
+
+FIRST = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    for (unsigned stride = 1; stride < n; stride *= 2) {
+        s[stride == SOME && n == 2048 ? 0 : t] = t;
+        out[stride] = 1;
+        __syncthreads();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("some", [1, 4])
+def test_the_first_iterations_of_a_loop_that_doubles_its_stride(some: int) -> None:
+    # What is known of the iteration before was taken to hold in the first one, too, which then had no thread.
+    assert verdict(FIRST.replace("SOME", str(some))).verdict != "proven"
+    assert verdict(FIRST.replace("SOME", "3")).verdict == "proven"
+
+
+HASH = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        unsigned hash = i * 2654435769u >> 26;
+        s[hash == 60 && n == 2048 ? 0 : t] = t;
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_a_hash_of_a_loop_counter_wraps_around() -> None:
+    assert verdict(HASH).verdict != "proven"
+    assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
+
+
+# ---- a thread that does not wait for its own copy
+
+OWN_COPY = """
+__global__ void k(int *out, const int *in, int n) {
+    __shared__ __align__(16) int s[2][256];
+    int t = threadIdx.x;
+    unsigned even = __cvta_generic_to_shared(s[0] + 4 * t), odd = __cvta_generic_to_shared(s[1] + 4 * t);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(even), "l"(in) : "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    for (int i = 0; i < n; i++) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(i & 1 ? even : odd), "l"(in) : "memory");
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        asm volatile("cp.async.wait_group LEFT;" ::: "memory");
+        out[t] += s[i & 1][4 * t];
+    }
+}
+"""
+
+
+def test_a_thread_waits_for_its_own_copies() -> None:
+    assert verdict(OWN_COPY.replace("LEFT", "1")).verdict == "proven"
+    found = verdict(OWN_COPY.replace("LEFT", "2"))
+    assert found.verdict == "race"
+    message = found.findings[0].message
+    assert re.match("thread .* reads bytes of `.*`, which its own copy may not have written", message)
+    # No usual number lets the loop run: the proof must see it.
+    rarely = OWN_COPY.replace("LEFT", "2").replace("i < n", "i < n && n == 2048")
+    assert verdict(rarely).verdict != "proven"
+
+
+# ---- what lanes find together
+
+TOGETHER = """
+__global__ void k(int *out, int n) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    s[t] = t;
+    if (VOTE) s[0] = t;
+    out[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("vote", "held"),
+    [
+        ("!__any_sync(~0u, t % 32 == 3)", False),
+        ("__any_sync(~0u, t % 32 == 40)", False),
+        ("__all_sync(~0u, t % 32 < 40)", True),
+        ("__reduce_add_sync(~0u, 1) == 32", True),
+        ("__reduce_max_sync(~0u, -t) > 0", False),
+        ("__reduce_and_sync(~0u, t) > 31", True),
+    ],
+)
+def test_votes_of_known_values(vote: str, held: bool) -> None:
+    assert verdict(TOGETHER.replace("VOTE", vote)).verdict == ("race" if held else "proven")
+
+
+# ---- narrow registers
+
+NARROW = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 k_param_0) {
+    .reg .b16 %h<4>; .reg .b32 %r<9>;
+    .shared .align 4 .b8 s[4096];
+    mov.u32 %r1, %tid.x;
+    cvt.u8.s32 %h1, %r1;
+    cvt.u32.u16 %r2, %h1;
+    and.b32 %r3, %r2, 511;
+    shl.b32 %r4, %r3, 2;
+    mov.u32 %r5, s;
+    add.s32 %r6, %r5, %r4;
+    st.shared.u32 [%r6], %r1;
+    bar.sync 0;
+    ld.shared.u32 %r7, [%r5];
+    ret;
+}
+"""
+
+
+def test_a_narrow_result_is_extended_by_its_own_type() -> None:
+    # Thread 128 stores to s[128]: if the eight bits were taken as signed, to s[384].
+    right, racy = NARROW, NARROW.replace("%r1;\n    bar", "%r1;\n    st.shared.u32 [s+512], %r1;\n    bar")
+    assert check(right, block=256)[0].verdict == "proven"
+    assert check(racy, block=256)[0].verdict == "race"
+    only_one = racy.replace("st.shared.u32 [s+512]", "st.shared.u32 [s+1536]").replace(
+        ", %r1;\n    bar", ", 7;\n    bar"
+    )
+    assert check(only_one, block=256)[0].verdict == "proven"
