@@ -17,6 +17,8 @@ MOST_BLOCKS = 16
 """Of a cluster: more than eight only if the host allows it."""
 MOST_Z = 64
 IN_STEP = "if the threads of a warp run in step"
+INTEGERS = frozenset(f"{kind}{bits}" for kind in "usb" for bits in (16, 32))
+"""Types of parameters that launches give numbers for; those of 64 bits may be pointers."""
 BOX = ".box"
 """Behind the name of a tensor map: the bytes of its box."""
 
@@ -164,7 +166,7 @@ def launch_of(
 def _numbers_at(routine: Routine, numbers: Mapping[int, int]) -> dict[str, int]:
     """What is said about parameters by their place, as far as these are integers."""
     parameters = dict(enumerate(routine.parameters))
-    integers = {at: each.name for at, each in parameters.items() if each.type in ("u32", "s32", "b32")}
+    integers = {at: each.name for at, each in parameters.items() if each.type in INTEGERS}
     return {integers[at]: value for at, value in numbers.items() if at in integers}
 
 

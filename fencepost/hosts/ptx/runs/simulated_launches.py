@@ -136,7 +136,7 @@ class Runs:
         names = {
             each.name
             for each in self.case.routine.parameters
-            if each.type[1:] in ("32", "64") and each.type[0] in "bsu" and each.name not in roles.pointers
+            if each.type[1:].isdigit() and each.type[0] in "bsu" and each.name not in roles.pointers
         }
         numbers = sampled_numbers(launch.block, names - launch.parameters.keys())
         end = time.thread_time() + MIXED_SECONDS

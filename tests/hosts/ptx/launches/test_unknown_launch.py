@@ -544,6 +544,17 @@ def test_numbers_of_the_launch_decide_what_is_not_decided_without(
     assert (found["verdict"], said in found["holds_for"]) == (expected, True)
 
 
+def test_short_parameters_have_the_numbers_of_the_launch_as_well(
+    tmp_path: Path, fencepost: CommandLine
+) -> None:
+    # Without a number, no run of a made-up stride speaks for all others.
+    for stride, expected in (("sizeof(float) & ~3", "proven"), ("atoi(argv[1])", "undecided")):
+        text = STRIDED.replace("int stride", "unsigned short stride").replace("STRIDE", stride)
+        (tmp_path / "k.cu").write_text(text, encoding="utf-8")
+        (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json", "--as-compiled").out)
+        assert (found["verdict"], "stride = 4" in found["holds_for"]) == (expected, expected == "proven")
+
+
 # Two arrays, the second of which begins behind as many words as the block has threads.
 BEHIND = """
 __global__ void behind(float *out, const float *in, int n) {
