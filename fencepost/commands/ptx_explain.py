@@ -165,7 +165,9 @@ def _finding_words(found: ExplainedKernel, finding: Finding) -> str:
     text = finding.message
     if found.file.cuda is not None:
         first = min(each or 0 for each in lines)
-        text = with_element(text, finding, element_in(finding, found.file.source.text, first))
+        text = with_element(
+            text, finding, element_in(finding, found.file.source.text, first, plain_name(found.kernel))
+        )
     return f"{worded(found, text)} (lines {lines[0]} and {lines[1]})"
 
 

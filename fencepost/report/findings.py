@@ -177,7 +177,8 @@ def _race(race: Race, source: Source, spans: Spans, fix: str) -> Diagnostic:
         notes.append(
             ("calls", f"the first {_called(race.first.calls)}, the second {_called(race.second.calls)}")
         )
-    if all(written):
+    here = {f"{source.name}:{mark.span.line}" for mark in marks if mark.span is not None}
+    if all(written) and not here.issuperset(written):
         notes.append(("written", f"the first in {written[0]}; the second in {written[1]}"))
     if race.weak is not None and race.weak.origin:
         notes.append(("waited", f"in {race.weak.origin}"))

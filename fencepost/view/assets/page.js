@@ -326,7 +326,7 @@
         column.placed.push({ window, rows, place });
       }
       column.left = left;
-      column.width = Math.max(ends.length * BAR + 6, 7 * column.name.length + 8);
+      column.width = Math.max(ends.length * BAR + 6, 8 * column.name.length + 8);
       left += column.width;
     }
     shown.width = shown.columns.length ? left + 4 : 0;

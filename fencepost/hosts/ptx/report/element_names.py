@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -69,15 +69,17 @@ class Elements:
         return f"`{first}`" if first == last else f"`{first}` to `{last}`"
 
 
-def element_in(finding: Finding, text: str, line: int) -> str:
-    """The element that both accesses of a finding touch, as CUDA text declares it above a line; or nothing."""
-    found = _elements(finding, text, line)
+def element_in(finding: Finding, text: str, line: int, kernel: str) -> str:
+    """The element that both accesses of a finding touch, as CUDA text declares it above a line; or nothing.
+
+    The kernel is named with its template arguments."""
+    found = _elements(finding, text, line, kernel)
     return found.between(finding.bytes[0], sum(finding.bytes)) if found and finding.bytes else ""
 
 
-def is_a_part(finding: Finding, text: str, line: int) -> bool:
+def is_a_part(finding: Finding, text: str, line: int, kernel: str) -> bool:
     """Whether the accesses of a finding are narrower than an element, so that its bytes say more."""
-    found = _elements(finding, text, line)
+    found = _elements(finding, text, line, kernel)
     widths = [width_of_access(site.instruction) for site in (finding.first, finding.second)]
     return found is not None and any(width is not None and width < found.size for width in widths)
 
@@ -100,16 +102,34 @@ def width_of_access(instruction: str) -> int | None:
     return bits[-1] * vector // 8 if bits else None
 
 
-def _elements(finding: Finding, text: str, line: int) -> Elements | None:
+def _elements(finding: Finding, text: str, line: int, kernel: str) -> Elements | None:
     if finding.variable is None or finding.bytes is None:
         return None
-    return elements_of(text, finding.variable, plain_text(finding.variable.name), line)
+    arguments = template_arguments(text, kernel)
+    return elements_of(text, finding.variable, plain_text(finding.variable.name), line, arguments)
 
 
-def elements_of(text: str, variable: SharedVariable, name: str, line: int) -> Elements | None:
+@lru_cache(maxsize=16)
+def template_arguments(text: str, kernel: str) -> Mapping[str, str]:
+    """What the parameters of a kernel template stand for in the instance `blur<64, float>`, by their names."""
+    name, _, inside = kernel.partition("<")
+    given = [each.strip() for each in _pieces(inside.rpartition(">")[0])]
+    plain = re.escape(name.rpartition("::")[2].strip())
+    head = re.compile(rf"\btemplate\s*<([^<>]*)>[^;{{}}()]*\b__global__\b[^;{{}}]*?\b{plain}\s*\(")
+    found = head.search(without_comments(text)) if inside else None
+    if found is None:
+        return {}
+    named = [each.partition("=")[0].split() for each in found[1].split(",")]
+    names = [words[-1] if len(words) > 1 else "" for words in named]
+    return {name: value for name, value in zip(names, given, strict=False) if name.isidentifier()}
+
+
+def elements_of(
+    text: str, variable: SharedVariable, name: str, line: int, arguments: Mapping[str, str] | None = None
+) -> Elements | None:
     """What a shared variable is made of, by the last declaration of that name above a line; None if it is not known.
 
-    Dynamic memory goes by the name of the declaration.
+    Dynamic memory goes by the name of the declaration. The arguments are those of the kernel's template.
     """
     above = [
         each
@@ -118,7 +138,16 @@ def elements_of(text: str, variable: SharedVariable, name: str, line: int) -> El
         and (variable.is_dynamic == ("" in each.dimensions))
         and (variable.is_dynamic or each.name == name)
     ]
-    return _measured(above[-1], variable, _constants(text)) if above else None
+    known = arguments or {}
+    constants = dict(_constants(text)) | {
+        each: int(value) for each, value in known.items() if value.isdigit()
+    }
+    found = above[-1] if above else None
+    return (
+        _measured(replace(found, type=known.get(found.type, found.type)), variable, constants)
+        if found
+        else None
+    )
 
 
 def _measured(found: Declared, variable: SharedVariable, constants: Mapping[str, int]) -> Elements | None:

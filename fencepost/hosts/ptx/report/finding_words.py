@@ -114,7 +114,7 @@ def element_of(judged: JudgedPtx, finding: Finding) -> str:
     """The element of an array that both accesses touch; empty if only its bytes are known."""
     if judged.quoted is judged.ptx:
         return ""
-    return element_in(finding, judged.quoted.text, _first_line(judged, finding))
+    return element_in(finding, judged.quoted.text, _first_line(judged, finding), judged.name)
 
 
 def _first_line(judged: JudgedPtx, finding: Finding) -> int:
@@ -169,7 +169,7 @@ def _touched(judged: JudgedPtx, finding: Finding) -> str:
     bytes_, element = f"bytes {finding.bytes[0]}..{sum(finding.bytes)}", element_of(judged, finding)
     if not element:
         return f" {bytes_}"
-    part = is_a_part(finding, judged.quoted.text, _first_line(judged, finding))
+    part = is_a_part(finding, judged.quoted.text, _first_line(judged, finding), judged.name)
     return f" {element} ({bytes_})" if part else f" {element}"
 
 

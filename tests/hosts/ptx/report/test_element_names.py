@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes, thread_number, with_warp
-from fencepost.hosts.ptx.report.element_names import elements_of, width_of_access
+from fencepost.hosts.ptx.report.element_names import elements_of, template_arguments, width_of_access
 from fencepost.hosts.ptx.verdicts import SharedVariable
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
@@ -94,3 +94,34 @@ def test_a_part_of_an_element_is_named_with_its_bytes(
     assert "thread 0 (warp 0) writes `pairs[0]` (bytes 4..8)" in out
     (kernel,) = entries("check", fencepost("check", "pairs.cu", "--block", "128", "--json").out)
     assert (kernel["findings"][0]["element"], kernel["findings"][0]["bytes"]) == ("pairs[0]", [4, 8])
+
+
+TEMPLATE = """\
+template <int N, typename T = float>
+__global__ void blur(const T *x, T *y) {
+    __shared__ T s[N][N + 2];
+    s[0][threadIdx.x] = x[threadIdx.x];
+    y[threadIdx.x] = s[0][(threadIdx.x + 32) % 64];
+}
+template __global__ void blur<64, double>(const double *, double *);
+"""
+
+
+def test_elements_of_a_template_are_those_of_the_instance(tmp_path: Path, fencepost: CommandLine) -> None:
+    (tmp_path / "blur.cu").write_text(TEMPLATE, encoding="utf-8")
+    out = fencepost("check", str(tmp_path / "blur.cu"), "--block", "64").out
+    assert "error[FP001]" in out and "`s[0][" in out
+    assert "bytes" not in out
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"),
+    [
+        ("blur<64, float>", {"N": "64", "T": "float"}),
+        ("ns::blur<8, foo<int, 2>>", {"N": "8", "T": "foo<int, 2>"}),
+        ("blur", {}),
+        ("other<64, float>", {}),
+    ],
+)
+def test_template_arguments(kernel: str, arguments: dict[str, str]) -> None:
+    assert template_arguments(TEMPLATE, kernel) == arguments
