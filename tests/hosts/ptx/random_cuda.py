@@ -7,7 +7,8 @@ its order.
     python -m tests.hosts.ptx.random_cuda --kernels 1000 --seed 0
 
 judges that many and prints each on which fencepost and brute force disagree. `--prover` leaves out the runs that look
-for races, which hide what a proof gets wrong; `--unoptimized` compiles without optimization.
+for races, which hide what a proof gets wrong; `--unoptimized` compiles without optimization; `--wrapping` makes
+kernels with arithmetic that wraps around, bits, fields, vectors, and what lanes have together.
 """
 
 from __future__ import annotations

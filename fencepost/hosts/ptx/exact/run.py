@@ -227,6 +227,9 @@ class Run(MbarrierInstructions):
         on: list[Threads] = []
         numbers = self.certain(form.number, who, 32, place)
         counts = self.certain(form.count, who, 32, place) if form.count is not None else numbers
+        if form.count is not None and (counts % np.uint64(WARP)).any():
+            odd = int(counts[counts % np.uint64(WARP) != 0][0])
+            raise NotExact(f"a barrier for {odd} threads, which are no whole warps", place)
         for number, count in {(int(n), int(c)) for n, c in zip(numbers, counts, strict=True)}:
             for rank, here in self.by_block(who[(numbers == number) & (counts == count)]):
                 arrival = Arrival(

@@ -330,3 +330,9 @@ def test_an_asynchronous_copy_to_another_block_is_refused_by_name() -> None:
     (found,) = check(FRAME.replace("BODY", body), block=64)
     assert found.verdict == "undecided"
     assert "a form of cp.async that is not known" in found.reasons[0].message
+
+
+@pytest.mark.parametrize(("count", "expected"), [("48", "undecided"), ("64", "proven")])
+def test_a_barrier_counts_whole_warps(count: str, expected: str) -> None:
+    body = f"st.shared.u32 [%r5], %r1;\n    bar.sync 1, {count};\n    ld.shared.u32 %r10, [%r5+4];"
+    assert verdict(body) == expected
