@@ -162,6 +162,8 @@ def read_file(name: str, source: Source, asked: UserOptions) -> PtxFile:
     ptx = _ptx_of(source, compiled)
     wanted = tuple(_wanted(source.name, compiled.cuda_text, ptx, asked.kernel))
     every = asked.kernel is None
+    if not every:
+        compiled = replace(compiled, never_launched=())
     unknown = (compiled.unknown_instances, compiled.unknown_kernels) if every else ((), ())
     notes = (*compiled.notes, *notes_about(compiled.cuda_text, target, chosen=not asked.target))
     if target != DEFAULT_ARCHITECTURE:

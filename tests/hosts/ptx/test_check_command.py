@@ -351,3 +351,15 @@ def test_why_a_kernel_is_not_decided_is_told_by_lines(tmp_path: Path, fencepost:
     out = fencepost("check", str(tmp_path / "some.cu"), "--block", "256").out
     assert "  may touch the same bytes as the access at line 6, with no barrier between them" in out
     assert out.count(str(tmp_path)) == 1, "the file itself"
+
+
+def test_a_template_that_nothing_launches_is_named(fencepost: CommandLine) -> None:
+    text = "template <int N> __global__ void idle(int *a) { a[0] = N; }\n__global__ void k(int *a) { a[0] = 1; }\n"
+    ran = fencepost("check", "-", "--block", "64", stdin=text)
+    assert (
+        "note: not judged, as nothing launches them: idle (an instance of a template: --kernel 'idle<...>')"
+        in ran.out
+    )
+    assert "idle" not in fencepost("check", "-", "--block", "64", "--kernel", "k", stdin=text).out
+    launched = text + "int main() { idle<3><<<1, 64>>>(0); }\n"
+    assert "not judged" not in fencepost("check", "-", "--block", "64", stdin=launched).out

@@ -26,6 +26,8 @@ from fencepost.hosts.ptx.launches.launched_instances import (
 from fencepost.hosts.ptx.reading.kernel_names import function_name, instance_name, kernels_in
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
+MOST_NAMED = 5
+"""Templates that a note names."""
 INSTALL = 'pip install "fencepost[cuda]"; in a clone: pip install -e ".[cuda]"'
 MOST_ERRORS = 8
 """Errors of the compiler that a message repeats."""
@@ -80,6 +82,8 @@ class Compiled:
     """Kernel templates that are launched, with arguments that are not known."""
     unknown_kernels: tuple[str, ...] = ()
     """Kernels that are launched, and that nothing in the file makes."""
+    never_launched: tuple[str, ...] = ()
+    """Kernel templates that nothing in the file launches: there is no instance to judge."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -88,6 +92,11 @@ class Compiled:
         return (
             *missing,
             *(["of annotations for GPUVerify, only what is required is read"] if self.annotated else []),
+            *(
+                [f"not judged, as nothing launches them: {_named(self.never_launched)}"]
+                if self.never_launched
+                else []
+            ),
         )
 
 
@@ -122,7 +131,10 @@ def _compiled(source: Source, how: Compilation) -> Compiled:
         annotated = ANNOTATIONS in sources.first
         unknown = () if how.instances else _unknown_instances(sources.written, ptx, launched)
         made = _unknown_kernels(sources.written, ptx, unknown)
-        return Compiled(sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown, made)
+        idle = () if how.instances else _never_launched(sources.written, ptx, unknown)
+        return Compiled(
+            sources.with_paths(ptx), sources.written, left_out, missing, annotated, unknown, made, idle
+        )
     if sources.left_out:
         # What looks like host code may be meant for the device: NVRTC can take functions without a word for those.
         whole = cuda_sources(source, how.includes)
@@ -132,7 +144,11 @@ def _compiled(source: Source, how: Compilation) -> Compiled:
             unknown = () if how.instances else _unknown_instances(whole.written, ptx, launched)
             made = _unknown_kernels(whole.written, ptx, unknown)
             return Compiled(
-                whole.with_paths(ptx), whole.written, unknown_instances=unknown, unknown_kernels=made
+                whole.with_paths(ptx),
+                whole.written,
+                unknown_instances=unknown,
+                unknown_kernels=made,
+                never_launched=() if how.instances else _never_launched(whole.written, ptx, unknown),
             )
     if "invalid value for --gpu-architecture" in log:
         raise _no_gpu(how.architecture)
@@ -184,6 +200,19 @@ def _unknown_kernels(text: str, ptx: str, templates: Sequence[str]) -> tuple[str
     """Kernels that are launched by names that no kernel in the PTX has."""
     compiled = {function_name(each) for each in kernels_in(ptx)} | {*templates, *kernel_templates(text)}
     return tuple(each for each in undeclared_launches(text) if each not in compiled)
+
+
+def _never_launched(text: str, ptx: str, unknown: Sequence[str]) -> tuple[str, ...]:
+    """Kernel templates of which nothing asks for an instance."""
+    compiled = {function_name(each) for each in kernels_in(ptx)} | {*unknown}
+    return tuple(each for each in dict.fromkeys(kernel_templates(text)) if each not in compiled)
+
+
+def _named(templates: Sequence[str]) -> str:
+    """Some templates, and how to have one judged."""
+    more = f" and {len(templates) - MOST_NAMED} more" if len(templates) > MOST_NAMED else ""
+    listed = ", ".join(templates[:MOST_NAMED])
+    return f"{listed}{more} (an instance of a template: --kernel '{templates[0]}<...>')"
 
 
 def _template_name(instance: str) -> str:
