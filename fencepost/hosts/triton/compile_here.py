@@ -95,7 +95,7 @@ def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
             stages["llir"](module, {})
     except AtMembar as stopped:
         return stopped
-    raise RuntimeError("membar was not met")
+    raise RuntimeError("no membar pass ran")
 
 
 def _target(module: Any, noted: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import effect
@@ -56,34 +57,41 @@ def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = Fal
 
 
 def _on_two_sides(flow: Flow, places: tuple[Place, Place]) -> bool:
-    """Whether none of two accesses follows the other within an iteration. Of a loop that is unrolled, a copy of one
+    """Whether none of two accesses follows the other within an iteration."""
+    one, other = (flow.blocks[each.block].instructions[each.index] for each in places)
+    return _some_apart(flow, _origin(one), _origin(other))
+
+
+@lru_cache(maxsize=64)
+def _some_apart(flow: Flow, one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether copies of two accesses are on two sides of a condition. Of a loop that is unrolled, a copy of one
     follows copies of the other from earlier iterations, and not the one from its own."""
     return any(
         not any(
             _reaches(flow, *pair, lambda _: False, round_loops=False)
             for pair in ((first, second), (second, first))
         )
-        for first in _copies(flow, places[0])
-        for second in _copies(flow, places[1])
+        for first in _copies(flow, one)
+        for second in _copies(flow, other)
         if first != second
     )
 
 
-def _copies(flow: Flow, place: Place) -> list[Place]:
-    """The instructions of the same kind that were made from the same line in the same calls; the first ones."""
-    one = flow.blocks[place.block].instructions[place.index]
-    found = [
+def _copies(flow: Flow, origin: tuple[object, ...]) -> list[Place]:
+    """The instructions of one kind that were made from one line in the same calls; the first ones."""
+    return [
         Place(number, index)
         for number in flow.order
         for index, each in enumerate(flow.blocks[number].instructions)
-        if each.opcode == one.opcode and _origin(each) == _origin(one)
-    ]
-    return found[:MOST_COPIES] if one.site.source_line else [place]
+        if _origin(each) == origin
+    ][:MOST_COPIES]
 
 
 def _origin(instruction: Instruction) -> tuple[object, ...]:
+    """What copies of an access have in common; without lines, each is the only one."""
     site = instruction.site
-    return site.source_file, site.source_line, site.inlined_at
+    line = site.source_line or -site.ptx_line
+    return instruction.opcode, site.source_file, line, site.inlined_at
 
 
 def _reaches(
