@@ -105,7 +105,13 @@ def add_ptx_arguments(
         "-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro for the compiler"
     )
     group.add_argument(
-        "-I", "--include", action="append", default=[], metavar="DIR", help="where the compiler finds headers"
+        "-I",
+        "--include",
+        type=_folder,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="where the compiler finds headers",
     )
     if builds:
         group.add_argument(
@@ -119,6 +125,13 @@ def add_ptx_arguments(
             action="store_true",
             help="parameters point to global memory of their own, as if all were __restrict__",
         )
+
+
+def _folder(text: str) -> str:
+    """A folder that is there: of a name that is misspelt, headers would count as empty."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a folder")
+    return text
 
 
 def _block(text: str) -> tuple[int, int, int]:

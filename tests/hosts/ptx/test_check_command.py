@@ -363,3 +363,8 @@ def test_a_template_that_nothing_launches_is_named(fencepost: CommandLine) -> No
     assert "idle" not in fencepost("check", "-", "--block", "64", "--kernel", "k", stdin=text).out
     launched = text + "int main() { idle<3><<<1, 64>>>(0); }\n"
     assert "not judged" not in fencepost("check", "-", "--block", "64", stdin=launched).out
+
+
+def test_a_folder_of_headers_that_is_not_there_is_named(reverse: str, fencepost: CommandLine) -> None:
+    ran = fencepost("check", reverse, "-I", "inculde")
+    assert ran.code == 2 and "'inculde' is not a folder" in ran.err
