@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,15 @@ class Log:
             yield from table.conflicts_among(rows)
 
 
+def _changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows differ from the one before; the first does."""
+    found = np.zeros(len(columns[0]), dtype=bool)
+    found[:1] = True
+    for column in columns:
+        found[1:] |= column[1:] != column[:-1]
+    return found
+
+
 class _Table:
     """Every word (or byte) that every thread touched: one row each."""
 
@@ -157,6 +166,7 @@ class _Table:
         self.complete = np.array([event.complete for event in events])[self.numbers]
         self.strong = np.array([event.strong for event in events])[self.numbers]
         number_of = {place: number for number, place in enumerate({event.place: None for event in events})}
+        self.number_of_places = len(number_of)
         self.places = np.array([number_of[event.place] for event in events])[self.numbers]
 
     def _written(self, event: Event, at: int) -> Bits:
@@ -167,29 +177,32 @@ class _Table:
         return (event.values[at // 4] >> np.uint64(8 * (at % 4))) & np.uint64(0xFF)
 
     def contested(self) -> Iterator[NDArray[np.int64]]:
-        """The rows of each word that several threads touch and one of them writes."""
+        """The rows of each word that several threads touch and one of them writes; of many alike, a few."""
         order = np.argsort(self.words, kind="stable")
-        words = self.words[order]
-        starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]])
+        starts = np.flatnonzero(_changes(self.words[order]))
         threads, kinds = self.threads[order], self.kinds[order]
         several = np.maximum.reduceat(threads, starts) != np.minimum.reduceat(threads, starts)
         written = np.maximum.reduceat(kinds, starts) > READ
-        ends = np.r_[starts[1:], len(words)]
+        ends = np.append(starts[1:], len(order))
         chosen = np.flatnonzero(several & written)
+        if not chosen.size:
+            return
         # Spread over the memory, so that different kinds of conflicts are seen.
         step = max(1, len(chosen) // MOST_WORDS)
-        for at in chosen[::step]:
-            yield order[starts[at] : ends[at]]
+        kept = self._one_of_each(np.concatenate([order[starts[at] : ends[at]] for at in chosen[::step]]))
+        yield from np.split(kept, np.flatnonzero(_changes(self.words[kept]))[1:])
 
     def conflicts_among(self, rows: NDArray[np.int64]) -> Iterator[Conflict]:
         """Conflicts between the rows of one word, of kinds that were not found before: those between warps first."""
-        kept = self._one_of_each(rows)
-        for first in kept[self.kinds[kept] != READ][:MOST_WRITES]:
-            others = kept[self._races(int(first), kept)]
+        for first in rows[self.kinds[rows] != READ][:MOST_WRITES]:
+            others = rows[self._races(int(first), rows)]
+            if not others.size:
+                continue
             same_warp = self.warps[others] == self.warps[first]
             polls = self._polls(int(first), others)
-            _, at = np.unique(np.stack([same_warp, self.places[others], polls]), axis=1, return_index=True)
-            for one in at[np.argsort(same_warp[at], kind="stable")]:
+            # One number for the three, in their order: rows of an array are compared far more slowly.
+            kinds = (same_warp * self.number_of_places + self.places[others]) * 2 + polls
+            for one in np.unique(kinds, return_index=True)[1]:
                 second, polled = int(others[one]), bool(polls[one])
                 pair = frozenset((int(self.places[first]), int(self.places[second])))
                 kind = pair, bool(same_warp[one]), polled
@@ -198,19 +211,19 @@ class _Table:
                     yield self._conflict(int(first), second, polled)
 
     def _one_of_each(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Two rows for each warp and instruction, and one with another value: many lanes of one warp would hide the
-        others."""
-        order = np.lexsort((rows, self.warps[rows], self.numbers[rows]))
-        warps, numbers = self.warps[rows][order], self.numbers[rows][order]
-        begins = np.r_[True, (warps[1:] != warps[:-1]) | (numbers[1:] != numbers[:-1])]
-        group = np.cumsum(begins) - 1
-        start = np.flatnonzero(begins)[group]
-        values = self.values[rows][order]
+        """Of each word, two rows for each warp and instruction, and one with another value: many lanes of one warp
+        would hide the others."""
+        rows = rows[np.lexsort((rows, self.warps[rows], self.numbers[rows], self.words[rows]))]
+        begins = _changes(self.words[rows], self.warps[rows], self.numbers[rows])
+        start = np.flatnonzero(begins)[np.cumsum(begins) - 1]
+        values = self.values[rows]
         differs = values != values[start]
         earlier = np.cumsum(differs) - differs
         first_to_differ = differs & (earlier == earlier[start])
         near = np.arange(len(rows)) - start < 2
-        return np.sort(rows[order[near | first_to_differ]])
+        kept: NDArray[np.int64] = rows[near | first_to_differ]
+        kept = kept[np.lexsort((kept, self.words[kept]))]
+        return kept
 
     def _races(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows of the same word race with a write."""
@@ -221,6 +234,8 @@ class _Table:
         if kind == WRITE:
             found &= (kinds != WRITE) | (self.values[rows] != self.values[first])
         same_warp = self.warps[rows] == self.warps[first]
+        if not (found & same_warp).any():
+            return found
         found &= ~(same_warp & self._have_met(first, rows))
         if self.warp_synchronous:
             found &= ~same_warp | (self.places[rows] == self.places[first])
