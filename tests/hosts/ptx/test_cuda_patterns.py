@@ -7,6 +7,7 @@ import pytest
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
+from tests.tiers import FULL
 
 Block = int | tuple[int, int, int] | None
 
@@ -302,6 +303,7 @@ def test_places_that_some_threads_have_drawn() -> None:
     assert verdict(COMPACTED.replace("BARRIER", "")).verdict != "proven"
 
 
+@FULL
 def test_a_place_drawn_in_an_earlier_round_may_be_another_threads_now() -> None:
     assert verdict(DRAWN_BEFORE).verdict != "proven"
 

@@ -13,6 +13,7 @@ from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
 from tests.hosts.ptx.exact.test_mbarrier_reports import LINES, RING, call
 from tests.hosts.ptx.runs.test_race_order import PIPELINE
+from tests.tiers import FULL
 from tests.view.browser import browser, installed
 
 TILES = """\
@@ -62,6 +63,7 @@ def test_the_page_of_a_race_has_its_lines_and_the_file_mended(fencepost: Command
     assert page["texts"][1]["lines"][4] == "        __syncthreads();"
 
 
+@FULL
 def test_the_wait_that_is_too_weak_is_marked_as_wrong(fencepost: CommandLine) -> None:
     (page,) = entries("view", fencepost("view", "pipeline.cu", *BLOCK, "-D", "LEFT=2", "--json").out)
     (kernel,) = page["kernels"]
