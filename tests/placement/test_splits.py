@@ -244,9 +244,7 @@ def disagreement(text: str, *, exact: bool) -> str | None:
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize(
-    "name", sweep(["any", "loops", "copies", "functions", "rings"], chosen=("loops",))
-)
+@pytest.mark.parametrize("name", sweep(["any", "loops", "copies", "functions", "rings"], chosen=("loops",)))
 def test_everyone_sees_the_same_hangs(name: str) -> None:
     """Where conditions depend on iterations, verification follows paths that are never taken: it may see more."""
     hung = fine = 0
