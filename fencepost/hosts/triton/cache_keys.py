@@ -6,42 +6,20 @@ round. There are two caches: compiled kernels in files, and those of this proces
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class AddedKey:
-    """A function of Triton's that makes keys, and the one that stands in its place."""
-
-    module: Any
-    name: str
-    before: Any
-    now: Any
-
-    def take_out(self) -> None:
-        """Put back what was there, unless somebody has replaced it since."""
-        if getattr(self.module, self.name) is self.now:
-            setattr(self.module, self.name, self.before)
+from fencepost.hosts.triton.replaced_functions import ReplacedFunction, replaced
 
 
-def add_key(key: str) -> tuple[AddedKey, ...]:
+def add_key(key: str) -> tuple[ReplacedFunction, ...]:
     """From here on, `key` is part of every key."""
+
+    def keyed(before: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments, **named: f"{before(*arguments, **named)}-{key}"
+
     return (
-        _replaced("triton.compiler.compiler", "get_cache_key", key),
-        _replaced("triton.runtime.jit", "compute_cache_key", key),
+        replaced(import_module("triton.compiler.compiler"), "get_cache_key", keyed),
+        replaced(import_module("triton.runtime.jit"), "compute_cache_key", keyed),
     )
-
-
-def _replaced(module_name: str, name: str, key: str) -> AddedKey:
-    module = import_module(module_name)
-    before = getattr(module, name)
-
-    @wraps(before)
-    def keyed(*arguments: Any, **named: Any) -> Any:
-        return f"{before(*arguments, **named)}-{key}"
-
-    setattr(module, name, keyed)
-    return AddedKey(module, name, before, keyed)
