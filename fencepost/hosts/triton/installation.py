@@ -46,7 +46,7 @@ from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.replaced_functions import ReplacedFunction
+from fencepost.hosts.triton.replaced_functions import Replaced, ReplacedFunction
 from fencepost.hosts.triton.stages_hook import hook_there, put_in_hook, take_out_hook
 from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.verification import refuse_wrong
@@ -91,7 +91,7 @@ class Installation:
     """and the listener."""
     hooked: tuple[ReplacedFunction, ...] = ()
     """The functions that call the hook, where Triton has none,"""
-    keys: tuple[ReplacedFunction, ...] = ()
+    keys: tuple[Replaced, ...] = ()
     """and those that make keys, where it does not ask for one."""
     inductor: Inductor | None = None
     """What is changed in inductor."""

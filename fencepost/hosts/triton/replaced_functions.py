@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Makes the function that stands in the place of another."""
+
+
+class Replaced(Protocol):
+    """Something of Triton's that something else stands in place of."""
+
+    def take_out(self) -> None:
+        """Put back what was there."""
 
 
 @dataclass(frozen=True, slots=True)

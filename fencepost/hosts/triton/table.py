@@ -300,6 +300,8 @@ TABLE: dict[str, Row] = {
 OLDER: dict[str, Row] = {
     # barriers for shared memory
     "ttg.local_barrier": Row(Does.MEETS),
+    # views, as far as they are not those of newer releases (`mlir.newest_operations`)
+    "ttg.memdesc_subview": Row(Does.VIEWS),
     # accesses
     "amdg.local_load_packed_tranposed": Row(Does.READS),
     # registers, and hints to the scheduler
@@ -327,7 +329,7 @@ OLDER: dict[str, Row] = {
     ),
 }
 """Operations that the newest release has no more, and older ones have. Where these differ in the name of a dialect
-alone, it is that of the newest (`mlir.newest_names`)."""
+alone, it is that of the newest (`mlir.newest_operations`)."""
 
 
 @cache

@@ -52,7 +52,7 @@ def handed_over(a, b, c, n, BLOCK: tl.constexpr):
 """
 )
 TARGETS = ("sm_80", "gfx942")
-LACK_GFX1250 = ("3.5",)
+LACK_GFX1250 = ("3.5", "3.4")
 """Releases that compile no kernel of the corpus for it."""
 BARRIER = re.compile(r"\bs_barrier(?:_wait)?\b|\bbar\.sync\b")
 
