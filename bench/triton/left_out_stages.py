@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 from typing import Any
+
+from fencepost.hosts.triton.stages_hook import hook_there, put_in_hook, take_out_hook
 
 ASSEMBLY = ("ptx", "amdgcn")
 BINARIES = ("cubin", "hsaco")
@@ -24,10 +25,12 @@ def without(*stages: str) -> Iterator[None]:
                 arguments[1][stage] = partial(_nothing, stage)
         return None
 
-    runtime = import_module("triton.knobs").runtime
-    with runtime.scope():
-        runtime.add_stages_inspection_hook = last
+    before = hook_there()
+    functions = put_in_hook(last)
+    try:
         yield
+    finally:
+        take_out_hook(last, before, functions)
 
 
 def _nothing(stage: str, source: Any, metadata: Any) -> str | bytes:

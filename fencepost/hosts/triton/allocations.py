@@ -123,7 +123,7 @@ def _subslice(
         and len(before.shape) > 2
         and before.shape[1:] == after.shape[1:]
         and not any(offsets[1:])
-        and _slots_lead(before)
+        and before.slots_lead
     ):
         return place.part(Const(offsets[0] * stride), stride * (after.shape[0] or 1))
     if before.shape == after.shape:
@@ -133,15 +133,6 @@ def _subslice(
         return replace(place, cut=True)
     found = place.part(Const(part.low), part.width)
     return replace(found, cut=True, count=part.count, stride=part.stride, swizzle=part.swizzle)
-
-
-def _slots_lead(memory: MemDesc) -> bool:
-    """Whether the first dimension is the one whose steps are largest: what a layout leaves out is in front."""
-    order = re.search(r"order = \[([\d, ]*)\]", memory.encoding)
-    if order is not None:
-        dims = [int(dim) for dim in order[1].split(",")]
-        return len(dims) < len(memory.shape) or dims[-1] == 0
-    return "nvmma_shared" in memory.encoding
 
 
 def alone(module: Module) -> bool:

@@ -9,7 +9,7 @@ from fencepost.check import check
 from fencepost.hosts.common.audits import KernelAudit, barrier_runs
 from fencepost.hosts.triton.clusters import cluster_of
 from fencepost.hosts.triton.joint_kernel import trace_to_check
-from fencepost.hosts.triton.membar_marks import SYNCED
+from fencepost.hosts.triton.membar_marks import OLDER_SYNCED, SYNCED
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, SetAttribute
@@ -23,7 +23,7 @@ from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.findings import diagnostics
 from fencepost.report.python_lines import python_lines
 
-MARKS = {SYNCED: False, "warpGroupLocal": True}
+MARKS = {SYNCED: False, OLDER_SYNCED: False, "warpGroupLocal": True}
 """All its marks, and whether each belongs to the kind of operation."""
 OTHERS = {"ttg.global_scratch_memory_offset"}
 """What other passes note on operations where membar is not a pass of its own: where global memory lies."""
@@ -156,7 +156,7 @@ def edits_between(
     `converted` has other names that operations may have by now; such an operation is not compared any further.
     """
     found: list[Edit] = []
-    place, barrier = 0, installed_release().barrier.split('"')[1]
+    place, barrier = 0, installed_release().barrier_name
     for op in theirs:
         here = ours[place] if place < len(ours) else None
         if here is not None and op.name in (here.name, converted.get(here.name)):

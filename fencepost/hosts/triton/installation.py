@@ -34,7 +34,7 @@ from fencepost.hosts.common.modes import AUDIT, mode_of
 from fencepost.hosts.triton.assembly.verify import Verdict, refuse_wrong_assembly
 from fencepost.hosts.triton.assembly.watch import ASSEMBLY, AssemblyWatch
 from fencepost.hosts.triton.audit import Audit, audit
-from fencepost.hosts.triton.cache_keys import AddedKey, add_key
+from fencepost.hosts.triton.cache_keys import add_key
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
 from fencepost.hosts.triton.generic import generic_form, touches_shared
@@ -46,6 +46,8 @@ from fencepost.hosts.triton.membar import membar_at
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
 from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.replaced_functions import Replaced, ReplacedFunction
+from fencepost.hosts.triton.stages_hook import hook_there, put_in_hook, take_out_hook
 from fencepost.hosts.triton.text_edits import Edit
 from fencepost.hosts.triton.verification import refuse_wrong
 from fencepost.hosts.triton.versions import require_triton
@@ -87,8 +89,10 @@ class Installation:
     """The hook that was there before,"""
     listener: Any = None
     """and the listener."""
-    keys: tuple[AddedKey, ...] = ()
-    """The functions that make keys, where Triton does not ask for one."""
+    hooked: tuple[ReplacedFunction, ...] = ()
+    """The functions that call the hook, where Triton has none,"""
+    keys: tuple[Replaced, ...] = ()
+    """and those that make keys, where it does not ask for one."""
     inductor: Inductor | None = None
     """What is changed in inductor."""
 
@@ -286,10 +290,10 @@ def install(
         decide,
         thorough,
         assembly=assembly,
-        before=knobs.runtime.add_stages_inspection_hook,
+        before=hook_there(),
         listener=knobs.compilation.listener,
     )
-    knobs.runtime.add_stages_inspection_hook = made.hook
+    made.hooked = put_in_hook(made.hook)
     knobs.compilation.listener = made.compiled
     if not installed_release().asks_for_key:
         made.keys = add_key(made.key)
@@ -323,9 +327,8 @@ def _take_out(made: Installation) -> None:
     made.active = False
     if made.inductor is not None:
         made.inductor.leave()
+    take_out_hook(made.hook, made.before, made.hooked)
     knobs = import_module("triton.knobs")
-    if knobs.runtime.add_stages_inspection_hook == made.hook:
-        knobs.runtime.add_stages_inspection_hook = made.before
     if knobs.compilation.listener == made.compiled:
         knobs.compilation.listener = made.listener
     for added in made.keys:

@@ -24,20 +24,12 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.pipeline import Run
 from fencepost.hosts.triton.quiet import quiet
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, apply_edits
 from fencepost.ir.source import FencepostError
 
 NEVER = "fencepost-never"
 """The function that cannot be lowered."""
-# Without a location in a file, so that whoever reports the failure does not look for its line.
-_NEVER = f"""\
-"tt.func"() <{{function_type = (i32) -> (), sym_name = "{NEVER}", sym_visibility = "private"}}> ({{
-^bb0(%a: i32 loc(unknown)):
-  %p = "ttg.predicate_stage"(%a, %a, %a) <{{maxStage = 1 : i32, stage = 0 : i32}}>
-    : (i32, i32, i32) -> i1 loc(unknown)
-  "tt.return"() : () -> () loc(unknown)
-}}) : () -> () loc(unknown)
-"""
 CONVERTED = {
     "tt.func": "llvm.func",
     "cf.br": "llvm.br",
@@ -63,7 +55,7 @@ _NAME = re.compile(r'\s*(?:%[\w#:]+ = )?"([\w.]+)"\(')
 def added_by_membar(before: Module, convert: Run, context: Any) -> list[Edit]:
     """What membar would put into a module; FP410 if it would do more than that."""
     end = before.body.operations[-1].extent.end
-    live = parse_live(f"{before.text[:end]}\n{_NEVER}{before.text[end:]}", context)
+    live = parse_live(f"{before.text[:end]}\n{_never()}{before.text[end:]}", context)
     try:
         with quiet():
             convert(live)
@@ -73,6 +65,18 @@ def added_by_membar(before: Module, convert: Run, context: Any) -> list[Edit]:
         raise FencepostError("what membar does could not be seen: the conversion did not fail", code="FP410")
     after = list(_comparable(read_module(print_generic(live, context) or str(live.str()), trusted=True)))
     return _without_lost(list(before.walk())[1:], after)
+
+
+def _never() -> str:
+    """A function that cannot be lowered."""
+    # Without a location in a file, so that whoever reports the failure does not look for its line.
+    return f"""\
+"tt.func"() <{{function_type = (i32) -> (), sym_name = "{NEVER}", sym_visibility = "private"}}> ({{
+^bb0(%a: i32 loc(unknown)):
+{installed_release().not_lowered}
+  "tt.return"() : () -> () loc(unknown)
+}}) : () -> () loc(unknown)
+"""
 
 
 def _without_lost(before: list[Operation], after: list[Operation]) -> list[Edit]:

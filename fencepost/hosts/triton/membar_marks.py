@@ -13,6 +13,8 @@ from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
 from fencepost.hosts.triton.text_edits import Edit, SetAttribute
 
 SYNCED = "ttg.amdg.syncedViaAsyncWait"
+OLDER_SYNCED = "ttg.amdgpu.syncedViaAsyncWait"
+"""The mark, and what older releases call it."""
 MARKED = "hip:gfx9"
 """The targets whose loads are marked."""
 

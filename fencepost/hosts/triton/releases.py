@@ -13,6 +13,19 @@ from functools import cache
 PASS = "add_membar"
 CONVERSION = "add_to_llvmir"
 """The passes that put in barriers: membar by itself, or the conversion to LLVM's dialect, which begins with it."""
+NEWEST_AMD_DIALECT = "amdg"
+"""What the dialect of AMD's operations is called in the newest release, and in the table of operations."""
+PREDICATE = """\
+  %p = "ttg.predicate_stage"(%a, %a, %a) <{maxStage = 1 : i32, stage = 0 : i32}>
+    : (i32, i32, i32) -> i1 loc(unknown)"""
+DESCRIPTOR = """\
+  %l = "arith.extsi"(%a) : (i32) -> i64 loc(unknown)
+  %p = "tt.int_to_ptr"(%l) : (i64) -> !tt.ptr<f32> loc(unknown)
+  %d = "tt.make_tensor_descriptor"(%p, %a, %l)
+    : (!tt.ptr<f32>, i32, i64) -> !tt.tensordesc<tensor<16xf32>> loc(unknown)"""
+LOCAL_BARRIER = "local"
+"""Where the barrier of shared memory has no name of its own (`gpu.barrier`), the mark of one that is put in here, or
+by membar: what has none may be the user's, who may need it for global memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,21 @@ class Release:
     """Whether waves meet in front of what one thread does to an mbarrier for all: an arrival, bytes to expect."""
     membar_is_known: bool = False
     """Whether it is known where membar surely puts barriers (`membar_at_least`)."""
+    has_stages_hook: bool = True
+    """Whether there is a hook for the stages of a compilation."""
+    not_lowered: str = PREDICATE
+    """An operation on `%a` (`i32`), in generic form, that the conversion to LLVM's dialect cannot lower."""
     asks_for_key: bool = True
-    """Whether the hook for stages is asked for a key, so that a changed kernel has its own in Triton's cache."""
+    """Whether that hook is asked for a key, so that a changed kernel has its own in Triton's cache."""
+    has_key_functions: bool = True
+    """Whether there are functions that make the keys of kernels, in files and of those that were launched."""
+    amd_dialect: str = NEWEST_AMD_DIALECT
+    """What the dialect of AMD's operations is called."""
+
+    @property
+    def barrier_name(self) -> str:
+        """The operation that a barrier for shared memory is."""
+        return self.barrier.split('"')[1]
 
     @property
     def membar_is_a_pass(self) -> bool:
@@ -67,6 +93,26 @@ RELEASES = (
         barrier='"ttg.local_barrier"() : () -> ()',
         written="ttg.local_barrier",
         asks_for_key=False,
+    ),
+    Release(
+        "3.5",
+        "3.5.1",
+        barrier=f'"gpu.barrier"() {{{LOCAL_BARRIER}}} : () -> ()',
+        written="gpu.barrier",
+        has_stages_hook=False,
+        asks_for_key=False,
+        amd_dialect="amdgpu",
+    ),
+    Release(
+        "3.4",
+        "3.4.0",
+        barrier=f'"gpu.barrier"() {{{LOCAL_BARRIER}}} : () -> ()',
+        written="gpu.barrier",
+        not_lowered=DESCRIPTOR,
+        has_stages_hook=False,
+        asks_for_key=False,
+        has_key_functions=False,
+        amd_dialect="amdgpu",
     ),
 )
 """All of them, the newest first."""

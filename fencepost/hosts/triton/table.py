@@ -300,6 +300,8 @@ TABLE: dict[str, Row] = {
 OLDER: dict[str, Row] = {
     # barriers for shared memory
     "ttg.local_barrier": Row(Does.MEETS),
+    # views, as far as they are not those of newer releases (`mlir.newest_operations`)
+    "ttg.memdesc_subview": Row(Does.VIEWS),
     # accesses
     "amdg.local_load_packed_tranposed": Row(Does.READS),
     # registers, and hints to the scheduler
@@ -316,11 +318,18 @@ OLDER: dict[str, Row] = {
             *("tti.experimental_assert_in_thread", "tti.experimental_buffer_pointers"),
             *("tti.experimental_gsan_atomic_tensor_access", "tti.experimental_gsan_tensordesc_info"),
             "tti.experimental_memdesc_to_i64",
+            *("tti.experimental_check_barrier_writes_cleared", "tti.experimental_check_outstanding_commits"),
+            *("tti.experimental_check_read_barriers", "tti.experimental_check_write_state"),
+            *("tti.experimental_clear_outstanding_commits", "tti.experimental_clear_read_barrier"),
+            *("tti.experimental_clear_write_barrier", "tti.experimental_commit_accesses"),
+            *("tti.experimental_commit_write_with_barrier", "tti.experimental_set_read_barrier"),
+            *("tti.experimental_set_write_state", "tti.experimental_stage_access_for_commit"),
         ),
         Row(Does.NOT_JUDGED),
     ),
 }
-"""Operations that the newest release has no more, and older ones have."""
+"""Operations that the newest release has no more, and older ones have. Where these differ in the name of a dialect
+alone, it is that of the newest (`mlir.newest_operations`)."""
 
 
 @cache

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
-from fencepost.hosts.triton.membar_marks import SYNCED
+from fencepost.hosts.triton.membar_marks import OLDER_SYNCED, SYNCED
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
@@ -23,7 +23,7 @@ GROUP_WAIT, LOCAL = '"ttng.warp_group_dot_wait"(', "warpGroupLocal"
 STRETCH = 16
 """Lines that are compared at once."""
 # Names are quoted in edits, and not where Triton prints them.
-_SYNCED = re.compile(rf'"?{re.escape(SYNCED)}"? = (?:true|false)(?:, )?')
+_SYNCED = re.compile(rf'"?(?:{re.escape(SYNCED)}|{re.escape(OLDER_SYNCED)})"? = (?:true|false)(?:, )?')
 _LOCAL = re.compile(rf'(?<=[{{ ])"?{LOCAL}"?(?:, )?')
 # What can stand behind a barrier in its line.
 _REST = re.compile(r"(?: loc\([^()\n]*\))?\n")

@@ -54,7 +54,8 @@ COMMIT, GROUP_WAIT = "ttg.async_commit_group", "ttg.async_wait"
 OTHER = {"ttg.async_copy_global_to_local": 3, "amdg.buffer_load_to_local": 4}
 """Where copies are given what elements are that a mask leaves out, among the groups of their operands."""
 WHOLE = ("gpu.barrier", "rocdl.barrier")
-"""Barriers that know nothing of partitions: who meets at one inside of them is not known."""
+"""Barriers that know nothing of partitions: who meets at one inside of them is not known. Where one is what membar
+puts in, the lowering makes the barrier of each partition of it."""
 
 
 class OperationWriter:
@@ -231,7 +232,8 @@ class OperationWriter:
     def meet(self, op: Operation) -> None:
         """A barrier with a fence for some kinds of memory."""
         space = op.integer("addrSpace")
-        if op.name in WHOLE and self.some is not None:
+        whole = op.name in WHOLE and op.name != installed_release().barrier_name
+        if whole and self.some is not None:
             self.translation.beyond.append(op)
         elif space is None or space & LOCAL:
             self.note(op, self.barrier())

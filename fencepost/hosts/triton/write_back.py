@@ -13,7 +13,7 @@ from fencepost.flow import Flow
 from fencepost.hosts.triton.idle_waits import idle_waits
 from fencepost.hosts.triton.mbarriers import FOR_ALL
 from fencepost.hosts.triton.mlir.tree import Operation
-from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.releases import LOCAL_BARRIER, installed_release
 from fencepost.hosts.triton.table import TABLE
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.hosts.triton.translate import Translation
@@ -131,13 +131,20 @@ def arrival_barriers(translation: Translation) -> list[Edit]:
 
 def removable(op: Operation) -> bool:
     """Whether a barrier is there for shared memory alone, and for the function that it stands in."""
-    if op.name != "ttg.local_barrier" and (op.name != "ttg.barrier" or op.integer("addrSpace") != 1):
+    if not _is_local(op):
         return False
     around = op.parent
     while around is not None and not around.name.endswith(".func"):
         around = around.parent
     # Callers of a function may rely on its barriers.
     return around is None or around.string("sym_visibility") != "private"
+
+
+def _is_local(op: Operation) -> bool:
+    """Whether a barrier orders shared memory and nothing else, as those that membar puts in."""
+    if op.name == "ttg.barrier":
+        return op.integer("addrSpace") == 1
+    return op.name == "ttg.local_barrier" or (op.name == "gpu.barrier" and op.flag(LOCAL_BARRIER))
 
 
 def refuse_beyond(translation: Translation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,6 +18,10 @@ SUITE = ("test_table.py", "test_release.py")
 OLDER = [release for release in RELEASES if release is not NEWEST]
 
 
+LACK_LINKER = ("3.4",)
+"""Releases that come without a linker for AMD's GPUs, which would not compile for them then."""
+
+
 @pytest.mark.parametrize("name", sweep([release.name for release in OLDER], chosen=("3.6",)))
 def test_an_older_release(name: str) -> None:
     (release,) = (release for release in OLDER if release.name == name)
@@ -29,9 +34,15 @@ def test_an_older_release(name: str) -> None:
     done = subprocess.run(
         [str(python), "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **linker(name), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert f"with triton {release.package}" in done.stdout
+
+
+def linker(release: str) -> dict[str, str]:
+    """What stands for the linker where there is none: nothing that is linked is looked at."""
+    found = shutil.which("true")
+    return {"TRITON_HIP_LLD_PATH": found} if release in LACK_LINKER and found else {}

@@ -41,9 +41,19 @@ def counted(a, b, c, n, BLOCK: tl.constexpr):
         best = tl.max(tl.load(a + k * n + place).to(tl.float32), axis=0)
         ticket = tl.atomic_add(c, 1.0)
         tl.store(c + tl.arange(0, 64), best + ticket)
+
+
+@triton.jit
+def handed_over(a, b, c, n, BLOCK: tl.constexpr):
+    place = tl.arange(0, BLOCK)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    tl.store(c + tl.arange(0, 64), tl.max(tl.load(a + place).to(tl.float32), axis=0))
+    tl.debug_barrier()
+    tl.store(c + n + tl.arange(0, 64), tl.load(c + 63 - tl.arange(0, 64)))
 """
 )
 TARGETS = ("sm_80", "gfx942")
+LACK_GFX1250 = ("3.5", "3.4")
+"""Releases that compile no kernel of the corpus for it."""
 BARRIER = re.compile(r"\bs_barrier(?:_wait)?\b|\bbar\.sync\b")
 
 Compile = Callable[..., Any]
@@ -92,6 +102,7 @@ def test_the_release_is_named(build: Compile, capsys: pytest.CaptureFixture[str]
         print(f"with triton {import_module('triton').__version__}")
 
 
+@pytest.mark.skipif(installed_release().name in LACK_GFX1250, reason="it compiles nothing for gfx1250")
 def test_layouts_that_triton_cannot_read_back(build: Compile) -> None:
     """The matrix layout of one warp: parsed as it is printed, it would end the process."""
     with installed("replace"):
@@ -161,6 +172,19 @@ def watched(build: Compile, kernel: str, gpu: str, look: Callable[[membar.Membar
         with installed("audit", show=lambda _: None) as there:
             build(kernel, gpu)
     assert there is not None and len(there.audits) == 1
+
+
+@pytest.mark.parametrize("gpu", TARGETS)
+def test_a_barrier_that_the_user_wrote_is_kept(gpu: str, build: Compile) -> None:
+    """It is there for global memory, which is not looked at."""
+    found: list[Audit] = []
+    with installed("audit", show=found.append):
+        stock = assembly(build("handed_over", gpu))
+    assert [audit.redundant for audit in found] == [()]
+    with installed("replace", decide=fencepost_barriers):
+        made = build("handed_over", gpu)
+    assert (made.metadata.fencepost["left"], made.metadata.fencepost["judged"]) == ("", "proven")
+    assert len(BARRIER.findall(assembly(made))) == len(BARRIER.findall(stock)) >= 2
 
 
 @OLDER

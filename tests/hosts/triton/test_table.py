@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.hosts.triton.releases import NEWEST, installed_release
+from fencepost.hosts.triton.releases import NEWEST, NEWEST_AMD_DIALECT, installed_release
 from fencepost.hosts.triton.table import HARMLESS, NOT_JUDGED, OLDER, PURE, TABLE, Does, row_of
 from tests.hosts.triton.conftest import new_context
 
@@ -39,9 +39,12 @@ LISTED = (
     "cf",
 )
 """Dialects whose operations are all in the table."""
-COUNTS = {"3.9": 234, "3.8": 207, "3.7": 191, "3.6": 182}
+COUNTS = {"3.9": 234, "3.8": 207, "3.7": 191, "3.6": 182, "3.5": 171, "3.4": 135}
 """How many operations they have, by release."""
-_NAME = re.compile(rb"((?:%s)\.[a-z][a-z0-9_.]*)\0" % "|".join((*LISTED, *PURE)).encode())
+NOT_KNOWN = re.compile("is unknown|not found for custom op")
+_NAME = re.compile(
+    rb"((?:%s)\.[a-z][a-z0-9_.]*)\0" % "|".join((*LISTED, installed_release().amd_dialect, *PURE)).encode()
+)
 
 
 def constants(path: Path) -> bytes:
@@ -64,14 +67,24 @@ def operations() -> frozenset[str]:
     context = new_context()
     native.proton.load_dialects(context)
     found = {match[1].decode() for match in _NAME.finditer(constants(Path(str(native.__file__))))} | {
-        *TABLE,
-        *OLDER,
+        *map(as_printed, (*TABLE, *OLDER)),
         "ttng.fence",
     }
     with Said() as said:
         return frozenset(
-            name for name in found if "is unknown" not in said.of(f"module {{ {name} }}", context)
+            as_in_the_table(name)
+            for name in found
+            if not NOT_KNOWN.search(said.of(f"module {{ {name} }}", context))
         )
+
+
+def as_printed(name: str) -> str:
+    """The name that the installed release has for an operation of the table."""
+    return re.sub(rf"^{NEWEST_AMD_DIALECT}\.", f"{installed_release().amd_dialect}.", name)
+
+
+def as_in_the_table(name: str) -> str:
+    return re.sub(rf"^{installed_release().amd_dialect}\.", f"{NEWEST_AMD_DIALECT}.", name)
 
 
 class Said:

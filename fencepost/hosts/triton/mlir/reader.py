@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from fencepost.hosts.triton.mlir.extents import LABELS, LINE, OPERANDS, PROPERTIES, Extent
 from fencepost.hosts.triton.mlir.locations import LocationTable
+from fencepost.hosts.triton.mlir.newest_operations import with_newest_operations
 from fencepost.hosts.triton.mlir.repeated_text import Pieces
 from fencepost.hosts.triton.mlir.scan import SPACE, Unreadable, located
 from fencepost.hosts.triton.mlir.scopes import Names, Scope
@@ -38,7 +39,7 @@ def read_module(text: str, name: str = "<module>", *, trusted: bool = False) -> 
     asked for.
     """
     try:
-        return _Reader(text, trusted).read(name)
+        return with_newest_operations(_Reader(text, trusted).read(name))
     except Unreadable as problem:
         raise located(problem, name, text) from None
     except RecursionError:

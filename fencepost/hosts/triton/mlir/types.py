@@ -19,6 +19,7 @@ Shape = tuple[int | None, ...]
 _DIMENSION = re.compile(r"(\d+|\?)x")
 _BITS = re.compile(r"(?:[su]?i|f|bf|tf)(\d+)")
 _ALIAS = re.compile(rf"{STRING}|[#!][A-Za-z_$][\w$-]*(?![\w$.-])")
+_ORDER = re.compile(r"order = \[([\d, ]*)\]")
 _ENCODING = re.compile(r"#([\w$.-]+)(?:<(.*)>)?$", re.DOTALL)
 
 
@@ -50,6 +51,15 @@ class MemDesc:
     def elements(self) -> int | None:
         """How many elements the view has."""
         return _product(self.shape)
+
+    @property
+    def slots_lead(self) -> bool:
+        """Whether the first dimension is the one whose steps are largest: what a layout leaves out is in front."""
+        order = _ORDER.search(self.encoding)
+        if order is None:
+            return "nvmma_shared" in self.encoding
+        dims = [int(dim) for dim in order[1].split(",")]
+        return len(dims) < len(self.shape) or dims[-1] == 0
 
     @property
     def shared(self) -> bool:
