@@ -21,7 +21,9 @@ from fencepost.hosts.ptx.exact.problems import (
     DependsOnData,
     DependsOnTestWait,
     NotExact,
+    Problem,
 )
+from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.values import BLOCKS
@@ -93,6 +95,8 @@ class Judge:
     data_dependent: bool = False
     """Whether addresses depend on data."""
     shown: Findings = field(init=False)
+    too_early: list[Problem] = field(init=False)
+    """Registers that are read before they are filled."""
     last: Run = field(init=False)
     """The last run."""
 
@@ -105,6 +109,9 @@ class Judge:
         self.shown = Findings(self.flow, self.needed, self.launch.warp_synchronous)
         self.end = time.thread_time() + self.seconds
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
+        self.too_early, perhaps = read_too_early(self.flow)
+        for each in perhaps:
+            self.shown.doubt(f"on some way, {each.message}", each.places[1])
 
     @property
     def is_for_every_launch(self) -> bool:
@@ -314,6 +321,7 @@ class Judge:
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
         run.decisions = self.decisions = Decisions(given)
         result = run.execute_all()
+        result.problems += self.too_early
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
         self.rounds = max(self.rounds, run.most_rounds())
         self.reached |= run.reached
