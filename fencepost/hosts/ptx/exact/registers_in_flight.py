@@ -2,7 +2,8 @@
 
 They are read only behind the wait for it (`tcgen05.wait::ld`; `wgmma.wait_group` for the group that the instruction
 was committed to). That does not depend on the schedule, and is decided along the control flow: what is in flight on
-every way to a read is a finding, what is on some way only may be one, as data may rule out the way.
+every way to a read is a finding, what is on some way only may be one, as data may rule out the way. Of `tcgen05.ld`
+it is a warning: PTX wants the wait, but ptxas keeps track of the registers, and Triton leaves it to that.
 A `mov` reads nothing: compilers hand registers on with it, and what it hands on is in flight as well.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -60,13 +62,15 @@ def is_there(flow: Flow) -> bool:
 
 
 def read_too_early(flow: Flow) -> tuple[list[Problem], list[Problem]]:
-    """What is wrong on every way, and what may be on some."""
+    """What is wrong, and what is if some way can be taken."""
     if not is_there(flow):
         return [], []
-    every = {(each.place, each.filled.place): each for each in _reads(flow, _on_every_way)}
-    some = {(each.place, each.filled.place): each for each in _reads(flow, _on_some_way)}
-    perhaps = [each for key, each in some.items() if key not in every]
-    return [_problem(each) for each in every.values()][:MOST], [_problem(each) for each in perhaps][:MOST]
+    every = {each.filled.place: each for each in reversed(list(_reads(flow, _on_every_way)))}
+    some = {each.filled.place: each for each in reversed(list(_reads(flow, _on_some_way)))}
+    loads = {key: each for key, each in some.items() if each.filled.by == LOAD}
+    perhaps = [each for key, each in some.items() if key not in every | loads]
+    certain = [*every.values(), *(each for key, each in loads.items() if key not in every)]
+    return [_problem(each) for each in certain][:MOST], [_problem(each) for each in perhaps][:MOST]
 
 
 def _problem(read: Read) -> Problem:
@@ -79,7 +83,8 @@ def _problem(read: Read) -> Problem:
         PRODUCT: "wgmma.commit_group, and wgmma.wait_group for it,",
     }
     text = f"{read.register} is read while {read.filled.by} may still be filling it"
-    return Problem("FP001", text, places, threads, f"put {waits[read.filled.by]} between")
+    severity: Literal["error", "warning"] = "warning" if read.filled.by == LOAD else "error"
+    return Problem("FP001", text, places, threads, f"put {waits[read.filled.by]} between", severity)
 
 
 def _name(instruction: Instruction) -> str:
