@@ -279,9 +279,10 @@ class Shadow:
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
             fine = self._lacks_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
-            # What an engine brings is not what a thread stores but by chance.
-            engine = here.touch.engine or not self.clocks.generic[column]
-            yield replaced(clash, fine, here.touch.kind == "write" and unknown and not engine)
+            # What a copy brings is not what a thread stores but by chance.
+            own = [each < self.clocks.threads for each in clash.columns]
+            comparable = not here.touch.engine and bool(self.clocks.generic[column]) and own[0] == own[1]
+            yield replaced(clash, fine, here.touch.kind == "write" and unknown and comparable)
 
     def _after_others(self, here: Cells) -> Iterator[UnorderedAccesses]:
         names: dict[Kind, tuple[str, ...]] = {

@@ -430,7 +430,11 @@ def test_an_mbarrier_is_initialized_by_one_thread() -> None:
     assert found.verdict == "race" and "as other threads do at once" in found.findings[0].message
 
 
-def test_a_thread_that_stores_where_a_bulk_copy_comes_in_races_with_it() -> None:
-    body = FILLED.format(0).replace("$filled0:", "    st.shared.u32 [%r5], %r1;\n$filled0:")
+def test_a_thread_that_stores_where_a_copy_comes_in_races_with_it() -> None:
+    store = "    st.shared.u32 [%r5], %r1;\n"
+    body = FILLED.format(0).replace("$filled0:", store + "$filled0:")
     found = verdict(MADE + body, 32)
     assert [each.code for each in found.findings] == ["FP001"]
+    words = "    cp.async.ca.shared.global [%r5], [%rd1], 4;\n"
+    found = verdict(MADE + words + store + "    cp.async.wait_all;\n" + body.replace("%r4]", "%r4+128]"), 32)
+    assert {each.code for each in found.findings} == {"FP001"}
