@@ -427,7 +427,9 @@ class Mbarriers:
     def _pass(self, found: Mbarrier, wait: Wait, target: int) -> None:
         if wait.of_block and found.from_afar:
             raise NotExact("a wait of scope `.cta` for an mbarrier that other blocks arrive on", wait.place)
-        self.clocks.acquire(wait.threads, found.released[target], wait.relaxed)
+        # A thread that does not know that the object was made anew may wait for a phase of the one before.
+        known = found.released.get(target, self.clocks.nothing())
+        self.clocks.acquire(wait.threads, known, wait.relaxed)
         clocks = self.clocks.own(wait.threads)
         found.waited.setdefault(target, []).extend(
             (int(t), int(c), wait.place) for t, c in zip(wait.threads, clocks, strict=True)

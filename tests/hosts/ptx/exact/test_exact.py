@@ -438,3 +438,22 @@ def test_a_thread_that_stores_where_a_copy_comes_in_races_with_it() -> None:
     words = "    cp.async.ca.shared.global [%r5], [%rd1], 4;\n"
     found = verdict(MADE + words + store + "    cp.async.wait_all;\n" + body.replace("%r4]", "%r4+128]"), 32)
     assert {each.code for each in found.findings} == {"FP001"}
+
+
+def test_parameters_that_are_made_up_are_not_all_the_same() -> None:
+    """A ring goes round a quotient of two parameters: with one number for both, it would go round once."""
+    quotient = "    ld.param.u32 %r40, [k_param_2];\n    div.u32 %r2, %r2, %r40;\n"
+    text = kernels.kernel(quotient + kernels.RING, 64)
+    text = text.replace(".param .u32 k_param_1)", ".param .u32 k_param_1, .param .u32 k_param_2)")
+    (found,) = check(text)
+    assert found.verdict == "proven" and "k_param_2 = 3 (the others 200)" in found.holds_for
+    freed = "    mbarrier.try_wait.parity.shared.b64 %p4, [%r15], %r13;\n    @!%p4 bra $free;\n"
+    (found,) = check(text.replace(freed, ""))
+    assert found.verdict == "race"
+
+
+def test_a_wait_for_an_mbarrier_that_is_made_anew_meanwhile_is_out_of_step() -> None:
+    anew = "    @%p2 mbarrier.inval.shared.b64 [%r6];\n    @%p2 mbarrier.init.shared.b64 [%r6], 1;\n"
+    wait = "$again:\n    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n    @!%p4 bra $again;\n"
+    found = verdict(MADE + anew + "    @%p1 bra $end;\n" + wait + "$end:\n", 64)
+    assert found.verdict == "race" and "FP001" in {each.code for each in found.findings}
