@@ -457,3 +457,22 @@ def test_a_wait_for_an_mbarrier_that_is_made_anew_meanwhile_is_out_of_step() -> 
     wait = "$again:\n    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n    @!%p4 bra $again;\n"
     found = verdict(MADE + anew + "    @%p1 bra $end;\n" + wait + "$end:\n", 64)
     assert found.verdict == "race" and "FP001" in {each.code for each in found.findings}
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "cp.async.ca.shared.global [%r5], 4;",
+        "mbarrier.try_wait.parity.shared.b64 %p4, [%r6];",
+        "mbarrier.arrive.shared.b64 _;",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 %r6;",
+        "cp.async.wait_group;",
+        "cp.async.bulk.wait_group.read;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4};",
+        "wgmma.wait_group.sync.aligned;",
+        "tcgen05.cp.cta_group::1.128x256b [%r6];",
+    ),
+)
+def test_an_instruction_with_too_few_operands_is_refused_by_name(line: str) -> None:
+    found = verdict(MADE + f"    {line}\n", 64)
+    assert found.verdict == "undecided" and found.reasons
