@@ -42,7 +42,7 @@ class Found:
     outside: Place | None = None
     """An access outside of every shared variable."""
     unwritten: int | None = None
-    """A matrix instruction or copy that reads bytes which nothing has written."""
+    """An instruction that reads bytes which nothing has written."""
     relied: bool = False
     """Whether it matters that threads load the same value: to store it, or to go the same way."""
     boxes: dict[object, int] = field(default_factory=dict)
