@@ -161,22 +161,32 @@ class Flattening:
             last.ways = [Goto(after)]
         self.waves = around
         here.ways = [Goto(inside)]
+        end = self.default
         for part in parts_of(op, self.default) if self.joint else ():
-            # Waves that go neither way so far ask next.
-            others = self.new("others")
-            here.ways.append(Goto(others))
-            here.below = here.below or self.default
+            if part.first > end:
+                # Waves of no partition, between those of two, go straight on.
+                here = self.others(here, op, part.first)
+                here.ways = [Goto(after)]
+            end = part.end
+            here = self.others(here, op, part.end)
             self.same |= dict(part.captured)
             self.waves = (part.first, part.end)
             inside = self.new("partition")
             for last in self.region(part.region, inside):
                 last.ways = [Goto(after)]
             self.waves = around
-            others.ways, others.below, others.end = [Goto(inside)], part.end, op
-            here = others
+            here.ways = [Goto(inside)]
         if here.below is not None:
             here.ways.append(Goto(after))
         return after
+
+    def others(self, here: Flat, op: Operation, below: int) -> Flat:
+        """Waves that go no way so far ask next whether one is theirs."""
+        others = self.new("others")
+        here.ways.append(Goto(others))
+        here.below = here.below or self.default
+        others.below, others.end = below, op
+        return others
 
     # ------------------------------------------------------------ regions
 

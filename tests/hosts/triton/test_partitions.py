@@ -61,6 +61,16 @@ def test_partitions_do_not_wait_for_each_other() -> None:
     assert races(parted(offset=8192)) == 1
 
 
+@pytest.mark.parametrize("start", (8, 12))
+def test_waves_between_those_of_two_partitions_do_nothing(start: int) -> None:
+    """They have come to the barrier of the partition behind them, which is not for them."""
+    meets = parted().replace("%o = ttg.local_alloc", "ttg.barrier local\n    %o = ttg.local_alloc")
+    text = meets.replace("array<i32: 4, 8>", f"array<i32: 4, {start}>")
+    (tree,) = read_sources([Source("kernel.ttgir", text)])
+    (report,) = (check(trace) for trace in judged(translations(tree)))
+    assert not report.deadlocks and not report.races
+
+
 # ---------------------------------------------------------------- what a specialization results in
 
 RESULTING = """

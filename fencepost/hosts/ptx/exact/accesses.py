@@ -14,6 +14,7 @@ from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import Machine
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
+from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.problems import DataDependentAddress, NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Kind, Numbers, Touch, UnorderedAccesses
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
@@ -41,7 +42,7 @@ class Found:
     outside: Place | None = None
     """An access outside of every shared variable."""
     unwritten: int | None = None
-    """A matrix instruction or copy that reads bytes which nothing has written."""
+    """An instruction that reads bytes which nothing has written."""
     relied: bool = False
     """Whether it matters that threads load the same value: to store it, or to go the same way."""
     boxes: dict[object, int] = field(default_factory=dict)
@@ -50,6 +51,8 @@ class Found:
 
 class Accesses(Machine):
     """A machine that notes what its threads touch."""
+
+    mbarriers: Mbarriers
 
     def __init__(
         self, module: Module, routine: Routine, flow: Flow, setup: Setup, needed: AddressSlice
@@ -179,6 +182,8 @@ class Accesses(Machine):
             fine = self.memory.inside(where, access.size)
             values = tuple(each[fine] for each in values)
         columns, clocks = self._columns(access, kept)
+        if access.kind != "read":
+            self.mbarriers.overwrite(starts, access.size, place, kept)
         self.touch(
             Touch(
                 KINDS[access.kind],
@@ -360,6 +365,7 @@ class Accesses(Machine):
                 np.full(threads.shape, self.made_up.fresh(lanes[:1])[0] | MADE_UP)
                 for _ in range(max(form.length // 4, 1))
             )
+            self.mbarriers.overwrite(where, form.length, place, threads)
             self.spoil(where, form.length)
         kind: Kind = "write" if form.stores else "read"
         self.touch(

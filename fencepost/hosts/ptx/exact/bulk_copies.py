@@ -105,8 +105,8 @@ class BulkCopies:
         where = run.shared_addresses(form.address, who, place)
         barriers = run.shared_addresses(form.mbarrier, who, place)
         for barrier in map(int, np.unique(barriers)):
-            found = run.mbarriers.objects.get(barrier)
             here = barriers == barrier
+            found = run.mbarriers.used(barrier, place, who[here])
             if found is None:
                 run.not_made(place, barrier, who[here])
                 continue
@@ -123,6 +123,7 @@ class BulkCopies:
             kind: Kind = "atomic" if form.updates else "write"
             at = starts.astype(np.int64)
             run.touch(Touch(kind, run.number_of(place), kept, at, form.size, column, clock, in_order=False))
+            run.mbarriers.overwrite(starts, form.size, place, kept)
             run.spoil(starts, form.size)
             self._note(found, place, kept, int(at[0]))
             woken += run.mbarriers.bring(found, Operation(place, who[here], form.size), None, int(at[0]))
@@ -161,7 +162,7 @@ class BulkCopies:
 
     def _in(self, copy: Copy, barrier: int, source: int | None, updates: bool) -> list[Threads]:
         run, who, place = self.run, np.array([copy.thread]), copy.place
-        found = run.mbarriers.objects.get(barrier)
+        found = run.mbarriers.used(barrier, place, who)
         if found is None:
             run.not_made(place, barrier, who)
             return []
@@ -190,6 +191,7 @@ class BulkCopies:
         touch = Touch(kind, number, kept, starts.astype(np.int64), copy.size, column, when[1], True)
         run.touch(touch)
         if kind != "read":
+            run.mbarriers.overwrite(starts, copy.size, copy.place, kept)
             run.spoil(starts, copy.size)
         return touch
 

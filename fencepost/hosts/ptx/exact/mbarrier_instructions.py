@@ -44,7 +44,7 @@ class MbarrierInstructions(WarpInstructions):
         if form.does in ("init", "inval"):
             self._make_or_end(form, operation, address)
             return
-        found = self.mbarriers.objects.get(address)
+        found = self.mbarriers.used(address, place, who)
         if found is None:
             self.not_made(place, address, who)
             return
@@ -114,7 +114,7 @@ class MbarrierInstructions(WarpInstructions):
         self, form: forms.Mbarrier, place: Place, who: Threads, what: tuple[int, int]
     ) -> list[Threads]:
         address, phase = what
-        found = self.mbarriers.objects.get(address)
+        found = self.mbarriers.used(address, place, who)
         if found is None:
             self.not_made(place, address, who)
             return [who]

@@ -9,8 +9,12 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact.clocks import Clock, Clocks, Known, Threads
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.report.words import plural
+
+SIZE = 8
+"""Bytes of an mbarrier."""
 
 
 @dataclass
@@ -79,6 +83,8 @@ class Mbarrier:
     """Whether threads of another block have arrived."""
     again: set[Place] = field(default_factory=set)
     """Waits that a thread came to when it knew their phase to be complete."""
+    overwritten: tuple[Place, int] | None = None
+    """Where something else was stored over it, and by whom."""
 
     @property
     def now(self) -> str:
@@ -119,9 +125,40 @@ class Mbarriers:
         self.ended: dict[int, int] = {}
         """Phases of objects that were invalidated, by address."""
 
+    def overwrite(self, starts: Bits, size: int, place: Place, who: Threads) -> None:
+        """Something else is stored: an mbarrier that lay there is none any more, although nobody has ended it."""
+        if not starts.size:
+            return
+        first, last = int(starts.min()), int(starts.max()) + size
+        for address, found in self.objects.items():
+            if address < last and first < address + SIZE:
+                at = starts.astype(np.int64)
+                hit = np.flatnonzero((at < address + SIZE) & (at + size > address))
+                if hit.size and found.overwritten is None:
+                    found.overwritten = (place, int(who[hit[0]]))
+
+    def used(self, address: int, place: Place, who: Threads) -> Mbarrier | None:
+        """The mbarrier that threads use at an address; None if there is none."""
+        found = self.objects.get(address)
+        if found is not None and found.overwritten is not None:
+            there, thread = found.overwritten
+            text = "thread {1} uses {mbarrier}, which thread {0} has stored something else over"
+            fix = (
+                "give it memory of its own, or invalidate it before (mbarrier.inval) and initialize it again"
+            )
+            threads = (thread, int(who[0]))
+            self.problems.append(
+                Problem("FP006", text, (there, place), threads, fix, mbarriers=(address,), causes=True)
+            )
+            found.overwritten = None
+        return found
+
     def init(self, operation: Operation, address: int) -> None:
         """Makes an mbarrier."""
         thread = int(operation.threads[0])
+        if operation.threads.size > 1:
+            text = "initializes {mbarrier}, as other threads do at once"
+            self._told(operation, address, text, "let one thread initialize it")
         old = self.objects.get(address)
         if old is not None:
             self._problem(
@@ -390,7 +427,9 @@ class Mbarriers:
     def _pass(self, found: Mbarrier, wait: Wait, target: int) -> None:
         if wait.of_block and found.from_afar:
             raise NotExact("a wait of scope `.cta` for an mbarrier that other blocks arrive on", wait.place)
-        self.clocks.acquire(wait.threads, found.released[target], wait.relaxed)
+        # A thread that does not know that the object was made anew may wait for a phase of the one before.
+        known = found.released.get(target, self.clocks.nothing())
+        self.clocks.acquire(wait.threads, known, wait.relaxed)
         clocks = self.clocks.own(wait.threads)
         found.waited.setdefault(target, []).extend(
             (int(t), int(c), wait.place) for t, c in zip(wait.threads, clocks, strict=True)
@@ -444,16 +483,20 @@ class Mbarriers:
         return []
 
     def _problem(self, found: Mbarrier, operation: Operation, text: str, fix: str) -> None:
-        place, before = found.last
+        self._told(operation, found.address, text, fix, found.last)
+
+    def _told(
+        self,
+        operation: Operation,
+        address: int,
+        text: str,
+        fix: str,
+        last: tuple[Place, int] | None = None,
+    ) -> None:
         thread = int(operation.threads[0])
+        place, before = last or (operation.place, int(operation.threads[-1]))
         if len(self.problems) < 50:
+            places, threads = (place, operation.place), (before, thread)
             self.problems.append(
-                Problem(
-                    "FP006",
-                    f"thread {{1}} {text}",
-                    (place, operation.place),
-                    (before, thread),
-                    fix,
-                    mbarriers=(found.address,),
-                )
+                Problem("FP006", f"thread {{1}} {text}", places, threads, fix, mbarriers=(address,))
             )

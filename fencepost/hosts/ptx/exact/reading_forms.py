@@ -51,6 +51,14 @@ CLUSTER = ("mapa", "getctarank")
 
 def form_of(instruction: Instruction) -> Form | None:
     """What a synchronization instruction does; None for other instructions."""
+    try:
+        return _form(instruction)
+    except (AssertionError, IndexError, ValueError):
+        # No assembler takes it: operands are missing, or are of another kind.
+        return Refused(f"`{instruction.opcode}` with these operands")
+
+
+def _form(instruction: Instruction) -> Form | None:
     name, parts = instruction.name, instruction.parts
     if name in ("bar", "barrier"):
         return _barrier(instruction)
@@ -160,7 +168,7 @@ def _mbarrier(instruction: Instruction) -> Form:
         does: Literal["arrive", "arrive expect"] = "arrive expect" if "expect_tx" in parts else "arrive"
         found = Mbarrier(does, address, first, target=target)
         return replace(found, relaxed=relaxed, of_block=of_block, near=near)
-    if what in ("try_wait", "test_wait") and target is not None:
+    if what in ("try_wait", "test_wait") and target is not None and first is not None:
         parity: Literal["wait parity", "wait state"] = "wait parity" if "parity" in parts else "wait state"
         found = Mbarrier(parity, address, None, first, target)
         return replace(found, relaxed=relaxed, of_block=of_block, near=near)

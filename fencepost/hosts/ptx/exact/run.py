@@ -94,8 +94,11 @@ class Run(MbarrierInstructions):
             self.found.problems += barriers.problems
         self.found.problems += self.cluster_barrier.problems + self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
-        unwritten = [each.unwritten for each in self.shadows if each.unwritten is not None]
-        self.found.unwritten = unwritten[0] if unwritten else None
+        unwritten = [each.unwritten for each in self.shadows]
+        if self.data_dependent is None:
+            # Where data decide what is stored where, cells may have been written all the same.
+            unwritten += [each.unwritten_by_threads for each in self.shadows]
+        self.found.unwritten = next((each for each in unwritten if each is not None), None)
         self.found.relied = any(each.relied for each in self.shadows) or bool(self.decisions)
         return self.found
 

@@ -119,6 +119,8 @@ class Shadow:
         """Whether writes of made-up values were taken as equal."""
         self.unwritten: int | None = None
         """Where an engine read a cell that nothing had written."""
+        self.unwritten_by_threads: int | None = None
+        """Where a thread did."""
         self._marks: Numbers = np.zeros(0, dtype=np.int64)
         """Who touched each cell last in one access."""
         self._columns: Numbers = np.zeros(0, dtype=np.int64)
@@ -213,14 +215,25 @@ class Shadow:
         who = np.repeat(np.arange(touch.threads.size), parts)
         values = self._mixed(touch, who) if touch.kind == "write" and touch.values is not None else None
         here = Cells(touch, cells, self._rows_of(cells), who, values)
-        if touch.engine and touch.kind == "read" and (self.writer[here.rows] == NOBODY).any():
-            self.unwritten = touch.place
+        if touch.kind == "read" and (self.writer[here.rows] == NOBODY).any():
+            self._read_unwritten(here)
         late, equal = self._unordered(here)
         found = [*self._after_writes(here, late), *self._after_others(here)]
         if touch.kind == "write":
             found += self._at_once(here)
         self._note(here, equal)
         return found
+
+    def _read_unwritten(self, here: Cells) -> None:
+        """Notes a read of cells that nothing has written; what threads have only updated counts as written."""
+        if here.touch.engine:
+            self.unwritten = here.touch.place
+            return
+        never = self.writer[here.rows] == NOBODY
+        if "atomics" in self.tables:
+            never &= ~self.tables["atomics"][here.rows].any(axis=1)
+        if never.any():
+            self.unwritten_by_threads = here.touch.place
 
     def _mixed(self, touch: Touch, who: Numbers) -> Bits:
         """What is written into each cell, as one number."""
@@ -279,7 +292,10 @@ class Shadow:
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
             fine = self._lacks_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
-            yield replaced(clash, fine, here.touch.kind == "write" and unknown and not here.touch.engine)
+            # What a copy brings is not what a thread stores but by chance.
+            own = [each < self.clocks.threads for each in clash.columns]
+            comparable = not here.touch.engine and bool(self.clocks.generic[column]) and own[0] == own[1]
+            yield replaced(clash, fine, here.touch.kind == "write" and unknown and comparable)
 
     def _after_others(self, here: Cells) -> Iterator[UnorderedAccesses]:
         names: dict[Kind, tuple[str, ...]] = {

@@ -125,6 +125,7 @@ class TensorAllocations:
         run.clocks.learn(lanes, column, int(clock[0]))
         columns = np.array([column])
         run.touch(Touch("write", run.number_of(place), kept, at, CELL, columns, clock, values=(bits,)))
+        run.mbarriers.overwrite(starts, CELL, place, lanes)
         run.memory.store_shared(starts, CELL, bits)
         run.shared_made_up[at[:, None] + np.arange(CELL)] = False
 

@@ -208,7 +208,7 @@ class TensorMemory(TensorAllocations):
         known = run.clocks.join(known, run.clocks.of_engines(thread))
         woken = []
         for at in (rank * span + barrier % span for rank in ranks):
-            found = run.mbarriers.objects.get(at)
+            found = run.mbarriers.used(at, place, who)
             if found is None:
                 run.not_made(place, at, who)
                 continue

@@ -21,7 +21,9 @@ from fencepost.hosts.ptx.exact.problems import (
     DependsOnData,
     DependsOnTestWait,
     NotExact,
+    Problem,
 )
+from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.values import BLOCKS
@@ -39,6 +41,10 @@ NUMBERS = (24, 200, 1536)
 """What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
 MORE_NUMBERS = (23, 26, 1, 3, 7, 100, 1027)
 """What they are besides, until every access and every barrier has been reached: remainders of unrolled loops."""
+FEW = 3
+"""What one of several parameters is beside larger ones: where all have one number, quotients are 1, differences 0."""
+MOST_APART = 4
+"""So many parameters are few in turn."""
 MANY_ROUNDS = 8
 """And so many times the threads, where these go over an array together."""
 ENOUGH_ROUNDS = 16
@@ -93,6 +99,8 @@ class Judge:
     data_dependent: bool = False
     """Whether addresses depend on data."""
     shown: Findings = field(init=False)
+    too_early: list[Problem] = field(init=False)
+    """Registers that are read before they are filled."""
     last: Run = field(init=False)
     """The last run."""
 
@@ -105,6 +113,9 @@ class Judge:
         self.shown = Findings(self.flow, self.needed, self.launch.warp_synchronous)
         self.end = time.thread_time() + self.seconds
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
+        self.too_early, perhaps = read_too_early(self.flow)
+        for each in perhaps:
+            self.shown.doubt(f"on some way, {each.message}", each.places[1])
 
     @property
     def is_for_every_launch(self) -> bool:
@@ -225,9 +236,18 @@ class Judge:
         for number in MORE_NUMBERS if self._open() else ():
             if self._unreached():
                 yield self._setup(self.launch.parameters, number)
+        yield from self._apart()
         threads = prod(self.launch.block or (1,)) * prod(self.launch.cluster or (1,))
         if self._open() and self.rounds < ENOUGH_ROUNDS and self._unreached():
             yield self._setup(self.launch.parameters, MANY_ROUNDS * threads + 3)
+
+    def _apart(self) -> Iterator[Setup]:
+        """Launches whose parameters differ from each other, if loops have hardly gone round."""
+        given = self.launch.parameters
+        names = sorted(each for each in self.needed.parameters if each.partition("+")[0] in self._open())
+        for name in names[:MOST_APART] if len(names) > 1 else ():
+            if self.rounds < ENOUGH_ROUNDS:
+                yield self._setup({**given, name: FEW}, NUMBERS[1])
 
     def _setup(self, parameters: Mapping[str, int], number: int) -> Setup:
         assert self.launch.block is not None
@@ -314,6 +334,7 @@ class Judge:
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
         run.decisions = self.decisions = Decisions(given)
         result = run.execute_all()
+        result.problems += self.too_early
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
         self.rounds = max(self.rounds, run.most_rounds())
         self.reached |= run.reached
@@ -364,6 +385,7 @@ class Judge:
         open_ = sorted(self._open())
         if open_:
             named.append(f"{', '.join(open_)} = {_values({each.number for each in self.ran})}")
+            named += self._ran_apart()
         named += self._blocks_run()
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
@@ -379,6 +401,16 @@ class Judge:
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)
+
+    def _ran_apart(self) -> list[str]:
+        """Parameters that were few while the others had the number of the run."""
+        few = {
+            name
+            for each in self.ran
+            for name in each.parameters.keys() - self.launch.parameters.keys()
+            if name in self.needed.parameters
+        }
+        return [f"{name} = {FEW} (the others {NUMBERS[1]})" for name in sorted(few)]
 
     def _blocks_run(self) -> list[str]:
         """The numbers of blocks, or of clusters, that were run, as far as they matter."""

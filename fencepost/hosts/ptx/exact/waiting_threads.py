@@ -7,7 +7,6 @@ import numpy as np
 from fencepost.hosts.ptx.exact.accesses import Accesses
 from fencepost.hosts.ptx.exact.hardware_barriers import HardwareBarriers
 from fencepost.hosts.ptx.exact.mbarrier_test_waits import TestWaitResults
-from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.tensor_memory import TensorMemory
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -18,7 +17,6 @@ class WaitingThreads(Accesses):
     """Threads that wait, and go on."""
 
     hardware: list[HardwareBarriers]
-    mbarriers: Mbarriers
     inits: dict[int, list[int]]
     tensor: TensorMemory
     waiting_warps: list[Threads]

@@ -231,10 +231,9 @@ def _copy(instruction: Instruction) -> Effect:
     if parts[1] != "async" or "bulk" in parts or "mbarrier" in parts or "reduce" in parts:
         return Effect(refused="a bulk copy, which completes on an mbarrier")
     if "shared" in parts or "shared::cta" in parts:
-        address = instruction.operands[0]
-        size = instruction.operands[2]
-        if isinstance(address, Address) and isinstance(size, Immediate):
-            return Effect((Access("copy", address, size.value),))
+        address, size = instruction.operands[0], instruction.operands[2:3]
+        if isinstance(address, Address) and size and isinstance(size[0], Immediate):
+            return Effect((Access("copy", address, size[0].value),))
     elif {"commit_group", "wait_group", "wait_all"} & set(parts):
         return NOTHING
     return Effect(refused="a form of cp.async that is not known")

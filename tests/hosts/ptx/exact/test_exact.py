@@ -386,3 +386,93 @@ $last:
     assert (
         verdict(body.replace("bar.sync 0;", "bar.sync 1, 32;").replace("{arrives}", ""), 64).verdict == "race"
     )
+
+
+RELEASE = """
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+"""
+FILLED = """
+    @%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 128;
+    @%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 128, [%r6];
+$filled{0}:
+    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], {0};
+    @!%p4 bra $filled{0};
+    ld.shared.u32 %r12, [%r5];
+"""
+MADE = "    @%p2 mbarrier.init.shared.b64 [%r6], 1;\n    bar.sync 0;\n"
+
+
+@pytest.mark.parametrize(
+    "store",
+    (
+        "    @%p2 st.shared.u32 [%r6+4], %r10;\n",
+        "    @%p2 atom.shared.add.u32 %r12, [%r6], 1;\n",
+        "    @%p2 cp.async.ca.shared.global [%r6], [%rd1], 4;\n    cp.async.wait_all;\n",
+    ),
+)
+def test_an_mbarrier_that_something_is_stored_over_is_none_any_more(store: str) -> None:
+    """As where the last step of a kernel reuses all of its shared memory, and then goes on with the next tile."""
+    again = FILLED.format(0) + RELEASE
+    assert verdict(MADE + again + FILLED.format(1), 64).verdict == "proven"
+    found = verdict(MADE + again + store + RELEASE + FILLED.format(1), 64)
+    assert found.findings[0].code == "FP006" and "stored something else over" in found.findings[0].message
+    # Nobody uses it any more, or it is ended and made again.
+    assert verdict(MADE + again + store, 64).verdict == "proven"
+    ended = "    @%p2 mbarrier.inval.shared.b64 [%r6];\n"
+    made = MADE + again + ended + store + RELEASE + MADE + FILLED.format(0).replace("filled0", "anew")
+    assert verdict(made, 64).verdict == "proven"
+
+
+def test_an_mbarrier_is_initialized_by_one_thread() -> None:
+    every = (MADE + FILLED.format(0)).replace("@%p2 mbarrier.init", "mbarrier.init")
+    found = verdict(every, 64)
+    assert found.verdict == "race" and "as other threads do at once" in found.findings[0].message
+
+
+def test_a_thread_that_stores_where_a_copy_comes_in_races_with_it() -> None:
+    store = "    st.shared.u32 [%r5], %r1;\n"
+    body = FILLED.format(0).replace("$filled0:", store + "$filled0:")
+    found = verdict(MADE + body, 32)
+    assert [each.code for each in found.findings] == ["FP001"]
+    words = "    cp.async.ca.shared.global [%r5], [%rd1], 4;\n"
+    found = verdict(MADE + words + store + "    cp.async.wait_all;\n" + body.replace("%r4]", "%r4+128]"), 32)
+    assert {each.code for each in found.findings} == {"FP001"}
+
+
+def test_parameters_that_are_made_up_are_not_all_the_same() -> None:
+    """A ring goes round a quotient of two parameters: with one number for both, it would go round once."""
+    quotient = "    ld.param.u32 %r40, [k_param_2];\n    div.u32 %r2, %r2, %r40;\n"
+    text = kernels.kernel(quotient + kernels.RING, 64)
+    text = text.replace(".param .u32 k_param_1)", ".param .u32 k_param_1, .param .u32 k_param_2)")
+    (found,) = check(text)
+    assert found.verdict == "proven" and "k_param_2 = 3 (the others 200)" in found.holds_for
+    freed = "    mbarrier.try_wait.parity.shared.b64 %p4, [%r15], %r13;\n    @!%p4 bra $free;\n"
+    (found,) = check(text.replace(freed, ""))
+    assert found.verdict == "race"
+
+
+def test_a_wait_for_an_mbarrier_that_is_made_anew_meanwhile_is_out_of_step() -> None:
+    anew = "    @%p2 mbarrier.inval.shared.b64 [%r6];\n    @%p2 mbarrier.init.shared.b64 [%r6], 1;\n"
+    wait = "$again:\n    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n    @!%p4 bra $again;\n"
+    found = verdict(MADE + anew + "    @%p1 bra $end;\n" + wait + "$end:\n", 64)
+    assert found.verdict == "race" and "FP001" in {each.code for each in found.findings}
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "cp.async.ca.shared.global [%r5], 4;",
+        "mbarrier.try_wait.parity.shared.b64 %p4, [%r6];",
+        "mbarrier.arrive.shared.b64 _;",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 %r6;",
+        "cp.async.wait_group;",
+        "cp.async.bulk.wait_group.read;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4};",
+        "wgmma.wait_group.sync.aligned;",
+        "tcgen05.cp.cta_group::1.128x256b [%r6];",
+    ),
+)
+def test_an_instruction_with_too_few_operands_is_refused_by_name(line: str) -> None:
+    found = verdict(MADE + f"    {line}\n", 64)
+    assert found.verdict == "undecided" and found.reasons

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fencepost.hosts.ptx import check
-from tests.hosts.ptx import cluster_schedules, copy_schedules, tensor_schedules
+from tests.hosts.ptx import cluster_schedules, copy_schedules, engine_schedules, tensor_schedules
 from tests.hosts.ptx.schedules import as_ptx, explore, random_program
 
 SEEDS = 240
@@ -98,3 +98,29 @@ def test_the_programs_with_copies_are_of_all_kinds() -> None:
     assert len(right) > SEEDS // 4
     proven = [each for each in right if check(copy_schedules.as_ptx(each))[0].verdict == "proven"]
     assert len(proven) > len(right) * 3 // 4
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_a_proven_program_with_engines_has_no_bad_schedule(first: int) -> None:
+    for seed in range(first, first + PART):
+        program = engine_schedules.random_program(random.Random(seed))
+        (found,) = check(engine_schedules.as_ptx(program))
+        shown = engine_schedules.explore(program)
+        codes = {each.code for each in found.findings}
+        assert found.verdict != "undecided", (seed, found.reasons)
+        if found.verdict == "proven":
+            assert not shown, (seed, shown, program)
+        elif codes <= {"FP001", "FP002"}:
+            assert shown, (seed, codes, program)
+
+
+def test_the_programs_with_engines_are_of_all_kinds() -> None:
+    programs = [engine_schedules.random_program(random.Random(seed)) for seed in range(SEEDS)]
+    shown = [frozenset(engine_schedules.explore(each)) for each in programs]
+    assert sum(not each for each in shown) > SEEDS // 2
+    assert {"race", "hang"} <= set().union(*shown)
+    assert {act.does for program in programs for warp in program for act in warp} >= {
+        "out",
+        "tell",
+        "announce",
+    }

@@ -71,3 +71,27 @@ def test_what_fills_a_map_comes_before_what_is_put_into_it() -> None:
 def test_a_box_of_data_is_not_known() -> None:
     body = MAKES.replace("0x1, 8;", "0x1, %r30;")
     assert verdict("    ld.global.u32 %r30, [%rd1];" + body) == "undecided"
+
+
+LOADS = """
+    @%p2 mbarrier.init.shared.b64 [%r6], 1;
+    bar.sync 0;
+    @%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], {};
+    @%p2 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {{%r10}}], [%r6];
+$filled:
+    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;
+    @!%p4 bra $filled;
+    ld.shared.u32 %r12, [%r5];
+"""
+
+
+def test_a_box_that_leaves_out_what_threads_read_is_not_believed() -> None:
+    """With half of the bytes expected, the wait is over when half of the tile is there, whatever its box is."""
+    assert verdict(LOADS.format(128)) == "proven"
+    (found,) = check(kernel(LOADS.format(64), 64))
+    assert found.verdict == "undecided" and "nothing has written" in found.reasons[0].message
+    # What threads have stored or only updated is there.
+    stores = "    @%p1 {}.shared{}.u32 [%r5], 1;\n    fence.proxy.async;\n    bar.sync 0;\n"
+    for store in (stores.format("st", ""), stores.format("red", ".add")):
+        before = LOADS.format(64).replace("    @%p2 mbarrier.arrive", f"{store}    @%p2 mbarrier.arrive", 1)
+        assert verdict(before) == "proven"
