@@ -33,6 +33,7 @@ SHARE_OF_A_BATCH = 0.3
 """A question about many accesses gets less time: if it is hard, it is split anyway."""
 SMALL = (16, 1024)
 SECONDS_FOR_SMALL_VALUES = 0.2
+SECONDS_FOR_ONE_ACCESS = 1.0
 ENOUGH_OPEN = 2
 """So many pairs that were not decided in time are enough to say so."""
 
@@ -262,6 +263,14 @@ class RaceSolver:
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
         solver.add(*self.pair_of_threads(ANY))
         return bool(solver.check() == z3.unsat)
+
+    def may_happen(self, touch: Touch) -> bool:
+        """Whether some thread can perform an access inside of its variable."""
+        thread = self._thread("1", touch, False, coarse=False)
+        solver = self.questions.z3.SolverFor("QF_BV")
+        self.limit(solver, SECONDS_FOR_ONE_ACCESS)
+        solver.add(*self.pair_of_threads(ITSELF), *self._performs(thread, touch), *thread.facts)
+        return bool(solver.check() != self.questions.z3.unsat)
 
     def pair_of_threads(self, threads: Pairs) -> list[Formula]:
         """Two different threads of one block, or one thread alone."""

@@ -228,6 +228,28 @@ def test_products_of_counters_that_are_negative() -> None:
     assert verdict(STEPS.replace("INDEX", "128 + (t - 5) * 8"), optimized=False).verdict == "proven"
 
 
+# ---- what is taken for granted of parameters
+
+LARGE = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[SIZE];
+    int t = threadIdx.x;
+    if (t < 32) s[200 + (t - 32) STEP + n] = t;
+    s[0] = 1;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_a_parameter_for_which_no_access_is_inside_of_its_array() -> None:
+    # Threads 29 and 31 always meet; with n of 64 and more, there would be nothing that meets.
+    assert verdict(LARGE.replace("SIZE", "256").replace("STEP", "/ 4")).verdict != "proven"
+    found = verdict(LARGE.replace("SIZE", "300").replace("STEP", "- 200"))
+    assert found.verdict == "proven"
+    assert "_param_1 >= 64" in found.holds_for
+
+
 # ---- counters that are set anew, or whose address was loaded
 
 ANEW = """
