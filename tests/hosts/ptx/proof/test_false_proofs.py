@@ -357,6 +357,26 @@ def test_votes_of_known_values(vote: str, held: bool) -> None:
     assert verdict(TOGETHER.replace("VOTE", vote)).verdict == ("race" if held else "proven")
 
 
+WAITS = """
+__global__ void k(int *out, const int *in) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (VOTE) __syncthreads();
+    out[t] = s[t];
+    __syncthreads();
+}
+"""
+
+
+@pytest.mark.parametrize("vote", ["__any_sync(~0u, GIVEN)", "__reduce_add_sync(~0u, GIVEN) > 4"])
+def test_warps_that_vote_for_different_barriers(vote: str) -> None:
+    # Runs for every outcome ended, as a barrier does not tell which instruction threads arrive by.
+    text = WAITS.replace("VOTE", vote)
+    assert verdict(text.replace("GIVEN", "in[t]")).verdict != "proven"
+    assert verdict(text.replace("GIVEN", "in[0]")).verdict == "proven"
+
+
 # ---- narrow registers
 
 NARROW = """
