@@ -265,7 +265,7 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     from fencepost.hosts.ptx.launches.launch_sites import launched_blocks
 
     if file.cuda is not None:
-        return launched_blocks(file.cuda_text)
+        return launched_blocks(_with_defines(file))
     texts = []
     for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', file.ptx.text, re.MULTILINE):
         try:
@@ -281,7 +281,13 @@ def _common_launches(file: PtxFile) -> dict[str, Launches]:
 
     if file.cuda is None or file.asked.params or file.asked.block is not None:
         return {}
-    return common_launches(file.cuda_text)
+    return common_launches(_with_defines(file))
+
+
+def _with_defines(file: PtxFile) -> str:
+    """A CUDA file behind the macros that the user defines: of one with two values, it is not known which holds."""
+    defines = (each.partition("=") for each in file.asked.defines)
+    return "".join(f"#define {name} {value or 1}\n" for name, _, value in defines) + file.cuda_text
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:

@@ -177,9 +177,14 @@ def _assuming(case: KernelAndLaunch, proof: Proof, reached: set[Place], seconds:
         tuple(Assumption(name, at_least=launch.block[0]) for name in names),
     ):
         assumed = replace(launch, assumptions=chosen)
-        if _is_proven(case, assumed, seconds):
+        if _is_proven(case, assumed, seconds) and _happen_inside(case, assumed, asked):
             return assumed
     return None
+
+
+def _happen_inside(case: KernelAndLaunch, launch: Launch, asked: Collection[Place]) -> bool:
+    """Whether accesses can be inside of their variables under a launch: if none can, nothing is proven about them."""
+    return Prover(case.module, case.routine, case.flow, launch).races.happens_somewhere(asked)
 
 
 def _is_proven(case: KernelAndLaunch, launch: Launch, seconds: float) -> bool:

@@ -52,6 +52,8 @@ class HardwareBarriers:
         """Those of the block."""
         self.phases: dict[int, Phase] = {}
         self.problems: list[Problem] = []
+        self.parted: Place | None = None
+        """Where threads waited for all others, of which some waited at another instruction."""
         self.held_back: dict[int, list[Threads]] = {}
         """By barrier, threads that arrive once more in a phase that they have arrived in."""
         self.again: list[Threads] = []
@@ -107,6 +109,8 @@ class HardwareBarriers:
         """Whether the arrival counts for this phase in every schedule."""
         if phase.place is None:
             phase.place, phase.count = arrival.place, arrival.count
+        if phase.count is None and phase.place != arrival.place:
+            self.parted = self.parted or arrival.place
         first = int(phase.threads[0][0]) if phase.threads else int(who[0])
         both = (phase.place, arrival.place), (first, int(who[0]))
         if phase.count != arrival.count:

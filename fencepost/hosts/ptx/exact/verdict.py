@@ -30,6 +30,7 @@ from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Module, Routine
 from fencepost.hosts.ptx.runs.made_up_data import MadeUp
@@ -84,6 +85,8 @@ class Judge:
     valued: AddressSlice = field(init=False)
     """What is stored in shared memory besides."""
     end: float = field(init=False)
+    is_plain: bool = field(init=False)
+    """Whether `__syncthreads()` and barriers of warps are all that synchronizes: the former is for all threads."""
     dead: DeadBlocks = field(init=False)
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
@@ -112,6 +115,9 @@ class Judge:
         self.valued = AddressSlice(self.flow, True, self.needed)
         self.shown = Findings(self.flow, self.needed, self.launch.warp_synchronous)
         self.end = time.thread_time() + self.seconds
+        self.is_plain = not any(
+            effect(each).refused for block in self.flow.blocks for each in block.instructions
+        )
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
         self.too_early, perhaps = read_too_early(self.flow)
         for each in perhaps:
@@ -283,6 +289,9 @@ class Judge:
         end = time.thread_time() + min(WAYS_SECONDS, self._left())
         while given is not None:
             found = self._run(setup, given)
+            parted = [each.parted for each in self.last.hardware if each.parted is not None]
+            if parted and self.is_plain and not (found.clashes or found.problems):
+                raise NotExact("threads of the block that wait at two barriers", parted[0])
             yield found, self.decisions
             given = self.decisions.following()
             self.by_data |= bool(self.decisions)

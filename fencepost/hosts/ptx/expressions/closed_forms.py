@@ -136,8 +136,8 @@ class ClosedForms:
                 "mul", count, self.values.constant(trailing_zeros(factor), leaf.width)
             )
             self.shifting.add(loop.header)
-            if not self._bounds(loop, leaf):
-                self.values.wrapping.add(loop.header)
+            bounds = self._bounds(loop, leaf)
+            (self.values.bounding if bounds else self.values.wrapping).add(loop.header)
             return self.values.binary("shl", entry, amount)
         return None
 

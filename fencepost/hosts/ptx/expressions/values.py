@@ -31,7 +31,9 @@ class Values:
         self.limits = dict(limits or {})
         self.pointers = pointers
         """Parameters that are addresses: an array does not wrap around, a number may."""
-        self.wrapping: set[int] = set()
+        self.bounding: set[int | None] = set()
+        """Loops, by header, that go on only as long as a register which they double is less than something."""
+        self.wrapping: set[int | None] = set()
         """Loops, by header, in which a register is doubled that does not bound them: it may become negative."""
         self._made: dict[object, Expression] = {}
         self._uppers: dict[Expression, int] = {}
@@ -293,8 +295,11 @@ class Values:
         """Whether a signed number is not negative. A doubled stride does not become so if it bounds its loop."""
         half = 1 << (value.width - 1)
         if value.operation == "shl" and self.upper(value.arguments[0]) < half:
-            counted = [each for each in leaves(value.arguments[1]) if each.leaf.kind == "iteration"]
-            return bool(counted) and all(each.leaf.block not in self.wrapping for each in counted)
+            counted = {
+                each.leaf.block for each in leaves(value.arguments[1]) if each.leaf.kind == "iteration"
+            }
+            meant = value.arguments[0].known is not None or counted <= self.bounding
+            return bool(counted) and meant and not counted & self.wrapping
         return self.upper(value) < half
 
     def _sdiv(self, left: Expression, right: Expression) -> Expression | None:

@@ -8,12 +8,14 @@ Files for GPUVerify name the block of all their kernels in a comment, `//--block
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
+from fencepost.hosts.ptx.launches.handed_out import handed_out
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
@@ -33,6 +35,7 @@ _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s
 _ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
 _WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_LOOP = re.compile(r"\b(?:for|while)\s*\([^{}]*\)\s*$|\bdo\s*$")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
@@ -42,17 +45,19 @@ def launched_blocks(text: str) -> dict[str, Block]:
     """The block of each kernel whose launches all name the same one; of a template, also by instance, `sum<64>`."""
     text = with_launches_of_macros(text)
     seen = without_comments(text)
-    constants = constants_of(text, seen)
-    known = {**constants, **_variables(seen, constants)}
+    known = _known(text, seen)
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
+        block = _block(arguments[1], Context.of(seen, at), known) if len(arguments) > 1 else None
         found.setdefault(name, set()).add(block)
         instance = _instance(seen, at, known)
         if instance is not None:
             found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
+    elsewhere = handed_out(_of_the_host(seen), {name.partition("<")[0] for name in found})
     for name, blocks in found.items():
+        if name.partition("<")[0] in elsewhere:
+            continue
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
             result[name] = only
     return result
@@ -74,8 +79,7 @@ def common_launches(text: str) -> dict[str, Launches]:
     """What the launches in a file say about each kernel."""
     text = with_launches_of_macros(text)
     seen = without_comments(text)
-    constants = constants_of(text, seen)
-    known = {**constants, **_variables(seen, constants)}
+    known = _known(text, seen)
     found: dict[str, Launches] = {}
     blocks: dict[str, set[Block | None]] = {}
     for name, at, configuration in _launches(seen):
@@ -85,27 +89,49 @@ def common_launches(text: str) -> dict[str, Launches]:
         arguments = _arguments(_inside(seen, begin))
         values = {place: number(each, known) for place, each in enumerate(arguments)}
         numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
-        here = Launches(numbers, _of_threads(_row(configuration[1], _before(seen, at)), arguments))
+        here = Launches(numbers, _of_threads(_row(configuration[1], Context.of(seen, at)), arguments))
         kept = found.setdefault(name, here)
         found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
         of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
-        block = None if of_template else _block(configuration[1], _before(seen, at), known)
+        block = None if of_template else _block(configuration[1], Context.of(seen, at), known)
         blocks.setdefault(name, set()).add(block)
+    elsewhere = handed_out(_of_the_host(seen), found.keys())
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
         for name, each in found.items()
+        if name not in elsewhere
     }
+
+
+def _known(text: str, seen: str) -> dict[str, int]:
+    """What names stand for in the whole file: macros, constants, and variables that are given one number."""
+    constants = constants_of(text, seen)
+    host = _of_the_host(seen)
+    hidden = {name for name in constants if not _is_macro(name, text) and _is_hidden(name, host)}
+    constants = {name: value for name, value in constants.items() if name not in hidden}
+    return {**constants, **_variables(seen, constants)}
+
+
+def _is_macro(name: str, text: str) -> bool:
+    return re.search(rf"^[ \t]*#[ \t]*define[ \t]+{name}\b", text, re.MULTILINE) is not None
+
+
+def _is_hidden(name: str, host: str) -> bool:
+    """Whether a parameter or another variable goes by the name of a constant, or something is assigned to it."""
+    assigned = re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", host)
+    parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,):>]|(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--)"
+    return len(assigned) > 1 or re.search(parameter, host) is not None
 
 
 def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
     return {place: value for place, value in one.items() if other.get(place) == value}
 
 
-def _row(text: str, before: str) -> str:
+def _row(text: str, context: Context) -> str:
     """What stands for the threads of a row in the second argument of a launch."""
     made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
-    inside = made[1] if made is not None else (_made_of(text, before) or text)
+    inside = made[1] if made is not None else (_made_of(text, context.before) or text)
     return _arguments(inside)[0].replace(" ", "")
 
 
@@ -222,7 +248,49 @@ def constants_of(text: str, seen: str) -> dict[str, int]:
     return found
 
 
-def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:
+@dataclass(frozen=True)
+class Context:
+    """What stands around a launch, of the host unless a kernel launches it."""
+
+    before: str
+    after: str
+    """What comes after it in a loop that it stands in; nothing, where there is none."""
+
+    @staticmethod
+    def of(seen: str, at: int) -> Context:
+        """The context of a launch at a place."""
+        host = _of_the_host(seen)
+        text = seen if host[at].isspace() else host
+        return Context(text[:at], text[at : _end_of_loops(text, at)])
+
+
+def _end_of_loops(text: str, at: int) -> int:
+    """Where the outermost loop ends whose braces are around a place; the place itself, if there is none."""
+    braces = _braces(text)
+    here = bisect_left(braces, at)
+    opening = list(_unmatched(text, reversed(braces[:here]), "{"))
+    closing = list(_unmatched(text, braces[here:], "}"))
+    around = zip(opening, [*closing, *[len(text)] * len(opening)], strict=False)
+    loops = [end for begin, end in around if _LOOP.search(text, max(0, begin - 300), begin) is not None]
+    return max(loops, default=at)
+
+
+@lru_cache(maxsize=4)
+def _braces(text: str) -> list[int]:
+    return [match.start() for match in re.finditer("[{}]", text)]
+
+
+def _unmatched(text: str, places: Iterable[int], brace: str) -> Iterator[int]:
+    """The braces of one kind, among some on one side of a place, that none of the other kind comes before."""
+    depth = 0
+    for place in places:
+        depth += -1 if text[place] == brace else 1
+        if depth < 0:
+            depth = 0
+            yield place
+
+
+def _block(text: str, context: Context, known: Mapping[str, int]) -> Block | None:
     """A block from the second argument of a launch: a number, `dim3(…)`, or a variable that was made so."""
     one = number(text, known)
     if one is not None:
@@ -230,21 +298,30 @@ def _block(text: str, before: str, known: Mapping[str, int]) -> Block | None:
     made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
     if made is not None:
         return _sizes(made[1], known)
-    return _of_variable(text, before, known) if re.fullmatch(r"\w+", text) else None
+    return _of_variable(text, context, known) if re.fullmatch(r"\w+", text) else None
 
 
-def _of_variable(name: str, before: str, known: Mapping[str, int]) -> Block | None:
+def _of_variable(name: str, context: Context, known: Mapping[str, int]) -> Block | None:
     """What a variable of type dim3 was last made of, or what its parts were set to, if each was set to one number."""
+    before, around = context.before, context.before + context.after
     made = _made_of(name, before)
-    if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", before):
+    if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", around) or _is_other(name, around):
         return None
-    parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", before)
+    parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", around)
     if not parts:
         return _sizes(made, known) if made else None
     values = {axis: {number(text, known) for of, text in parts if of == axis} or {1} for axis in "xyz"}
     if made or any(len(each) > 1 or None in each for each in values.values()):
         return None
     return _checked([size for axis in "xyz" for size in values[axis] if size is not None])
+
+
+def _is_other(name: str, text: str) -> bool:
+    """Whether a variable of type dim3 is changed in place or handed out, or is a parameter or a reference."""
+    part = rf"\b{name}\s*\.\s*[xyz]\b"
+    changed = rf"{part}\s*(?:(?:[-+*/%&|^]|<<|>>)=|\+\+|--)|(?:\+\+|--)\s*{part}|[(,=]\s*&\s*{name}\b"
+    declared = rf"\bdim3\s+(?:const\s*)?{name}\s*[,)]|\bdim3\s*(?:const\s*)?[&*]+\s*(?:const\s*)?{name}\b"
+    return re.search(f"{changed}|{declared}", text) is not None
 
 
 def _made_of(name: str, before: str) -> str | None:
@@ -296,12 +373,6 @@ def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
     return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
 
 
-def _before(seen: str, at: int) -> str:
-    """What comes before a launch: of the host, unless a kernel launches it."""
-    host = _of_the_host(seen)
-    return (seen if host[at].isspace() else host)[:at]
-
-
 def _end_of_function(seen: str, at: int) -> int | None:
     """Where the body of a function ends whose declaration goes on here; None if there is no body."""
     depth = 0
@@ -322,7 +393,7 @@ def _is_changed(name: str, text: str) -> bool:
     declared = len(re.findall(rf"(?:\b{_NUMBER}\s+|,\s*){name}\s*=(?!=)", text))
     assigned = len(re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", text))
     elsewhere = rf"\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|[(,]\s*&\s*{name}\b|>>\s*{name}\b"
-    parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,)]"
+    parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,):>]"
     return assigned != declared or re.search(f"{elsewhere}|{parameter}", text) is not None
 
 

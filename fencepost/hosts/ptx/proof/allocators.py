@@ -1,19 +1,22 @@
 """Atomic counters that hand out places: `at = atomicAdd(&count, 1); queue[at] = x;`.
 
-Between two barriers, additions of positive constants to one word give every thread, and every iteration, a number of
-its own. That holds if nothing else writes the counter's variable in the interval, and if the number was drawn in the
-interval in which it is used: on every way back from the use, the atomic comes before any barrier. A thread that went
-by an atomic which stands in no loop has no such number, and whatever is said about it means nothing; so there, it is
-enough that no barrier lies between the atomic and the use.
+Between two barriers of the block, additions of positive constants to one word give every thread, and every iteration,
+a number of its own. That holds if nothing else writes the counter's variable there (barriers of a warp do not part
+it: what is set anew hands out the same numbers again), and if the number was drawn in the interval in which it is
+used: on every way back from the use, the atomic comes before any barrier. A thread that went by an atomic which
+stands in no loop has no such number, and whatever is said about it means nothing; so there, it is enough that no
+barrier lies between the atomic and the use.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression
-from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.proof.intervals import Interval, Place, Reached, Walk
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
 from fencepost.hosts.ptx.reading.effects import effect, space_of
@@ -106,14 +109,44 @@ class Allocators:
         return CounterResult(footprints[0].variable, footprints[0].offset, step)
 
     def _only_adds(self, touch: Touch, variable: str) -> bool:
-        """Whether nothing but additions and loads touches a variable in the interval."""
-        for reached in touch.interval.reached:
+        """Whether nothing but additions and loads touches a variable between two barriers of the block."""
+        for reached in self._between_barriers(touch):
             if reached.access.kind == "read":
                 continue
             for footprint in self.races.addresses.footprints(reached.place, reached.access):
                 if footprint.variable == variable and self._addition(reached.place) is None:
                     return False
         return True
+
+    def _between_barriers(self, touch: Touch) -> Iterable[Reached]:
+        """All accesses of the interval, and of those that barriers of a warp part it into."""
+        if not self._has_barriers_of_warps:
+            return touch.interval.reached
+        found = list(touch.interval.reached)
+        for interval in self._of_block:
+            if any(each.place == touch.reached.place for each in interval.reached):
+                found += interval.reached
+        return found
+
+    @cached_property
+    def _of_block(self) -> list[Interval]:
+        """The intervals between barriers of the block alone."""
+        walk = Walk(self.flow, lambda _, instruction: effect(instruction).barrier == "block")
+        starts = [
+            Place(number, index)
+            for number in self.flow.order
+            for index, each in enumerate(self.flow.blocks[number].instructions)
+            if effect(each).barrier == "block"
+        ]
+        return [walk.interval(start) for start in (None, *starts)]
+
+    @cached_property
+    def _has_barriers_of_warps(self) -> bool:
+        return any(
+            effect(each).barrier == "warp"
+            for number in self.flow.order
+            for each in self.flow.blocks[number].instructions
+        )
 
     def _is_fresh(self, atomic: Place, use: Place) -> bool:
         """Whether every way back from the use meets the atomic before it meets a barrier or the entry, or goes by it

@@ -14,14 +14,20 @@ from fencepost.hosts.ptx.reading.effects import space_of
 from fencepost.hosts.ptx.reading.module import Address, Register, width_of
 from fencepost.hosts.ptx.reading.ssa import Assigned
 
+POINTER = 64
+"""The bits of a pointer."""
+
 
 def loads_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set[tuple[int, int]]:
     """Loads, by block and position, through a pointer that an atomic goes through as well."""
-    updated = {name for address in _updated(evaluator, forms) for name in _pointers(address)}
+    updated = {
+        name for address in _updated(evaluator, forms) for name in _pointers(evaluator, forms, address)
+    }
     found = set()
-    for leaf, address in evaluator.loads.items() if updated else ():
-        definition = leaf.leaf.definition
-        if isinstance(definition, Assigned) and _pointers(forms.closed(address)) & updated:
+    for leaf, address in list(evaluator.loads.items()) if updated else ():
+        definition, closed = leaf.leaf.definition, forms.closed(address)
+        shared = any(each.leaf.kind == "base" for each in leaves(closed))
+        if isinstance(definition, Assigned) and not shared and _pointers(evaluator, forms, closed) & updated:
             found.add((definition.block, definition.index))
     return found
 
@@ -38,8 +44,19 @@ def _updated(evaluator: Evaluator, forms: ClosedForms) -> Iterator[Expression]:
                 yield forms.closed(evaluator.operand(address, number, index, width))
 
 
-def _pointers(address: Expression) -> frozenset[str]:
-    """The parameters and variables that an address is counted from."""
-    return frozenset(
-        leaf.leaf.name for leaf in leaves(address) if leaf.leaf.kind == "uniform" and leaf.width == 64
-    )
+def _pointers(evaluator: Evaluator, forms: ClosedForms, address: Expression) -> frozenset[str]:
+    """The parameters and variables that an address is counted from; of a pointer that was loaded (`*p->count`), those
+    that it was loaded through."""
+    found: set[str] = set()
+    seen: set[Expression] = set()
+    todo = [address]
+    while todo:
+        for leaf in leaves(todo.pop()) - seen:
+            seen.add(leaf)
+            if leaf.leaf.kind == "base" or (leaf.leaf.kind == "uniform" and leaf.width == POINTER):
+                found.add(leaf.leaf.name)
+            elif leaf.leaf.kind == "carried":
+                todo += [forms.first(leaf), forms.following(leaf)]
+            elif leaf in evaluator.loads and leaf.width == POINTER:
+                todo.append(evaluator.loads[leaf])
+    return frozenset(found)

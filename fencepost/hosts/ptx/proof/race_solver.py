@@ -7,7 +7,7 @@ from typing import Any
 
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts, trailing_zeros
 from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 from fencepost.hosts.ptx.proof.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.proof.allocators import Allocators
@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.proof.listing import Listed, Listings
 from fencepost.hosts.ptx.proof.paths import Paths
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
-from fencepost.hosts.ptx.proof.solver_threads import Thread, loads_agree
+from fencepost.hosts.ptx.proof.solver_threads import Thread, loads_agree, may_be_cut
 from fencepost.hosts.ptx.proof.thread_pairs import ANY, ITSELF, Pairs
 from fencepost.hosts.ptx.reading.arithmetic import signed
 
@@ -33,6 +33,7 @@ SHARE_OF_A_BATCH = 0.3
 """A question about many accesses gets less time: if it is hard, it is split anyway."""
 SMALL = (16, 1024)
 SECONDS_FOR_SMALL_VALUES = 0.2
+SECONDS_FOR_ONE_ACCESS = 1.0
 ENOUGH_OPEN = 2
 """So many pairs that were not decided in time are enough to say so."""
 
@@ -173,6 +174,11 @@ class RaceSolver:
         found = []
         for atom, factor in parts.items():
             part = thread.formula(atom)
+            zeros = min(trailing_zeros(factor), 31)
+            if may_be_cut(values, atom, zeros):
+                part = z3.Extract(31 - zeros, 0, part)
+                total = total + z3.SignExt(WIDE - part.size(), part) * factor
+                continue
             small = values.upper(atom) < 1 << 31
             part = z3.ZeroExt(WIDE - 32, part) if small else z3.SignExt(WIDE - 32, part)
             total = total + part * factor
@@ -257,6 +263,14 @@ class RaceSolver:
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
         solver.add(*self.pair_of_threads(ANY))
         return bool(solver.check() == z3.unsat)
+
+    def may_happen(self, touch: Touch) -> bool:
+        """Whether some thread can perform an access inside of its variable."""
+        thread = self._thread("1", touch, False, coarse=False)
+        solver = self.questions.z3.SolverFor("QF_BV")
+        self.limit(solver, SECONDS_FOR_ONE_ACCESS)
+        solver.add(*self.pair_of_threads(ITSELF), *self._performs(thread, touch), *thread.facts)
+        return bool(solver.check() != self.questions.z3.unsat)
 
     def pair_of_threads(self, threads: Pairs) -> list[Formula]:
         """Two different threads of one block, or one thread alone."""

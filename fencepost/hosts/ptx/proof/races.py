@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
-from fencepost.hosts.ptx.proof.intervals import Interval
+from fencepost.hosts.ptx.proof.intervals import Interval, Iteration, Place, Reached
 from fencepost.hosts.ptx.proof.listing import Listed, contested
 from fencepost.hosts.ptx.proof.race_questions import Candidate, Outcome, Touch
 from fencepost.hosts.ptx.proof.race_solver import RaceSolver
 from fencepost.hosts.ptx.proof.solver_questions import common
 from fencepost.hosts.ptx.proof.thread_pairs import ANY, ITSELF, OTHER_WARPS, Pairs
-from fencepost.hosts.ptx.reading.effects import is_strong
-from fencepost.hosts.ptx.reading.flow import NotJudged
+from fencepost.hosts.ptx.reading.effects import effect, is_strong
+from fencepost.hosts.ptx.reading.flow import ENTRY, NotJudged
 
 BATCH = 24
 """How many accesses one question compares a write with."""
@@ -29,6 +29,17 @@ class Races(RaceSolver):
             by_variable.setdefault(touch.footprint.variable, []).append(touch)
         for group in by_variable.values():
             self._group(group, threads, outcome)
+
+    def happens_somewhere(self, places: Collection[Place]) -> bool:
+        """Whether each of some instructions has an access that some thread can perform inside of its variable."""
+        return all(any(map(self.may_happen, self._touches(self._alone(place)))) for place in places)
+
+    def _alone(self, place: Place) -> Interval:
+        """An interval with the accesses of one instruction, in any iterations."""
+        flow = self.evaluator.flow
+        around = tuple(sorted((loop.header, Iteration("any")) for loop in flow.loops_around(place.block)))
+        accesses = effect(flow.blocks[place.block].instructions[place.index]).accesses
+        return Interval((ENTRY, 0, ()), tuple(Reached(place, each, around) for each in accesses), {})
 
     def own_copies(self, interval: Interval, outcome: Outcome) -> None:
         """Adds the copies that may write the bytes of an access by the same thread; the interval has nothing else."""

@@ -115,11 +115,16 @@ class Questions:
     def keeps_bits(self, shifted: Expression) -> bool:
         """Whether a value that is shifted by the number of an iteration may be taken to lose no bits.
 
-        `1 << i` has a meaning for such `i` only. A register that a loop doubles can become zero; but no stride that
-        the loop goes on with as long as it is less than something: the loop would never end."""
+        `1 << i` has a meaning for such `i` only; of other numbers, bits are shifted out on purpose. A register that a
+        loop doubles can become zero; but no stride that the loop goes on with as long as it is less than something:
+        the loop would never end."""
         for leaf in leaves(shifted.arguments[1]):
             header = leaf.leaf.block
-            if leaf.leaf.kind == "iteration" and header in self.forms.shifting:
+            if leaf.leaf.kind != "iteration":
+                continue
+            if header not in self.forms.shifting and shifted.arguments[0].known is None:
+                return False
+            if header in self.forms.shifting:
                 bits = _factor(shifted.arguments[1], leaf)
                 strides = self._bounded_strides(self.evaluator.flow.loop_of[header])
                 if not any(base is shifted.arguments[0] and bits <= most for base, most in strides):

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.hosts.ptx.expressions.closed_forms import MOST_ITERATIONS
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts, trailing_zeros
+from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.proof.intervals import Iteration, Iterations
 from fencepost.hosts.ptx.proof.solver_questions import INDEX_BITS, LARGEST_STRIDE, Formula, Questions, common
 
 COSTLY = frozenset({"mul", "shl", "lshr", "ashr", "udiv", "sdiv", "urem", "srem"})
 """Operations on two variables that make a question hard."""
+CUT = frozenset({"mul", "and", "or", "xor", "not"})
+"""Operations whose lower bits depend on no upper ones."""
+CUT_BITS = 16
+"""So many bits may have no place, if it is not known of what it is a multiple."""
 
 
 class Thread:
@@ -187,9 +192,9 @@ class Thread:
             size = factor if factor < half else (1 << value.width) - factor
             if size > 1:
                 indexes = value.width >= INDEX_BITS and size < LARGEST_STRIDE
+                indexes = indexes and not may_be_cut(self.questions.forms.values, atom, trailing_zeros(size))
                 if indexes and self._loops_freely(atom) and self._keeps_bits(atom):
-                    fits = z3.BVMulNoOverflow(part, z3.BitVecVal(size, value.width), False)
-                    self._take_for_granted([atom], [fits])
+                    self._take_for_granted([atom], [self._fits(part, z3.BitVecVal(size, value.width))])
                 part = part * z3.BitVecVal(size, value.width)
             if factor < half:
                 total = part if total is None else total + part
@@ -213,17 +218,15 @@ class Thread:
         """Index arithmetic of loop counters does not wrap around."""
         if values[0].width < INDEX_BITS or not any(self._loops_freely(each) for each in values):
             return
-        z3, limit = self.z3, 1 << (values[0].width - 1)
-        if all(
-            self.questions.forms.values.upper(each) < limit or self._loops_freely(each) for each in values
-        ):
-            fits = [z3.BVMulNoOverflow(arguments[0], arguments[1], False)]
-        else:
-            fits = [
-                z3.BVMulNoOverflow(arguments[0], arguments[1], True),
-                z3.BVMulNoUnderflow(arguments[0], arguments[1]),
-            ]
-        self._take_for_granted(values, fits)
+        if any(may_be_cut(self.questions.forms.values, each) for each in values):
+            return
+        self._take_for_granted(values, [self._fits(arguments[0], arguments[1])])
+
+    def _fits(self, left: Formula, right: Formula) -> Formula:
+        """Whether a product does not wrap around, as one of two signed numbers or of two that are not negative."""
+        z3 = self.z3
+        signed = z3.And(z3.BVMulNoOverflow(left, right, True), z3.BVMulNoUnderflow(left, right))
+        return z3.Or(z3.BVMulNoOverflow(left, right, False), signed)
 
     def _take_for_granted(self, values: Sequence[Expression], facts: Sequence[Formula]) -> None:
         """Adds what index arithmetic does not do. In the first iteration, values of the one before are asked for but
@@ -344,6 +347,31 @@ class Thread:
         found = self._variable(key if uniform else f"{key}!{self.name}", value.width)
         self.opaque[value] = found
         return found
+
+
+def may_be_cut(values: Values, value: Expression, zeros: int = CUT_BITS) -> bool:
+    """Whether a compiler may have cut off the upper bits of a number, of which a multiple with so many low zeros is
+    used: of `4 * (x & -32)` it makes `4 * (x & 0x3FFFFFE0)`, where `x & -32` is negative."""
+    if values.upper(value).bit_length() < value.width - zeros:
+        return False
+    if value.operation == "sum":
+        constant, factors = sum_parts(value)
+        cut = _looks_cut(constant, value.width, zeros)
+        return cut or any(may_be_cut(values, a, zeros + trailing_zeros(c)) for a, c in factors.items())
+    if value.known is not None:
+        return _looks_cut(value.known, value.width, zeros)
+    if value.operation == "lshr" and (amount := value.arguments[1].known) is not None and amount <= zeros:
+        return True  # It may have been `ashr`.
+    if value.operation in ("lshr", "ashr", "extract"):
+        return may_be_cut(values, value.arguments[0], zeros)
+    if value.operation == "choose":
+        return any(may_be_cut(values, each, zeros) for each in value.arguments[1:])
+    return value.operation in CUT and any(may_be_cut(values, each, zeros) for each in value.arguments)
+
+
+def _looks_cut(number: int, width: int, zeros: int) -> bool:
+    """Whether a constant would be negative without some of its upper zeros."""
+    return width - zeros <= number.bit_length() < width
 
 
 def loads_agree(questions: Questions, first: Thread, second: Thread) -> list[Formula]:

@@ -45,6 +45,17 @@ from fencepost.hosts.ptx.launches.launch_sites import EVERY, common_launches, la
             {"k": (8, 8, 1)},
         ),
         ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
+        ("void f() { dim3 b(64); while (n--) { k<<<g, b>>>(p); n /= 2; } b.x = 3; }", {"k": (64, 1, 1)}),
+        # Not every mention of a kernel hands it out.
+        (
+            "__global__ void k(int *p);\n"
+            'void f() { cudaFuncSetAttribute(k, a, 9); puts("k, p"); k<<<g, 64>>>(p); c.k = h(c.k, 3); }',
+            {"k": (64, 1, 1)},
+        ),
+        (
+            "__global__ void scale(int *p); void f(float scale) { h(scale); ::scale<<<g, 64>>>(p); }",
+            {"scale": (64, 1, 1)},
+        ),
         # Variables of kernels are others.
         (
             "__global__ void k(int t) { int b = 1; b = t; }\nvoid f() { dim3 b(8, 8); k<<<g, b>>>(p); }",
@@ -108,6 +119,24 @@ def test_comments_for_gpuverify_name_the_block_of_all(
         "void f() { k<<<g, __import__('os')>>>(p); }",
         "void f() { k<<<g, 1 << 99999999999>>>(p); }",
         "k<<<",
+        # Variables of type dim3 that are changed in place, handed out, or of another function.
+        "void f() { dim3 b(64); b.x *= 4; k<<<g, b>>>(p); }",
+        "void f() { dim3 b(64, 1); b.y++; k<<<g, b>>>(p); }",
+        "void f() { dim3 b(64); sizes(&b); k<<<g, b>>>(p); }",
+        "void f() { dim3 b(64); while (n--) { k<<<g, b>>>(p); b.x /= 2; } }",
+        "void f() { dim3 b(64); while (n--) { k<<<g, b>>>(p); b = dim3(n); } }",
+        "void h() { dim3 b(64); } void f(dim3 b) { k<<<g, b>>>(p); }",
+        "void h() { dim3 b(64); } void f(C &c) { const dim3 &b = c.block; k<<<g, b>>>(p); }",
+        # Names that are not constant everywhere.
+        "void h() { int t = 64; } void f() { for (int t : sizes) k<<<g, t>>>(p); }",
+        "void h() { int t = 64; } template <int t> void f() { k<<<g, t>>>(p); }",
+        "const int T = 64;\nvoid f() { int T = 256; k<<<g, T>>>(p); }",
+        "static int t = 64;\nvoid f() { t = n; k<<<g, t>>>(p); }",
+        # Whoever has a kernel's address may launch it.
+        "void f() { k<<<g, 64>>>(p); cudaLaunchKernel((void *)k, g, b, args, 0, 0); }",
+        "void f() { k<<<g, 64>>>(p); cudaLaunchKernelEx(&config, k, p); }",
+        "void f() { k<<<g, 64>>>(p); auto h = k; h<<<g, n>>>(p); }",
+        "void f() { k<64><<<g, 64>>>(p); run(k<64>, 128); }",
     ],
 )
 def test_what_is_computed_or_differs_names_none(text: str) -> None:

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import Source
 
 
-def verdict(text: str, block: int = 64) -> KernelVerdict:
-    ptx = compile_cuda(Source("k.cu", text)).ptx
+def verdict(text: str, block: int = 64, optimized: bool = True) -> KernelVerdict:
+    ptx = compile_cuda(Source("k.cu", text), Compilation(optimized=optimized)).ptx
     (found,) = check(ptx, block=block)
     return found
 
@@ -160,6 +160,145 @@ def test_a_hash_of_a_loop_counter_wraps_around() -> None:
     assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
 
 
+SHIFTED = """
+__global__ void k(int *out, unsigned n) {
+    __shared__ int s[1024];
+    unsigned t = threadIdx.x;
+    for (unsigned i = 22; i < 32; i++) {
+        s[n == 2048 ? (t << i) >> 22 & MASK : t] = t;
+        __syncthreads();
+    }
+    out[t] = s[t];
+}
+"""
+
+
+def test_bits_that_a_counter_shifts_out() -> None:
+    # Of 128 << 25, nothing is left, as of 0 << 25.
+    for optimized in (True, False):
+        assert verdict(SHIFTED.replace("MASK", "1023"), 256, optimized).verdict != "proven"
+    assert (
+        verdict(SHIFTED.replace("(t << i) >> 22 & MASK", "(t << (i - 22)) >> (i - 22)"), 256).verdict
+        == "proven"
+    )
+
+
+# ---- negative indices
+
+NEGATIVE = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[256];
+    int t = threadIdx.x;
+    if (n == 2048) s[INDEX] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("racy", "right"),
+    [
+        ("(t - 32) % 32 + 31", "(t - 64) % 64 + 64"),
+        ("128 + ((t - 32) & ~3)", "128 + ((t - 32) & ~0)"),
+        ("128 + ((t - 32) >> 1)", "128 + ((t - 32) << 1 >> 1)"),
+        ("128 + (t > 40 ? -1 : -t)", "128 + (t > 40 ? -t : -t)"),
+    ],
+)
+def test_numbers_that_are_negative_for_some_threads(racy: str, right: str) -> None:
+    # Of a multiple of four, the compiler drops the upper bits: -32 becomes 0x3FFFFFE0, which was taken as it is.
+    assert verdict(NEGATIVE.replace("INDEX", racy)).verdict != "proven"
+    assert verdict(NEGATIVE.replace("INDEX", right)).verdict == "proven"
+
+
+STEPS = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[256];
+    int t = threadIdx.x;
+    for (int i = 1; i < n; i++) if (t < 5) s[INDEX] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_products_of_counters_that_are_negative() -> None:
+    # -4 is twice -2: without a sign, both wrap around, and were taken not to be.
+    assert verdict(STEPS.replace("INDEX", "128 + (t - 5) * i"), optimized=False).verdict != "proven"
+    assert verdict(STEPS.replace("INDEX", "128 + (t - 5) * 8"), optimized=False).verdict == "proven"
+
+
+# ---- what is taken for granted of parameters
+
+LARGE = """
+__global__ void k(int *out, int n) {
+    __shared__ int s[SIZE];
+    int t = threadIdx.x;
+    if (t < 32) s[200 + (t - 32) STEP + n] = t;
+    s[0] = 1;
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+def test_a_parameter_for_which_no_access_is_inside_of_its_array() -> None:
+    # Threads 29 and 31 always meet; with n of 64 and more, there would be nothing that meets.
+    assert verdict(LARGE.replace("SIZE", "256").replace("STEP", "/ 4")).verdict != "proven"
+    found = verdict(LARGE.replace("SIZE", "300").replace("STEP", "- 200"))
+    assert found.verdict == "proven"
+    assert "_param_1 >= 64" in found.holds_for
+
+
+# ---- counters that are set anew, or whose address was loaded
+
+ANEW = """
+__global__ void k(int *out) {
+    __shared__ int count, q[64];
+    int t = threadIdx.x;
+    if (t == 0) count = 0;
+    __syncthreads();
+    int first = atomicAdd(&count, 1);
+    __syncwarp();
+    if (t == 0) count = ANEW;
+    __syncwarp();
+    int second = atomicAdd(&count, 1);
+    q[t & 1 ? first : second] = t;
+    __syncthreads();
+    out[t] = q[t];
+}
+"""
+
+
+def test_a_counter_that_is_set_anew_between_barriers_of_the_warp() -> None:
+    assert verdict(ANEW.replace("ANEW", "0"), 32).verdict != "proven"
+    right = ANEW.replace("if (t == 0) count = ANEW;", "")
+    assert verdict(right, 32).verdict == "proven"
+
+
+LOADED = """
+struct Queue { int *count; };
+__global__ void k(int *out, Queue *queue, const int *limits, int n) {
+    int *count = queue->count;
+    __shared__ int *shared;
+    if (threadIdx.x == 0) shared = out + n;
+    __syncthreads();
+    for (int i = 0; PLACE < n; i++) {
+        __syncthreads();
+        atomicAdd(COUNT, 1);
+    }
+    __syncthreads();
+}
+"""
+
+
+@pytest.mark.parametrize("place", ["*count", "*queue->count", "*shared"])
+def test_a_plain_load_beside_an_atomic_through_a_pointer_that_was_loaded(place: str) -> None:
+    text = LOADED.replace("COUNT", place[1:])
+    assert verdict(text.replace("PLACE", place)).verdict != "proven"
+    assert verdict(text.replace("PLACE", "limits[i]")).verdict == "proven"
+
+
 # ---- a thread that does not wait for its own copy
 
 OWN_COPY = """
@@ -216,6 +355,26 @@ __global__ void k(int *out, int n) {
 )
 def test_votes_of_known_values(vote: str, held: bool) -> None:
     assert verdict(TOGETHER.replace("VOTE", vote)).verdict == ("race" if held else "proven")
+
+
+WAITS = """
+__global__ void k(int *out, const int *in) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (VOTE) __syncthreads();
+    out[t] = s[t];
+    __syncthreads();
+}
+"""
+
+
+@pytest.mark.parametrize("vote", ["__any_sync(~0u, GIVEN)", "__reduce_add_sync(~0u, GIVEN) > 4"])
+def test_warps_that_vote_for_different_barriers(vote: str) -> None:
+    # Runs for every outcome ended, as a barrier does not tell which instruction threads arrive by.
+    text = WAITS.replace("VOTE", vote)
+    assert verdict(text.replace("GIVEN", "in[t]")).verdict != "proven"
+    assert verdict(text.replace("GIVEN", "in[0]")).verdict == "proven"
 
 
 # ---- narrow registers
