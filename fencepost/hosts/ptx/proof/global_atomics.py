@@ -19,11 +19,20 @@ def loads_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set
     """Loads, by block and position, through a pointer that an atomic goes through as well."""
     updated = {name for address in _updated(evaluator, forms) for name in _pointers(address)}
     found = set()
-    for leaf, address in evaluator.loads.items() if updated else ():
+    for leaf, address in every_load(evaluator) if updated else ():
         definition = leaf.leaf.definition
         if isinstance(definition, Assigned) and _pointers(forms.closed(address)) & updated:
             found.add((definition.block, definition.index))
     return found
+
+
+def every_load(evaluator: Evaluator) -> Iterator[tuple[Expression, Expression]]:
+    """Every load with its address, those included that are only met while the addresses of others are closed."""
+    seen = 0
+    while seen < len(evaluator.loads):
+        found = list(evaluator.loads.items())[seen:]
+        seen += len(found)
+        yield from found
 
 
 def _updated(evaluator: Evaluator, forms: ClosedForms) -> Iterator[Expression]:
