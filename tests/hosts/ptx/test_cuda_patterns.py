@@ -120,6 +120,15 @@ def test_an_update_that_only_the_index_decides_over_is_one_of_many_threads() -> 
     assert verdict(STARTS.replace("GUARD", "true")).verdict == "race"
 
 
+def test_what_is_loaded_again_for_every_use_is_one_value() -> None:
+    again = STARTS.replace(
+        "__shared__ int key[257], start[16]", "__shared__ volatile int key[257]; __shared__ int start[16]"
+    )
+    assert verdict(again.replace("GUARD", "key[t] != key[t + 1]")).verdict == "undecided"
+    assert verdict(again.replace("GUARD", "key[t + 1] > 3")).verdict == "race"
+    assert verdict(again.replace("GUARD", "true")).verdict == "race"
+
+
 # ---- flags
 
 SORT = """
