@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
+from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
@@ -46,11 +47,12 @@ def launched_blocks(text: str) -> dict[str, Block]:
     known = {**constants, **_variables(seen, constants)}
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], _before(seen, at), known) if len(arguments) > 1 else None
-        found.setdefault(name, set()).add(block)
-        instance = _instance(seen, at, known)
-        if instance is not None:
-            found.setdefault(instance, set()).add(block)
+        for here in _ways_to(seen, at, known):
+            block = _block(arguments[1], _before(seen, at), here) if len(arguments) > 1 else None
+            found.setdefault(name, set()).add(block)
+            instance = _instance(seen, at, here)
+            if instance is not None:
+                found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
     for name, blocks in found.items():
         if len(blocks) == 1 and (only := blocks.pop()) is not None:
@@ -82,20 +84,27 @@ def common_launches(text: str) -> dict[str, Launches]:
         begin = seen.find("(", seen.find(">>>", at))
         if begin < 0 or len(configuration) < 2:
             continue
-        arguments = _arguments(_inside(seen, begin))
-        values = {place: number(each, known) for place, each in enumerate(arguments)}
-        numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
-        here = Launches(numbers, _of_threads(_row(configuration[1], _before(seen, at)), arguments))
-        kept = found.setdefault(name, here)
-        found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
+        arguments = pieces(inside(seen, begin))
+        before = _before(seen, at)
+        threads = _of_threads(_row(configuration[1], before), arguments)
         of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
-        block = None if of_template else _block(configuration[1], _before(seen, at), known)
-        blocks.setdefault(name, set()).add(block)
+        for here in _ways_to(seen, at, known):
+            values = {place: number(each, here) for place, each in enumerate(arguments)}
+            numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
+            kept = found.setdefault(name, Launches(numbers, threads))
+            found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
+            block = None if of_template else _block(configuration[1], before, here)
+            blocks.setdefault(name, set()).add(block)
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
         for name, each in found.items()
     }
+
+
+def _ways_to(seen: str, at: int, known: Mapping[str, int]) -> list[dict[str, int]]:
+    """What is known at a launch, once for each way that the function around it is called."""
+    return [{**known, **here} for here in ways_to(seen, at, known, _variables)]
 
 
 def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
@@ -106,7 +115,7 @@ def _row(text: str, before: str) -> str:
     """What stands for the threads of a row in the second argument of a launch."""
     made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
     inside = made[1] if made is not None else (_made_of(text, before) or text)
-    return _arguments(inside)[0].replace(" ", "")
+    return pieces(inside)[0].replace(" ", "")
 
 
 def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
@@ -120,16 +129,6 @@ def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
         if part is not None:
             found[place] = int(part[1]) if part[1] else 1 << int(part[2] or 0)
     return {place: factor for place, factor in found.items() if factor > 0}
-
-
-def _inside(text: str, begin: int) -> str:
-    """What stands between a parenthesis and the one that closes it."""
-    depth = 0
-    for at in range(begin, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[begin + 1 : at]
-    return ""
 
 
 def cluster_of_launches(text: str) -> Block | None:
@@ -188,18 +187,7 @@ def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:
     for match in _LAUNCH.finditer(seen):
         end = seen.find(">>>", match.end())
         if end >= 0:
-            yield match[1], match.start(), _arguments(seen[match.end() : end])
-
-
-def _arguments(text: str) -> list[str]:
-    """The pieces of a list, commas in brackets not counted."""
-    pieces, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            pieces.append(text[start:at])
-            start = at + 1
-    return [piece.strip() for piece in [*pieces, text[start:]]]
+            yield match[1], match.start(), pieces(seen[match.end() : end])
 
 
 def constants_of(text: str, seen: str) -> dict[str, int]:
@@ -251,7 +239,7 @@ def _made_of(name: str, before: str) -> str | None:
     """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
     made: str | None = None
     for statement in _DIM3.finditer(before):
-        for piece in _arguments(statement[1]):
+        for piece in pieces(statement[1]):
             match = _MADE.fullmatch(piece)
             if match is not None and name in (match[1], match[3]):
                 made = match[2] or match[4] or ""
@@ -263,7 +251,7 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
     seen = _of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
-        for piece in _arguments(statement[1]):
+        for piece in pieces(statement[1]):
             name, _, value = piece.partition("=")
             written.setdefault(name.strip(), []).append(value.strip())
     found: dict[str, int] = {}
@@ -292,7 +280,7 @@ def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
     match = re.match(r"(\w+)\s*<(?!<)([^;{}()]*?)>\s*<<<", seen[at:])
     if match is None:
         return None
-    values = [(each, number(each, known)) for each in _arguments(match[2])]
+    values = [(each, number(each, known)) for each in pieces(match[2])]
     return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
 
 
@@ -327,7 +315,7 @@ def _is_changed(name: str, text: str) -> bool:
 
 
 def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:
-    sizes = [number(each, constants) for each in _arguments(text)]
+    sizes = [number(each, constants) for each in pieces(text)]
     return _checked([each for each in sizes if each is not None]) if None not in sizes else None
 
 
