@@ -368,3 +368,43 @@ def test_ballots_of_two_iterations_are_two() -> None:
     assert verdict(text.replace("BARRIER", "__syncthreads()"), 32).verdict == "proven"
     found = verdict(text.replace("BARRIER", ""), 32)
     assert found.verdict != "proven" or found.findings
+
+
+# ---- both sides of a ballot
+
+SPLIT = """
+__global__ void k(unsigned *keys, unsigned limit) {
+    __shared__ unsigned sorted[256];
+    unsigned lane = threadIdx.x & 31, first = threadIdx.x & ~31;
+    unsigned key = keys[threadIdx.x];
+    unsigned low = __ballot_sync(0xffffffff, VOTE);
+    unsigned before = BEFORE;
+    unsigned place = key < limit ? __popc(low & before) : BASE + __popc(~low & before);
+    sorted[first + place] = key;
+    __syncthreads();
+    keys[threadIdx.x] = sorted[threadIdx.x];
+}
+"""
+
+
+def split(vote: str = "key < limit", before: str = "(1u << lane) - 1", base: str = "__popc(low)") -> str:
+    return verdict(SPLIT.replace("VOTE", vote).replace("BEFORE", before).replace("BASE", base)).verdict
+
+
+def test_lanes_on_both_sides_of_a_ballot_have_places_of_their_own() -> None:
+    assert split() == "proven"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base": "__popc(~low)"},
+        {"base": "0"},
+        {"before": "(2u << lane) - 1"},
+        {"before": "(1u << (lane / 2)) - 1"},
+        {"vote": "key > limit"},
+        {"vote": "key < limit && lane != 3"},
+    ],
+)
+def test_places_that_lanes_share(wrong: dict[str, str]) -> None:
+    assert split(**wrong) != "proven"
