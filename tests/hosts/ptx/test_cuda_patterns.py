@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import Source
 
 Block = int | tuple[int, int, int] | None
@@ -408,3 +408,55 @@ def test_lanes_on_both_sides_of_a_ballot_have_places_of_their_own() -> None:
 )
 def test_places_that_lanes_share(wrong: dict[str, str]) -> None:
     assert split(**wrong) != "proven"
+
+
+# ---- arrays of pointers
+
+TURNS = """
+__global__ void k(float *data, int n) {
+    __shared__ float a[256], b[256];
+    float *buffer[2] = {FIRST, SECOND};
+    int t = threadIdx.x;
+    float x = 0;
+    for (int i = 0; i < n; i++) {
+        buffer[TURN][t] = data[i * 256 + t];
+        BARRIER;
+        x += buffer[TURN][255 - t];
+    }
+    data[t] = x;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "turn", "barrier", "expected"),
+    [
+        ("a", "i & 1", "__syncthreads()", "proven"),
+        ("a", "i & 1", "", "race"),
+        ("b", "i & 1", "__syncthreads()", "race"),  # both turns in one buffer
+        ("a", "(i >> 1) & 1", "__syncthreads()", "race"),  # two iterations in one buffer
+    ],
+)
+def test_buffers_that_an_array_holds(first: str, turn: str, barrier: str, expected: str) -> None:
+    text = TURNS.replace("FIRST", first).replace("SECOND", "b").replace("TURN", turn)
+    ptx = compile_cuda(Source("k.cu", text.replace("BARRIER", barrier)), Compilation(optimized=False)).ptx
+    (found,) = check(ptx, block=256)
+    assert found.verdict == expected
+
+
+ROWS = """
+__global__ void k(int *data) {
+    __shared__ int s[16];
+    volatile int *rows[4];
+    for (int i = 0; i < 4; ++i) rows[i] = &s[i * STRIDE];
+    int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane < 4) rows[w][lane] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = s[threadIdx.x & 15];
+}
+"""
+
+
+def test_a_row_for_each_warp() -> None:
+    assert verdict(ROWS.replace("STRIDE", "4"), 128).verdict == "proven"
+    assert verdict(ROWS.replace("STRIDE", "2"), 128).verdict == "race"
