@@ -24,6 +24,7 @@ from fencepost.phases import begin_phase
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.launches.launch_sites import Launches
+    from fencepost.hosts.ptx.launches.sibling_launches import SiblingLaunches
     from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
@@ -124,6 +125,20 @@ class PtxFile:
         block, cluster = self.asked.block or launched_block(self, kernel), launched_cluster(self, kernel)
         return replace(self.launch(kernel), block=block, cluster=self.asked.cluster or cluster)
 
+    @property
+    def elsewhere(self) -> Mapping[str, SiblingLaunches]:
+        """For the kernels of a CUDA file that it does not launch: files of its folder that do."""
+        from fencepost.hosts.ptx.launches.sibling_launches import sibling_launches
+
+        if self.cuda is None:
+            return {}
+        return sibling_launches(self.cuda.name, self.cuda_text, self.asked.includes)
+
+    def its_launch(self, kernel: str) -> str:
+        """Where a kernel is launched, in words."""
+        there = self.elsewhere.get(function_name(kernel))
+        return f"its launch in {', '.join(there.files)}" if there is not None else "its launch"
+
     def judged(self, verdict: KernelVerdict) -> JudgedPtx:
         """A verdict with the texts that messages about it quote."""
         names = self.parameter_names(verdict.kernel)
@@ -188,11 +203,13 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                 given = replace(given, numbers=known.numbers, threads=known.threads, blocks=known.blocks)
             for verdict in builds.judge(kernel, given):
                 if block is not None:
-                    where = "a comment (--blockDim)" if _of_comment(launched, kernel) else "its launch"
+                    where = (
+                        "a comment (--blockDim)" if _of_comment(launched, kernel) else file.its_launch(kernel)
+                    )
                     said = f"{verdict.holds_for}; the block is that of {where}"
                     verdict = replace(verdict, holds_for=said)
                 elif given.blocks and not verdict.holds_for.startswith("every "):
-                    said = f"{verdict.holds_for}; the blocks are those of its launches"
+                    said = f"{verdict.holds_for}; the blocks are those of {file.its_launch(kernel)}"
                     verdict = replace(verdict, holds_for=said)
                 verdict = _with_preconditions(verdict, file.preconditions(kernel), launch)
                 yield without_allowed(file.judged(replace(verdict, notes=(*verdict.notes, *file.notes))))
@@ -265,7 +282,11 @@ def _launched(file: PtxFile) -> dict[str, tuple[int, int, int]]:
     from fencepost.hosts.ptx.launches.launch_sites import launched_blocks
 
     if file.cuda is not None:
-        return launched_blocks(_with_defines(file))
+        found = launched_blocks(_defines(file) + file.cuda_text)
+        for kernel, there in file.elsewhere.items():
+            blocks = launched_blocks(f"{_defines(file)}{there.text}\n{file.cuda_text}")
+            found |= {name: each for name, each in blocks.items() if name.partition("<")[0] == kernel}
+        return found
     texts = []
     for match in re.finditer(r'^\s*\.file\s+\d+\s+"([^"\n]+\.cuh?)"', file.ptx.text, re.MULTILINE):
         try:
@@ -281,13 +302,18 @@ def _common_launches(file: PtxFile) -> dict[str, Launches]:
 
     if file.cuda is None or file.asked.params or file.asked.block is not None:
         return {}
-    return common_launches(_with_defines(file))
+    found = common_launches(_defines(file) + file.cuda_text)
+    for kernel, there in file.elsewhere.items():
+        launches = common_launches(f"{_defines(file)}{there.text}\n{file.cuda_text}")
+        found |= {name: each for name, each in launches.items() if name == kernel}
+    return found
 
 
-def _with_defines(file: PtxFile) -> str:
-    """A CUDA file behind the macros that the user defines: of one with two values, it is not known which holds."""
+def _defines(file: PtxFile) -> str:
+    """The macros that the user defines, as lines before a CUDA file: of one with two values, it is not known which
+    holds."""
     defines = (each.partition("=") for each in file.asked.defines)
-    return "".join(f"#define {name} {value or 1}\n" for name, _, value in defines) + file.cuda_text
+    return "".join(f"#define {name} {value or 1}\n" for name, _, value in defines)
 
 
 def located_errors(file: PtxFile, task: Callable[[], Result]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import Source
 from tests.tiers import FULL
 
@@ -119,6 +119,15 @@ def test_an_update_that_other_data_decide_over_may_be_one_of_sorted_keys() -> No
 def test_an_update_that_only_the_index_decides_over_is_one_of_many_threads() -> None:
     assert verdict(STARTS.replace("GUARD", "key[t + 1] > 3")).verdict == "race"
     assert verdict(STARTS.replace("GUARD", "true")).verdict == "race"
+
+
+def test_what_is_loaded_again_for_every_use_is_one_value() -> None:
+    again = STARTS.replace(
+        "__shared__ int key[257], start[16]", "__shared__ volatile int key[257]; __shared__ int start[16]"
+    )
+    assert verdict(again.replace("GUARD", "key[t] != key[t + 1]")).verdict == "undecided"
+    assert verdict(again.replace("GUARD", "key[t + 1] > 3")).verdict == "race"
+    assert verdict(again.replace("GUARD", "true")).verdict == "race"
 
 
 # ---- flags
@@ -361,3 +370,95 @@ def test_ballots_of_two_iterations_are_two() -> None:
     assert verdict(text.replace("BARRIER", "__syncthreads()"), 32).verdict == "proven"
     found = verdict(text.replace("BARRIER", ""), 32)
     assert found.verdict != "proven" or found.findings
+
+
+# ---- both sides of a ballot
+
+SPLIT = """
+__global__ void k(unsigned *keys, unsigned limit) {
+    __shared__ unsigned sorted[256];
+    unsigned lane = threadIdx.x & 31, first = threadIdx.x & ~31;
+    unsigned key = keys[threadIdx.x];
+    unsigned low = __ballot_sync(0xffffffff, VOTE);
+    unsigned before = BEFORE;
+    unsigned place = key < limit ? __popc(low & before) : BASE + __popc(~low & before);
+    sorted[first + place] = key;
+    __syncthreads();
+    keys[threadIdx.x] = sorted[threadIdx.x];
+}
+"""
+
+
+def split(vote: str = "key < limit", before: str = "(1u << lane) - 1", base: str = "__popc(low)") -> str:
+    return verdict(SPLIT.replace("VOTE", vote).replace("BEFORE", before).replace("BASE", base)).verdict
+
+
+def test_lanes_on_both_sides_of_a_ballot_have_places_of_their_own() -> None:
+    assert split() == "proven"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base": "__popc(~low)"},
+        {"base": "0"},
+        {"before": "(2u << lane) - 1"},
+        {"before": "(1u << (lane / 2)) - 1"},
+        {"vote": "key > limit"},
+        {"vote": "key < limit && lane != 3"},
+    ],
+)
+def test_places_that_lanes_share(wrong: dict[str, str]) -> None:
+    assert split(**wrong) != "proven"
+
+
+# ---- arrays of pointers
+
+TURNS = """
+__global__ void k(float *data, int n) {
+    __shared__ float a[256], b[256];
+    float *buffer[2] = {FIRST, SECOND};
+    int t = threadIdx.x;
+    float x = 0;
+    for (int i = 0; i < n; i++) {
+        buffer[TURN][t] = data[i * 256 + t];
+        BARRIER;
+        x += buffer[TURN][255 - t];
+    }
+    data[t] = x;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "turn", "barrier", "expected"),
+    [
+        ("a", "i & 1", "__syncthreads()", "proven"),
+        ("a", "i & 1", "", "race"),
+        ("b", "i & 1", "__syncthreads()", "race"),  # both turns in one buffer
+        ("a", "(i >> 1) & 1", "__syncthreads()", "race"),  # two iterations in one buffer
+    ],
+)
+def test_buffers_that_an_array_holds(first: str, turn: str, barrier: str, expected: str) -> None:
+    text = TURNS.replace("FIRST", first).replace("SECOND", "b").replace("TURN", turn)
+    ptx = compile_cuda(Source("k.cu", text.replace("BARRIER", barrier)), Compilation(optimized=False)).ptx
+    (found,) = check(ptx, block=256)
+    assert found.verdict == expected
+
+
+ROWS = """
+__global__ void k(int *data) {
+    __shared__ int s[16];
+    volatile int *rows[4];
+    for (int i = 0; i < 4; ++i) rows[i] = &s[i * STRIDE];
+    int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane < 4) rows[w][lane] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = s[threadIdx.x & 15];
+}
+"""
+
+
+def test_a_row_for_each_warp() -> None:
+    assert verdict(ROWS.replace("STRIDE", "4"), 128).verdict == "proven"
+    assert verdict(ROWS.replace("STRIDE", "2"), 128).verdict == "race"

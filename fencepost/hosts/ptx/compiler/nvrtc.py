@@ -23,6 +23,7 @@ from fencepost.hosts.ptx.launches.launched_instances import (
     undeclared_launches,
     used_templates,
 )
+from fencepost.hosts.ptx.launches.sibling_launches import files_that_include, sibling_launches
 from fencepost.hosts.ptx.reading.kernel_names import function_name, instance_name, kernels_in
 from fencepost.ir.source import FencepostError, Mark, Source, Span
 
@@ -184,7 +185,10 @@ def _launched(source: Source, sources: CudaSources, how: Compilation) -> _Launch
         found = CompiledLaunches()
     told = {_template_name(each) for each in found.instances} - found.lost
     guessed = [each for each in launched_instances(sources.written) if _template_name(each) not in told]
-    return _Launched(found.instances, tuple(guessed))
+    for template, there in sibling_launches(source.name, sources.written, how.includes).items():
+        instances = launched_instances(f"{there.text}\n{sources.written}")
+        guessed += [each for each in instances if _template_name(each) == template and "<" in each]
+    return _Launched(found.instances, tuple(dict.fromkeys(guessed)))
 
 
 def _unknown_instances(text: str, ptx: str, found: _Launched) -> tuple[str, ...]:
@@ -333,6 +337,8 @@ def _failure(source: Source, log: str, sources: CudaSources) -> FencepostError:
     if sources.missing:
         notes.append(("note", f"headers that were not found: {_listed(sources.missing)}"))
         notes.append(("help", "--include FOLDER says where headers are"))
+    if including := files_that_include(source.name):
+        notes.append(("help", f"{_listed(including)} includes this file: check that one"))
     if sources.left_out or sources.skipped or sources.missing:
         notes.append(
             ("help", f"or compile it yourself: nvcc -ptx -lineinfo {source.name}, and check the .ptx")

@@ -175,6 +175,13 @@ def cuda_sources(source: Source, includes: Sequence[str], *, with_host: bool = F
     return CudaSources(source.name, device.text, headers, found, "\n".join(written), left_out, macros)
 
 
+def text_with_headers(path: Path, includes: Sequence[str]) -> str:
+    """A file and the headers of its own, one after the other, as they are written."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    found = _own_headers(text, path.parent, [path.parent, *map(Path, includes)])
+    return "\n".join([text, *(each.read_text(encoding="utf-8", errors="replace") for each in found.values())])
+
+
 def _everything(text: str, macros: DeviceMacros) -> DeviceCode:
     return DeviceCode(text, ())
 

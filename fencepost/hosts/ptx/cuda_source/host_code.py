@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from fencepost.hosts.ptx.cuda_source.conditional_braces import ConditionalBraces
 from fencepost.hosts.ptx.cuda_source.device_macros import DeviceMacros, behind_device_macros, device_macros
 
 _UNSEEN = re.compile(
@@ -144,14 +145,16 @@ def without_comments(text: str) -> str:
     """The text with comments, strings, directives and what `#if 0` leaves out blanked out."""
     pieces: list[str] = []
     branches: list[str] = []
+    braces = ConditionalBraces()
     at = 0
     for match in _UNSEEN.finditer(text):
         pieces += [_compiled(text[at : match.start()], branches), _SPACES.sub(" ", match[0])]
         directive = _CONDITIONAL.match(match[0])
         if directive is not None:
             _branch(branches, directive[1], re.split(r"/[/*]", directive[2])[0].strip())
+            braces.directive(directive[1], match.span(), branches[-1] if branches else "")
         at = match.end()
-    return "".join([*pieces, _compiled(text[at:], branches)])
+    return braces.balanced("".join([*pieces, _compiled(text[at:], branches)]))
 
 
 def _compiled(text: str, branches: Sequence[str]) -> str:

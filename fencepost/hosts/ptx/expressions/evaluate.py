@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression, Leaf, Scope, leaves
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, Leaf, Scope, leaves, sum_parts
 from fencepost.hosts.ptx.expressions.parameter_roles import roles_of
 from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.launches.launch import Launch
@@ -48,7 +48,8 @@ LONG_SPECIALS = ("clock64", "globaltimer", "gridid", "current_graph_exec")
 CHANGING_SPECIALS = frozenset({"clock", "clock64", "globaltimer", *(f"pm{number}" for number in range(8))})
 """Counters that go on by themselves, without a suffix such as `_hi`."""
 CHANGING_LOADS = frozenset({"volatile", "relaxed", "acquire"})
-"""Loads of what other threads may be storing at the same time."""
+"""Loads of what other threads may be storing at the same time, unless they are of shared memory: the proof looks for
+stores beside those, and keeps the ones apart that an atomic is beside (`unlike`)."""
 UNIFORM_NAMES = frozenset(
     {"gridid", "smid", "nsmid", "nwarpid", "dynamic_smem_size", "total_smem_size", "cluster_ctarank"}
 )
@@ -316,7 +317,7 @@ class Evaluator:
         name = unfollowed_name(instruction, definition)
         leaf = values.leaf(Leaf("opaque", name, definition.block, "thread", definition), width)
         private = space == "local" or (space is None and self.local_names)
-        changing = bool(CHANGING_LOADS & set(instruction.parts))
+        changing = bool(CHANGING_LOADS & set(instruction.parts)) and not _is_in_shared(space, where)
         if not (changing or private or (definition.block, definition.index) in self.unlike):
             self.loads[leaf] = where
         return leaf
@@ -376,6 +377,15 @@ class Evaluator:
                 found.append(condition)
             block = self.flow.idom[block]
         return found
+
+
+def _is_in_shared(space: str | None, address: Expression) -> bool:
+    """Whether a load is one of shared memory: its space says so, or its address is counted from a shared variable."""
+    if space is not None:
+        return space == "shared"
+    counted = [each for each, factor in sum_parts(address)[1].items() if factor == 1]
+    plain = [each.arguments[0] if each.operation == "zext" else each for each in counted]
+    return any(each.operation == "leaf" and each.leaf.kind == "base" for each in plain)
 
 
 def special_width(name: str) -> int:

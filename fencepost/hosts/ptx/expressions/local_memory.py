@@ -18,6 +18,7 @@ from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
 from fencepost.hosts.ptx.expressions.constants import Constants
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
+from fencepost.hosts.ptx.expressions.indexed_cells import chosen, offsets_at
 from fencepost.hosts.ptx.expressions.pointers import GLOBAL, LOCAL, SHARED, Pointers
 from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.launches.launch import Launch
@@ -109,14 +110,20 @@ class Knowledge:
 
     slots: dict[int, tuple[Slot, ...]] = field(default_factory=dict)
     """For accesses at known offsets, by position in the body: a slot for each element."""
+    indexed: dict[int, tuple[Slot, ...]] = field(default_factory=dict)
+    """For loads at an index that is not known: every slot that it may be."""
     refused: set[Slot] = field(default_factory=set)
     """Slots that cannot be registers."""
     read: set[Reach] = field(default_factory=set)
     """What accesses that are not followed may read."""
 
+    def used(self) -> set[Slot]:
+        """The slots that accesses may have."""
+        return {slot for known in (self.slots, self.indexed) for slots in known.values() for slot in slots}
+
     def cells(self) -> list[Cells]:
         """The cells that become registers."""
-        found = components(slot for slots in self.slots.values() for slot in slots)
+        found = components(self.used())
         return [each for each in found if not any(each.slot.overlaps(slot) for slot in self.refused)]
 
 
@@ -156,10 +163,27 @@ class Promotion:
             if position is None or position in self.known.slots or instruction.name not in ("ld", "st"):
                 continue
             slots = self._slots(view, instruction, address)
-            if slots and not any(each.overlaps(slot) for each in slots for slot in self.known.refused):
+            indexed = () if slots else self._indexed(view, instruction, address)
+            if any(each.overlaps(slot) for each in (*slots, *indexed) for slot in self.known.refused):
+                continue
+            if slots:
                 self.known.slots[position] = slots
                 found = True
+            elif indexed and self.known.indexed.get(position) != indexed:
+                self.known.indexed[position] = indexed
+                found = True
         return found
+
+    def _indexed(self, view: View, instruction: Instruction, address: Expression) -> tuple[Slot, ...]:
+        """The slots that a load at an index which is not known may have."""
+        placed, (count, size) = view.placed(address), elements(instruction)
+        target = instruction.operands[0]
+        if placed is None or instruction.name != "ld" or count > 1 or not isinstance(target, Register):
+            return ()
+        limit = self.private.get(placed[0])
+        if not limit or not 0 < size <= LARGEST or width_of(target.type) != 8 * size:
+            return ()
+        return tuple(Slot(placed[0], at, size) for at in offsets_at(placed[1], size, limit))
 
     def _slots(self, view: View, instruction: Instruction, address: Expression) -> tuple[Slot, ...]:
         placed = view.placed(address)
@@ -191,7 +215,7 @@ class Promotion:
         if refused:
             self.known.refused |= refused
             # What was known through the values of these cells is not known any more.
-            self.known.slots = {}
+            self.known.slots, self.known.indexed = {}, {}
         return changed
 
     # ---- the routine with registers
@@ -202,7 +226,7 @@ class Promotion:
         for each in cells:
             of_variable.setdefault(each.slot.variable, []).append(each)
         homes: dict[Slot, Cells] = {}
-        for slot in {slot for slots in self.known.slots.values() for slot in slots}:
+        for slot in self.known.used():
             home = next(
                 (each for each in of_variable.get(slot.variable, ()) if each.slot.overlaps(slot)), None
             )
@@ -213,11 +237,23 @@ class Promotion:
             slots = self.known.slots.get(position, ())
             if isinstance(item, Instruction) and slots and all(each in homes for each in slots):
                 items += self._moves(item, slots, homes)
+            elif isinstance(item, Instruction) and (found := self._choice(position, homes)):
+                target = item.operands[0]
+                assert isinstance(target, Register)
+                items += chosen(item, *found, target)
             elif isinstance(item, Instruction) and item.name == "call":
                 items.append(self._with_results(item, of_variable))
             else:
                 items.append(item)
         return self.routine.with_body(tuple(items))
+
+    def _choice(self, position: int, homes: dict[Slot, Cells]) -> tuple[str, dict[int, Register]] | None:
+        """The variable and its cells by offset, if a load has one of them; None unless each is one register."""
+        slots = self.known.indexed.get(position, ())
+        held = {slot.offset: homes[slot].registers(slot) for slot in slots if slot in homes}
+        if not slots or len(held) < len(slots) or any(len(each) != 1 for each in held.values()):
+            return None
+        return slots[0].variable, {offset: registers[0] for offset, registers in held.items()}
 
     @staticmethod
     def _with_results(call: Instruction, cells: Mapping[str, Sequence[Cells]]) -> Instruction:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
 from fencepost.hosts.ptx.launches.handed_out import handed_out
+from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 Block = tuple[int, int, int]
@@ -48,11 +49,12 @@ def launched_blocks(text: str) -> dict[str, Block]:
     known = _known(text, seen)
     found: dict[str, set[Block | None]] = {}
     for name, at, arguments in _launches(seen):
-        block = _block(arguments[1], Context.of(seen, at), known) if len(arguments) > 1 else None
-        found.setdefault(name, set()).add(block)
-        instance = _instance(seen, at, known)
-        if instance is not None:
-            found.setdefault(instance, set()).add(block)
+        for here in _ways_to(text, seen, at, known):
+            block = _block(arguments[1], Context.of(seen, at), here) if len(arguments) > 1 else None
+            found.setdefault(name, set()).add(block)
+            instance = _instance(seen, at, here)
+            if instance is not None:
+                found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
     elsewhere = handed_out(_of_the_host(seen), {name.partition("<")[0] for name in found})
     for name, blocks in found.items():
@@ -86,15 +88,17 @@ def common_launches(text: str) -> dict[str, Launches]:
         begin = seen.find("(", seen.find(">>>", at))
         if begin < 0 or len(configuration) < 2:
             continue
-        arguments = _arguments(_inside(seen, begin))
-        values = {place: number(each, known) for place, each in enumerate(arguments)}
-        numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
-        here = Launches(numbers, _of_threads(_row(configuration[1], Context.of(seen, at)), arguments))
-        kept = found.setdefault(name, here)
-        found[name] = Launches(_shared(kept.numbers, here.numbers), _shared(kept.threads, here.threads))
+        arguments = pieces(inside(seen, begin))
+        context = Context.of(seen, at)
+        threads = _of_threads(_row(configuration[1], context), arguments)
         of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
-        block = None if of_template else _block(configuration[1], Context.of(seen, at), known)
-        blocks.setdefault(name, set()).add(block)
+        for here in _ways_to(text, seen, at, known):
+            values = {place: number(each, here) for place, each in enumerate(arguments)}
+            numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
+            kept = found.setdefault(name, Launches(numbers, threads))
+            found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
+            block = None if of_template else _block(configuration[1], context, here)
+            blocks.setdefault(name, set()).add(block)
     elsewhere = handed_out(_of_the_host(seen), found.keys())
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
@@ -106,11 +110,18 @@ def common_launches(text: str) -> dict[str, Launches]:
 
 def _known(text: str, seen: str) -> dict[str, int]:
     """What names stand for in the whole file: macros, constants, and variables that are given one number."""
-    constants = constants_of(text, seen)
-    host = _of_the_host(seen)
-    hidden = {name for name in constants if not _is_macro(name, text) and _is_hidden(name, host)}
-    constants = {name: value for name, value in constants.items() if name not in hidden}
+    hidden = _hidden(text, seen)
+    constants = {name: value for name, value in constants_of(text, seen).items() if name not in hidden}
     return {**constants, **_variables(seen, constants)}
+
+
+@lru_cache(maxsize=4)
+def _hidden(text: str, seen: str) -> frozenset[str]:
+    """Constants that something else goes by the name of, somewhere: which of them is meant, scopes would tell."""
+    host = _of_the_host(seen)
+    return frozenset(
+        name for name in constants_of(text, seen) if not _is_macro(name, text) and _is_hidden(name, host)
+    )
 
 
 def _is_macro(name: str, text: str) -> bool:
@@ -124,6 +135,15 @@ def _is_hidden(name: str, host: str) -> bool:
     return len(assigned) > 1 or re.search(parameter, host) is not None
 
 
+def _ways_to(text: str, seen: str, at: int, known: Mapping[str, int]) -> list[dict[str, int]]:
+    """What is known at a launch, once for each way that the function around it is called."""
+    hidden = _hidden(text, seen)
+    return [
+        {**known, **{name: value for name, value in here.items() if name not in hidden}}
+        for here in ways_to(seen, at, known, _variables)
+    ]
+
+
 def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
     return {place: value for place, value in one.items() if other.get(place) == value}
 
@@ -131,8 +151,8 @@ def _shared(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
 def _row(text: str, context: Context) -> str:
     """What stands for the threads of a row in the second argument of a launch."""
     made = re.fullmatch(r"dim3\s*[({](.*)[)}]", text, re.DOTALL)
-    inside = made[1] if made is not None else (_made_of(text, context.before) or text)
-    return _arguments(inside)[0].replace(" ", "")
+    row = made[1] if made is not None else (_made_of(text, context.before) or text)
+    return pieces(row)[0].replace(" ", "")
 
 
 def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
@@ -146,16 +166,6 @@ def _of_threads(row: str, arguments: Sequence[str]) -> dict[int, int]:
         if part is not None:
             found[place] = int(part[1]) if part[1] else 1 << int(part[2] or 0)
     return {place: factor for place, factor in found.items() if factor > 0}
-
-
-def _inside(text: str, begin: int) -> str:
-    """What stands between a parenthesis and the one that closes it."""
-    depth = 0
-    for at in range(begin, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[begin + 1 : at]
-    return ""
 
 
 def cluster_of_launches(text: str) -> Block | None:
@@ -214,18 +224,7 @@ def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:
     for match in _LAUNCH.finditer(seen):
         end = seen.find(">>>", match.end())
         if end >= 0:
-            yield match[1], match.start(), _arguments(seen[match.end() : end])
-
-
-def _arguments(text: str) -> list[str]:
-    """The pieces of a list, commas in brackets not counted."""
-    pieces, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            pieces.append(text[start:at])
-            start = at + 1
-    return [piece.strip() for piece in [*pieces, text[start:]]]
+            yield match[1], match.start(), pieces(seen[match.end() : end])
 
 
 def constants_of(text: str, seen: str) -> dict[str, int]:
@@ -328,7 +327,7 @@ def _made_of(name: str, before: str) -> str | None:
     """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
     made: str | None = None
     for statement in _DIM3.finditer(before):
-        for piece in _arguments(statement[1]):
+        for piece in pieces(statement[1]):
             match = _MADE.fullmatch(piece)
             if match is not None and name in (match[1], match[3]):
                 made = match[2] or match[4] or ""
@@ -340,7 +339,7 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
     seen = _of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
-        for piece in _arguments(statement[1]):
+        for piece in pieces(statement[1]):
             name, _, value = piece.partition("=")
             written.setdefault(name.strip(), []).append(value.strip())
     found: dict[str, int] = {}
@@ -369,7 +368,7 @@ def _instance(seen: str, at: int, known: Mapping[str, int]) -> str | None:
     match = re.match(r"(\w+)\s*<(?!<)([^;{}()]*?)>\s*<<<", seen[at:])
     if match is None:
         return None
-    values = [(each, number(each, known)) for each in _arguments(match[2])]
+    values = [(each, number(each, known)) for each in pieces(match[2])]
     return f"{match[1]}<{','.join(each if value is None else str(value) for each, value in values)}>"
 
 
@@ -398,7 +397,7 @@ def _is_changed(name: str, text: str) -> bool:
 
 
 def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:
-    sizes = [number(each, constants) for each in _arguments(text)]
+    sizes = [number(each, constants) for each in pieces(text)]
     return _checked([each for each in sizes if each is not None]) if None not in sizes else None
 
 

@@ -2,16 +2,22 @@
 
 So `__popc(ballot & ((1 << lane) - 1))` is a place of its own for every lane whose condition holds. All lanes of a
 warp that have not exited take part in a vote whose mask is full, and its value is one only in the same iteration.
+
+What is counted is then a number of bits: of fewer bits there are fewer. A solver that has every bit of such counts
+takes too long to see that, so it is told, and asked without them first.
 """
 
 from __future__ import annotations
 
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
 from fencepost.hosts.ptx.reading.ssa import Assigned
 
 WARP_BITS, LANES = 5, 31
+BITS, HALF = 32, 1 << 16
+MOST_COUNTS = 4
+"""Instructions that count bits of ballots, about which a solver is told more."""
 
 
 class Ballots:
@@ -27,6 +33,7 @@ class Ballots:
             for each in self.flow.blocks[number].instructions
         )
         """Whether there may be any."""
+        self._counts: list[tuple[Expression, Expression]] | None = None
 
     def facts(self, first: Thread, second: Thread, numbers: tuple[Formula, Formula]) -> list[Formula]:
         """Each thread's own bit, and that both are the same if the threads are of one warp; `numbers` are those of
@@ -49,7 +56,56 @@ class Ballots:
                 and self._together(first, second, value)
             ):
                 found.append(z3.Implies(one_warp, first.opaque[value] == second.opaque[value]))
+        return [*found, *self._of_counts(first, second)]
+
+    def leave_counts_open(self, thread: Thread) -> None:
+        """Makes counts of bits of ballots variables, about which only `facts` says anything."""
+        upper = self.questions.forms.values.upper
+        for _, count in self._counted() if self.exist else ():
+            constant, factors = sum_parts(count)
+            if constant == 0 and all(upper(each) < HALF and factors[each] == 1 for each in factors):
+                for part in factors:  # They add up to the count without a carry, so that none is larger.
+                    thread.leave_open(part, BITS)
+
+    def _of_counts(self, first: Thread, second: Thread) -> list[Formula]:
+        """Of bits that are among others there are no more, and fewer if there are others; of all bits there are as
+        many as a word has. This holds for any bits."""
+        z3 = self.questions.z3
+        counted = [
+            (thread.formula(bits), thread.formula(count))
+            for thread in (first, second)
+            for bits, count in self._counted()
+            if any(leaf in thread.opaque for leaf in leaves(bits))
+        ]
+        found = []
+        for at, (bits, count) in enumerate(counted):
+            found.append(z3.ULE(count, BITS))
+            for number, (others, more) in enumerate(counted):
+                if number == at:
+                    continue
+                beyond = z3.If(others & ~bits == 0, z3.BitVecVal(0, 32), z3.BitVecVal(1, 32))
+                found.append(z3.Implies(bits & ~others == 0, z3.ULE(count + beyond, more)))
+                if number > at:
+                    left = z3.If(
+                        bits | others == ~z3.BitVecVal(0, 32), z3.BitVecVal(0, 32), z3.BitVecVal(1, 32)
+                    )
+                    found.append(z3.Implies(bits & others == 0, z3.ULE(count + more + left, BITS)))
         return found
+
+    def _counted(self) -> list[tuple[Expression, Expression]]:
+        """What is counted of ballots, and the counts."""
+        if self._counts is None:
+            self._counts = []
+            evaluator, closed = self.questions.evaluator, self.questions.forms.closed
+            for number in self.flow.order:
+                for index, instruction in enumerate(self.flow.blocks[number].instructions):
+                    if instruction.opcode != "popc.b32" or len(self._counts) == MOST_COUNTS:
+                        continue
+                    bits = closed(evaluator.operand(instruction.operands[1], number, index, 32))
+                    if any(self._condition(leaf) is not None for leaf in leaves(bits)):
+                        count = evaluator.definition(Assigned(number, index, 0))
+                        self._counts.append((bits, closed(count)))
+        return self._counts
 
     def _condition(self, value: Expression) -> Expression | None:
         """What lanes voted with, if a value is such a ballot."""

@@ -24,12 +24,21 @@ def loads_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set
         name for address in _updated(evaluator, forms) for name in _pointers(evaluator, forms, address)
     }
     found = set()
-    for leaf, address in list(evaluator.loads.items()) if updated else ():
+    for leaf, address in every_load(evaluator) if updated else ():
         definition, closed = leaf.leaf.definition, forms.closed(address)
         shared = any(each.leaf.kind == "base" for each in leaves(closed))
         if isinstance(definition, Assigned) and not shared and _pointers(evaluator, forms, closed) & updated:
             found.add((definition.block, definition.index))
     return found
+
+
+def every_load(evaluator: Evaluator) -> Iterator[tuple[Expression, Expression]]:
+    """Every load with its address, those included that are only met while the addresses of others are closed."""
+    seen = 0
+    while seen < len(evaluator.loads):
+        found = list(evaluator.loads.items())[seen:]
+        seen += len(found)
+        yield from found
 
 
 def _updated(evaluator: Evaluator, forms: ClosedForms) -> Iterator[Expression]:

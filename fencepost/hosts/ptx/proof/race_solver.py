@@ -150,7 +150,10 @@ class RaceSolver:
 
     def _thread(self, name: str, touch: Touch, same_warp: bool, coarse: bool) -> Thread:
         block = touch.reached.place.block
-        return Thread(self.questions, name, touch.reached.iterations, same_warp, coarse, block)
+        thread = Thread(self.questions, name, touch.reached.iterations, same_warp, coarse, block)
+        if coarse:
+            self.ballots.leave_counts_open(thread)
+        return thread
 
     def _performs(self, thread: Thread, touch: Touch) -> list[Formula]:
         """The conditions under which a thread performs an access, and that it stays inside its variable."""

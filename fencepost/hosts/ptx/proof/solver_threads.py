@@ -57,6 +57,14 @@ class Thread:
             self._done[value] = found
         return found
 
+    def leave_open(self, value: Expression, most: int) -> None:
+        """A variable of its own in the place of a value that is at most so large: more is then possible."""
+        if value not in self._done:
+            self.coarsened = True
+            found = self._variable(f"?{value.number}!{self.name}", value.width, most)
+            self._done[value] = found
+            self.facts.append(self.z3.ULE(found, most))
+
     # many branches because each operation has a form of its own in the solver
     def _translate(self, value: Expression) -> Formula:
         z3 = self.z3

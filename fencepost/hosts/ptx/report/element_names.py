@@ -102,11 +102,22 @@ def width_of_access(instruction: str) -> int | None:
     return bits[-1] * vector // 8 if bits else None
 
 
+def _width_of_value(instruction: str) -> int:
+    """Bytes of one of the values that are loaded or stored; 0 if its name does not say."""
+    bits = re.findall(r"\.[busf](8|16|32|64)\b", instruction.partition(" [")[0].partition("[")[0])
+    return int(bits[-1]) // 8 if bits else 0
+
+
 def _elements(finding: Finding, text: str, line: int, kernel: str) -> Elements | None:
     if finding.variable is None or finding.bytes is None:
         return None
     arguments = template_arguments(text, kernel)
-    return elements_of(text, finding.variable, plain_text(finding.variable.name), line, arguments)
+    found = elements_of(text, finding.variable, plain_text(finding.variable.name), line, arguments)
+    if found is not None and finding.variable.is_dynamic:
+        widths = [_width_of_value(site.instruction) for site in (finding.first, finding.second)]
+        if max(widths) > found.size:
+            return None  # It is another declaration of dynamic memory that the kernel uses.
+    return found
 
 
 @lru_cache(maxsize=16)

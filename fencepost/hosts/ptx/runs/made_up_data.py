@@ -9,7 +9,7 @@ updates no word twice if the keys are sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from fencepost.hosts.ptx.proof.divergence import deciding
@@ -18,6 +18,7 @@ from fencepost.hosts.ptx.reading.effects import destinations, effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.instructions import computes
 from fencepost.hosts.ptx.reading.module import Instruction, registers_in
+from fencepost.hosts.ptx.runs.register_values import RegisterValues
 
 
 @lru_cache(maxsize=8)
@@ -66,6 +67,7 @@ class MadeUp:
         self.uniform = uniform
         self.data = registers_from_data(flow)
         self.makers = _makers(flow)
+        self.values = RegisterValues(self.makers)
         self._stores: dict[Place, bool] = {}
 
     def explains(self, places: tuple[Place, Place]) -> bool:
@@ -105,7 +107,7 @@ class MadeUp:
     def _updates(self, place: Place) -> bool:
         """Whether an access loads or stores what data name, as part of an update in place."""
         named = self._named(place)
-        return bool(named) and self._also_loaded(named) and self._also_loaded(named, "write")
+        return bool(named) and all(self._is_accessed(named, kind) for kind in ("read", "write"))
 
     def _decided_by_others(self, place: Place) -> bool:
         """Whether data that the address does not come from decide whether a thread gets to an access."""
@@ -118,24 +120,33 @@ class MadeUp:
                 return True
         return False
 
-    def _loads_behind(self, names: set[str]) -> set[Place]:
-        """The instructions that some registers get their data from, through all that is computed."""
-        found: set[Place] = set()
+    def _loads_behind(self, names: set[str]) -> set[int]:
+        """The values that some registers get their data from, through all that is computed."""
+        found: set[int] = set()
         known, todo = set(names), list(names)
         while todo:
-            for place, instruction in self.makers.get(todo.pop(), ()):
+            name = todo.pop()
+            for _, instruction in self.makers.get(name, ()):
                 if _reads_data(instruction):
-                    found.add(place)
+                    found.add(self.values.number(name))
                 elif new := _sources(instruction) - known:
                     known |= new
                     todo += new
         return found
 
-    def _also_loaded(self, names: set[str], kind: str = "read") -> bool:
+    def _also_loaded(self, names: set[str]) -> bool:
         """Whether something is loaded through the same registers: an update in place, as of a histogram."""
+        return any(not names.isdisjoint(each) for each in self._addresses("read"))
+
+    def _is_accessed(self, names: set[str], kind: str) -> bool:
+        """Whether there is an access of that kind through what the registers hold."""
+        wanted = {self.values.number(each) for each in names}
+        return any(not wanted.isdisjoint(map(self.values.number, each)) for each in self._addresses(kind))
+
+    def _addresses(self, kind: str) -> Iterator[set[str]]:
+        """The registers that the accesses of a kind have their address from."""
         for number in self.flow.order:
             for instruction in self.flow.blocks[number].instructions:
                 for access in effect(instruction).accesses:
-                    if access.kind == kind and names & set(registers_in(access.address)):
-                        return True
-        return False
+                    if access.kind == kind:
+                        yield set(registers_in(access.address))

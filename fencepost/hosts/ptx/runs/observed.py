@@ -221,9 +221,9 @@ class _Table:
         earlier = np.cumsum(differs) - differs
         first_to_differ = differs & (earlier == earlier[start])
         near = np.arange(len(rows)) - start < 2
-        kept: NDArray[np.int64] = rows[near | first_to_differ]
-        kept = kept[np.lexsort((kept, self.words[kept]))]
-        return kept
+        kept = rows[near | first_to_differ]
+        by_word: NDArray[np.int64] = kept[np.lexsort((kept, self.words[kept]))]
+        return by_word
 
     def _races(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows of the same word race with a write."""

@@ -161,3 +161,38 @@ def test_what_is_never_compiled_is_not_seen(text: str, seen: str) -> None:
     assert [len(line) for line in without_comments(text).split("\n")] == [
         len(line) for line in text.split("\n")
     ]
+
+
+ALTERNATIVES = """
+#ifdef WIDE
+void run(double *p) {
+#else
+void run(float *p) {
+#endif
+    k<<<1, 1>>>(p);
+}
+#ifdef UNFINISHED
+__device__ int half(int n) {
+    return n / 2;
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+__global__ void k(float *p) { p[0] = 1; }
+int main() { run(0); }
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+def test_braces_of_branches_that_are_not_there_together() -> None:
+    found = device_code(ALTERNATIVES)
+    assert found.left_out == ("run", "main")
+    assert "__global__ void k(float *p) { p[0] = 1; }" in found.text
+    assert "<<<" not in found.text and "main" not in found.text
+
+
+def test_braces_that_balance_are_left_as_they_are() -> None:
+    text = "#ifdef SPACE\nnamespace space {\n#endif\nint a;\n#ifdef SPACE\n}\n#endif\n"
+    assert without_comments(text).split() == ["namespace", "space", "{", "int", "a;", "}"]

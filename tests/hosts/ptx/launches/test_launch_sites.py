@@ -153,7 +153,10 @@ def test_what_is_computed_or_differs_names_none(text: str) -> None:
         ("void f() { k<<<g, 64>>>(1, 7); k<<<g, 64>>>(2, 7); }", {"k": {1: 7}}),
         # The kernel's own parameter has the name of a variable of the host.
         ("__global__ void k(int n) { n += 1; }\nvoid f() { int n = 100; k<<<g, 64>>>(n); }", {"k": {0: 100}}),
-        ("void h(int n) { k<<<g, 64>>>(n); }\nvoid f() { int n = 100; h(n); }", {"k": {}}),
+        # What every call of the function around a launch gives it.
+        ("void h(int n) { k<<<g, 64>>>(n); }\nvoid f() { int n = 100; h(n); }", {"k": {0: 100}}),
+        ("void h(int n) { k<<<g, 64>>>(n); }\nvoid f() { h(100); h(200); }", {"k": {}}),
+        ("void h(int n) { k<<<g, 64>>>(n); }\nvoid f() { h(100); h(m); }", {"k": {}}),
         ("void f() { int n = 100; if (argc > 1) n = atoi(argv[1]); k<<<g, 64>>>(n); }", {"k": {}}),
     ],
 )
@@ -188,3 +191,35 @@ def test_numbers_that_go_with_the_block(text: str, expected: dict[int, int]) -> 
 )
 def test_several_blocks(text: str, expected: tuple[tuple[int, int, int], ...]) -> None:
     assert common_launches(text)["k"].blocks == expected
+
+
+RUN = "void run(float *p, int threads) { BODY k<<<n, threads>>>(p); }\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "calls", "expected"),
+    [
+        ("", "int main() { run(p, 256); run(q, 256); }", {"k": (256, 1, 1)}),
+        ("", "int main() { int t = 64; run(p, t); }", {"k": (64, 1, 1)}),
+        ("", "void go(const int t) { run(p, 2 * t); } int main() { go(32); }", {"k": (64, 1, 1)}),
+        # A number of another function has the same name.
+        ("", "void h() { int threads = 32; } int main() { run(p, 64); }", {"k": (64, 1, 1)}),
+        ("", "int main() { run(p, 256); run(p, atoi(argv[1])); }", {}),
+        ("", "int main() { run(p, 256); run(p, 128); }", {}),
+        ("", "int main() { run(p, 256); each(p, run); }", {}),
+        ("threads /= 2;", "int main() { run(p, 256); }", {}),
+        ("if (n < threads) threads = n;", "int main() { run(p, 256); }", {}),
+        ("size(&threads);", "int main() { run(p, 256); }", {}),
+        ("", "", {}),
+    ],
+)
+def test_what_calls_give_the_function_that_launches(
+    body: str, calls: str, expected: dict[str, tuple[int, int, int]]
+) -> None:
+    prototype = "void run(float *p, int threads);\n"
+    assert launched_blocks(prototype + RUN.replace("BODY", body) + calls) == expected
+
+
+def test_calls_with_several_numbers_name_several_blocks() -> None:
+    text = RUN.replace("BODY", "") + "int main() { run(p, 256); run(p, 128); }"
+    assert common_launches(text)["k"].blocks == ((128, 1, 1), (256, 1, 1))

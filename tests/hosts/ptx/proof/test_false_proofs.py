@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import Mock
 
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
+from fencepost.hosts.ptx.proof.global_atomics import every_load
 from fencepost.ir.source import Source
 
 
@@ -410,3 +412,39 @@ def test_a_narrow_result_is_extended_by_its_own_type() -> None:
         ", %r1;\n    bar", ", 7;\n    bar"
     )
     assert check(only_one, block=256)[0].verdict == "proven"
+
+
+# ---- volatile loads of shared memory
+
+ROUNDS = """
+__global__ void k(volatile int *list, int *next, int limit) {
+    volatile __shared__ int count[1];
+    while (1) {
+        if (threadIdx.x == 0) count[0] = 0;
+        __syncthreads();
+        if (list[threadIdx.x] > 0) atomicAdd((int *)&count[0], 1);
+        COUNTED
+        if (count[0] == 0) return;
+        if (count[0] > limit) { next[threadIdx.x] = 1; return; }
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_a_volatile_load_of_shared_memory_is_the_same_for_all_threads_if_nothing_changes_it() -> None:
+    assert verdict(ROUNDS.replace("COUNTED", "__syncthreads();")).verdict == "proven"
+    # Beside the atomics, threads read different numbers, and part before the barrier.
+    assert verdict(ROUNDS.replace("COUNTED", "")).verdict != "proven"
+
+
+# ---- loads beside atomics
+
+
+def test_loads_that_are_met_while_others_are_looked_at_are_looked_at_as_well() -> None:
+    evaluator = Mock(loads={"first": 1})
+    seen: list[object] = []
+    for load, _ in every_load(evaluator):
+        seen.append(load)
+        evaluator.loads.setdefault("second", 2)
+    assert seen == ["first", "second"]

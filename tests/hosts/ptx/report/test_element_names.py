@@ -125,3 +125,24 @@ def test_elements_of_a_template_are_those_of_the_instance(tmp_path: Path, fencep
 )
 def test_template_arguments(kernel: str, arguments: dict[str, str]) -> None:
     assert template_arguments(TEMPLATE, kernel) == arguments
+
+
+TWO_MEMORIES = """\
+template <class T> struct Memory { __device__ T *get() { extern __shared__ double doubles[]; return doubles; } };
+__global__ void shift(double *out) {
+#ifdef OLD
+    extern __shared__ float floats[];
+#endif
+    double *s = Memory<double>().get();
+    s[threadIdx.x] = out[threadIdx.x];
+    out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+"""
+
+
+def test_an_element_of_another_declaration_of_dynamic_memory_is_not_named(
+    tmp_path: Path, fencepost: CommandLine
+) -> None:
+    (tmp_path / "shift.cu").write_text(TWO_MEMORIES, encoding="utf-8")
+    out = fencepost("check", str(tmp_path / "shift.cu"), "--block", "64").out
+    assert "error[FP001]" in out and "floats" not in out
