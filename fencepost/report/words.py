@@ -68,12 +68,15 @@ def enumerated(items: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def nth_newest(number: int) -> str:
     """`newest`, `2nd newest`."""
-    if number == 1:
-        return "newest"
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending} newest"
+    return "newest" if number == 1 else f"{ordinal(number)} newest"
 
 
 RARE = 0.1

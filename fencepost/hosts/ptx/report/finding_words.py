@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.report.quoted_places import (
 from fencepost.hosts.ptx.runs.race_findings import OUTSIDE
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, Site, Thread
+from fencepost.report.words import ordinal
 
 BLOCK, CLUSTER = (tuple(f"{what}.{axis}" for axis in "xyz") for what in ("block", "cluster"))
 """What the sizes of a block and of a cluster are called among the values of a finding."""
@@ -133,7 +134,8 @@ def doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     who = with_warp(thread, _block_of(finding))
-    return f"{who}{block} {verb}{what}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
+    visit = f", the {ordinal(finding.visit)} time it comes here" if at == 1 and finding.visit > 1 else ""
+    return f"{who}{block} {verb}{what}{visit}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
 
 
 def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:

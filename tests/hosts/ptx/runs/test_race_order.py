@@ -162,6 +162,21 @@ def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine
     assert "__syncthreads() between" not in out
 
 
+def test_a_thread_that_reads_its_own_copy_is_told_of_the_same_wait(fencepost: CommandLine) -> None:
+    """One count mends what threads read of their own copies and what they read of others'."""
+    own = PIPELINE.replace("tile[i % 3][127 - t]", "tile[i % 3][t]")
+    assert own != PIPELINE
+    Path("own.cu").write_text(own, encoding="utf-8")
+    out = fencepost("check", "own.cu", "--block", "128", "--define", "LEFT=2").out
+    assert "which its own copy may not have written yet: the wait at line 11 lets it stay" in out
+    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
+    assert out.count("error[") == 1
+    Path("none.cu").write_text(own.replace("__pipeline_wait_prior(LEFT);", ""), encoding="utf-8")
+    out = fencepost("check", "none.cu", "--block", "128").out
+    assert "which its own copy may not have written yet: nothing waits for it" in out
+    assert "fix: wait for the copy of line 6 (cp.async.wait_group 0) before line 13\n" in out
+
+
 def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
     ran = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2", "--json")
     (kernel,) = entries("check", ran.out)
