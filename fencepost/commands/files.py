@@ -46,6 +46,10 @@ ANY_FILE_HELP = (
     "standard input"
 )
 TEXT_KERNEL = "a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some"
+PYTHON = (
+    "run it: `fencepost.check(k.trace)` in it checks a kernel that it builds, `fencepost.hosts.triton.install("
+    '"audit")` (or `.wave`) the kernels that it compiles'
+)
 TAKE_CUDA = "check, explain, prune, insert, fix, view and audit take CUDA and PTX"
 
 
@@ -61,7 +65,12 @@ def read_source(name: str) -> Source:
     """The text of a file, or of standard input if it is called `-`."""
     shown = "<stdin>" if name == STDIN else name
     begin_phase("parsing")
-    return Source(shown, _decoded(_bytes(name), shown))
+    source = Source(shown, _decoded(_bytes(name), shown))
+    if Path(name).suffix == ".py":
+        raise FencepostError(
+            "this is Python, which is not read", code="FP112", source=source, notes=[("help", PYTHON)]
+        )
+    return source
 
 
 def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:
