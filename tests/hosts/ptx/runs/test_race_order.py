@@ -177,6 +177,24 @@ def test_a_thread_that_reads_its_own_copy_is_told_of_the_same_wait(fencepost: Co
     assert "fix: wait for the copy of line 6 (cp.async.wait_group 0) before line 13\n" in out
 
 
+def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: CommandLine) -> None:
+    line = "        sum += tile[i % 3][127 - t].x;\n"
+    twice = PIPELINE.replace(line, line + line.replace("127 - t", "t ^ 64"))
+    Path("twice.cu").write_text(twice, encoding="utf-8")
+    out = fencepost("check", "twice.cu", "--block", "128", "--define", "LEFT=2").out
+    assert out.count("error[") == 1 and "pipeline: 1 race" in out
+    assert "instead of 2; it would also mend the copy of line 15\n" in out
+    only = twice.replace("s < 2", "s < 1").replace(
+        "__pipeline_memcpy_async(&tile[(i + 2) % 3]", "if (n < 0) __pipeline_memcpy_async(&tile[(i + 2) % 3]"
+    )
+    Path("only.cu").write_text(only, encoding="utf-8")
+    out = fencepost("check", "only.cu", "--block", "128", "--define", "LEFT=1", "--param", "n=1").out
+    assert (
+        out.count("error[") == 1
+        and "`__pipeline_wait_prior(0)` instead of 1; it would also mend line 14\n" in out
+    )
+
+
 def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
     ran = fencepost("check", "pipeline.cu", "--block", "128", "--define", "LEFT=2", "--json")
     (kernel,) = entries("check", ran.out)
