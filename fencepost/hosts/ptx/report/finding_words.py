@@ -134,7 +134,9 @@ def doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     who = with_warp(thread, _block_of(finding))
-    visit = f", the {ordinal(finding.visit)} time it comes here" if at == 1 and finding.visit > 1 else ""
+    # A finding about one place of one thread names it twice, and is shown with one mark.
+    counted = site == finding.second and thread == finding.threads[1] and finding.visit > 1
+    visit = f", the {ordinal(finding.visit)} time it comes here" if counted else ""
     return f"{who}{block} {verb}{what}{visit}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
 
 

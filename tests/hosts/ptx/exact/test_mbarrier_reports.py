@@ -109,7 +109,7 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     assert out.count("error[") == 1
     assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
-    assert "thread 128 (warp 4) waits for `full[0]`\n" in out
+    assert "thread 128 (warp 4) waits for `full[0]`, the 3rd time it comes here\n" in out
     assert "= so: thread 0 writes and thread 255 reads `buf[0][0]`" in out
     assert "= fix: flip the parity each time `full[0]` has completed a phase" in out
     assert "more findings may follow from it" in out
