@@ -53,6 +53,13 @@ def test_python_is_run_and_not_read(command: str, fencepost: CommandLine) -> Non
         assert "help: run it: `fencepost.check(k.trace)` in it checks a kernel that it builds" in ran.err
 
 
+@pytest.mark.parametrize("command", ["check", "insert", "explain", "fix", "view", "audit"])
+def test_a_name_that_is_too_long_cannot_be_read(command: str, fencepost: CommandLine) -> None:
+    """It was an error in writing."""
+    ran = fencepost(command, "a" * 300 + ".fp")
+    assert ran.code == 2 and "error[FP112]: cannot read aaa" in ran.err and "too long" in ran.err
+
+
 def test_a_link_to_nowhere(fencepost: CommandLine) -> None:
     Path("link.fp").symlink_to("nowhere")
     ran = fencepost("check", "link.fp")
