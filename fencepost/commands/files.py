@@ -40,7 +40,6 @@ READ = [
         "kernels in text form (.fp), Triton modules (.ttgir, .ttir, .mlir), CUDA (.cu) and PTX (.ptx) are read",
     )
 ]
-FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 ANY_FILE_HELP = (
     "a kernel in text form (.fp), a Triton module (.ttgir, .ttir, .mlir), CUDA (.cu) or PTX (.ptx), or - for "
     "standard input"

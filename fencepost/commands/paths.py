@@ -21,7 +21,6 @@ CHECKED_HELP = (
 )
 FOREIGN = {".cu": "CUDA C++", ".cuh": "CUDA C++", ".ptx": "PTX", ".hip": "HIP"}
 """How kernels in languages are called that not every command reads."""
-PATHS_HELP = "kernels (.fp), Triton modules (.ttgir, .ttir, .mlir), folders of these, or - for standard input"
 
 
 def kernel_files(
