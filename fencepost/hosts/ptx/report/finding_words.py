@@ -57,16 +57,16 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
-PRIOR = "__pipeline_wait_prior"
-"""What CUDA calls `cp.async.wait_group`."""
+_WAIT = re.compile(r"cp\.async\.wait_group (\d+)")
+_PRIOR = re.compile(r"([\w:]*wait_prior)\s*([<(])")
+"""What CUDA calls that: `__pipeline_wait_prior(1)`, `cuda::pipeline_consumer_wait_prior<1>(pipe)`."""
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 
 
 def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
     text = worded(judged, finding.fix, (finding.first, finding.second))
-    if finding.wait is not None and PRIOR in judged.quoted.line(span_of(judged, finding.wait.site).line):
-        text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
+    text = with_waits_as_written(judged, finding, text)
     lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
     text = _with_calls(judged, finding, text)
     if len(lines) == 1 and finding.first != finding.second:
@@ -78,6 +78,20 @@ def fix_of(judged: JudgedPtx, finding: Finding) -> str:
             between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
         text = text.replace(f"between line {line} and line {line}", between)
         text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
+    return text
+
+
+def with_waits_as_written(judged: JudgedPtx, finding: Finding, text: str) -> str:
+    """The waits for copies that a text names, as the line of the wait calls them; if there is none, as the API does
+    that the copy is made with."""
+    site = finding.first if finding.wait is None else finding.wait.site
+    line = judged.quoted.line(span_of(judged, site).line)
+    written = _PRIOR.search(line) if finding.wait is not None else None
+    if written is not None:
+        name, opening = written.groups()
+        return _WAIT.sub(rf"{name}<\1>" if opening == "<" else rf"{name}(\1)", text)
+    if "__pipeline_memcpy_async" in line:
+        return _WAIT.sub(r"__pipeline_wait_prior(\1)", text)
     return text
 
 

@@ -19,6 +19,7 @@ from fencepost.hosts.ptx.report.finding_words import (
     doing,
     fix_of,
     message_of,
+    with_waits_as_written,
 )
 from fencepost.hosts.ptx.report.quoted_places import (
     line_of,
@@ -131,7 +132,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     sites = (finding.first, finding.second)
     marks = [Mark(span_of(judged, site), doing(judged, finding, at)) for at, site in enumerate(sites)]
     if finding.wait is not None:
-        marks.append(Mark(span_of(judged, finding.wait.site), finding.wait.said))
+        said = with_waits_as_written(judged, finding, finding.wait.said)
+        marks.append(Mark(span_of(judged, finding.wait.site), said))
     found = Diagnostic(
         finding.code,
         message_of(judged, finding),

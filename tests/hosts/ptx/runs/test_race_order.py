@@ -155,7 +155,8 @@ def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine
     assert "may not have written yet: the wait at line 11 lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
     assert (
-        "`cp.async.wait_group 2` leaves the 2 newest groups in flight; this copy is in the 2nd newest" in out
+        "`__pipeline_wait_prior(2)` leaves the 2 newest groups in flight; this copy is in the 2nd newest"
+        in out
     )
     assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
     assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
@@ -174,7 +175,7 @@ def test_a_thread_that_reads_its_own_copy_is_told_of_the_same_wait(fencepost: Co
     Path("none.cu").write_text(own.replace("__pipeline_wait_prior(LEFT);", ""), encoding="utf-8")
     out = fencepost("check", "none.cu", "--block", "128").out
     assert "which its own copy may not have written yet: nothing waits for it" in out
-    assert "fix: wait for the copy of line 6 (cp.async.wait_group 0) before line 13\n" in out
+    assert "fix: wait for the copy of line 6 (__pipeline_wait_prior(0)) before line 13\n" in out
 
 
 def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: CommandLine) -> None:
@@ -192,6 +193,33 @@ def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: Command
     assert (
         out.count("error[") == 1
         and "`__pipeline_wait_prior(0)` instead of 1; it would also mend line 14\n" in out
+    )
+
+
+STAGED = """\
+#include <cuda/pipeline>
+__global__ void staged(const float *in, float *out) {
+    __shared__ float tile[2][128];
+    auto pipe = cuda::make_pipeline();
+    int t = threadIdx.x;
+    for (int s = 0; s < 2; ++s) {
+        pipe.producer_acquire();
+        cuda::memcpy_async(&tile[s][t], &in[s * 128 + t], 4, pipe);
+        pipe.producer_commit();
+    }
+    cuda::pipeline_consumer_wait_prior<1>(pipe);
+    __syncthreads();
+    out[t] = tile[1][127 - t];
+}
+"""
+
+
+def test_a_wait_is_called_what_its_line_calls_it(fencepost: CommandLine) -> None:
+    Path("staged.cu").write_text(STAGED, encoding="utf-8")
+    out = fencepost("check", "staged.cu", "--block", "128").out
+    assert "`cuda::pipeline_consumer_wait_prior<1>` leaves the newest group in flight" in out
+    assert (
+        "fix: wait for one group more at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1" in out
     )
 
 
