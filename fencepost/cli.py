@@ -47,6 +47,9 @@ WITHOUT_PROGRESS = ("lsp", "schema", "completion")
 WITHOUT_JSON = ("check", "schema", "lsp", "completion")
 """Commands that have no `--json` of the usual kind: `check` has more formats, a schema is JSON."""
 
+ONE_DOCUMENT = ("view", "audit")
+"""Commands whose JSON is one document, and no list with an entry for each kernel."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
@@ -163,7 +166,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         try:
             return int(options.run(options))
         except FencepostError as error:
-            _print_error(error)
+            _print_error(error, options)
             return error.exit_code
 
 
@@ -209,10 +212,14 @@ def _parser(wanted: Collection[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _print_error(error: FencepostError) -> None:
-    from fencepost.commands.output import print_error
+def _print_error(error: FencepostError, options: argparse.Namespace) -> None:
+    """People read of it on standard error; programs that have asked for JSON get some, whatever happens."""
+    from fencepost.commands.output import print_error, print_json, refused_json
 
     print_error(error)
+    if getattr(options, "json", False) or getattr(options, "format", None) == "json":
+        refused = refused_json(error, options)
+        print_json(refused[0] if options.called in ONE_DOCUMENT else refused)
 
 
 if __name__ == "__main__":

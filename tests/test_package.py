@@ -197,6 +197,10 @@ def test_a_kernel_can_be_followed_through_insert(name: str, tmp_path: Path) -> N
     ):
         before = called[begun["ir.parser.parse_all"] : begun[stage]]
         assert not [function for function in before if function.startswith(f"{package}.")]
+    # What has been decided is read and worded; nothing is decided again.
+    writing = called[begun["emit.write.write_decision"] :]
+    asked = {function.split(".")[1] for function in writing if function.startswith("placement.")}
+    assert asked <= {"reasons", "strategy", "wait_counts"}
     behind = called[begun["ir.printer.print_file"] :]
     assert not [function for function in behind if function.startswith(("analysis.", "placement.", "emit."))]
 

@@ -54,6 +54,12 @@ def entries_of(names: Iterable[str]) -> list[Entry]:
     found: dict[str, Entry] = {}
     for name in names:
         path = Path(name)
+        try:
+            path.stat()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise FencepostError(f"cannot read {name}: {error.strerror}", code="FP112") from None
         if path.is_dir():
             below = list(_below(path))
             if not below:

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from fencepost.ir.trace import CapturedTrace
 
 
-NOT_PRUNED = "`fencepost prune` looks for them"
-"""That redundant barriers of CUDA and PTX are not looked for here: each takes as long as a verdict."""
-
-
 def judge(work: Work) -> Record:
     """What is found. Whatever goes wrong is a verdict, too: one entry must not stop the others."""
     began = time.perf_counter()

@@ -100,12 +100,16 @@ class Check:
         if self.named_barriers is not None:
             found.deadlocks = [*found.deadlocks, *too_many_barriers(flow, self.named_barriers)]
         found.explored.unjudged = trace.unjudged
+        unasked = 0
         if not self.unfilled:
             # The order is right: by the execution model there is nothing to find.
+            unasked = sum(each.kind == UNFILLED for each in found.deadlocks)
             found.deadlocks = [each for each in found.deadlocks if each.kind != UNFILLED]
         races = with_fixes(flow, found.races)
         # The same question about the kernel with a change; a change may make another method the one that fits.
-        return Report(races, found.deadlocks, found.out_of_range, found.explored, trace, options.apply)
+        judged = Report(races, found.deadlocks, found.out_of_range, found.explored, trace, options.apply)
+        judged.unasked = unasked
+        return judged
 
     def track(self, flow: Flow, explored: Explored) -> Report:
         """All accesses, where all waves meet the same barriers."""

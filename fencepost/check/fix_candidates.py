@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TypeVar
 
 from fencepost.check.concrete_access import counted_on, shown
@@ -57,6 +58,7 @@ def for_deadlock(flow: Flow, deadlock: Deadlock, races: Sequence[Race] = ()) -> 
         if deadlock.kind == UNFILLED:
             yield from _phases_of_both_sides(flow, marked)
         yield from _phases(flow, [each for each in awaited if each is not None], marked)
+        yield from _usual_phases_of_both(marked)
         yield from _counts_of_mbarriers(flow)
         places = [race.second.op for race in races if race.first.by_engine]
         yield from _forgotten_waits(flow, [*places, *(op for op, _ in deadlock.ops)])
@@ -342,6 +344,18 @@ def _phases_of_both_sides(flow: Flow, marked: Sequence[ops.Operation]) -> Iterat
                 yield tuple(
                     Edit(each, replace(each, phase=flipped(each.phase)), INSTEAD) for each in (wait, other)
                 )
+
+
+def _usual_phases_of_both(marked: Sequence[ops.Operation]) -> Iterator[Edits]:
+    """The phases of a ring for two waits that wait for each other, each of which is wrong for itself."""
+    waits = [op for op in dict.fromkeys(marked) if isinstance(op, ops.MbarrierWait) and op.owner is None]
+    if len(waits) == 2:
+        waits.sort(key=_is_for_a_read)
+        one, other = (
+            [Edit(wait, replace(wait, phase=each), INSTEAD) for each in _usual(wait, wait.view)]
+            for wait in waits
+        )
+        yield from product(one, other)
 
 
 def _is_for_a_read(wait: ops.Operation) -> bool:

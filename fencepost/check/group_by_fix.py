@@ -174,8 +174,8 @@ class _Repair:
             found = {key_of(f) for f in _findings(after)}
             if key_of(finding) in found or self.is_less_known(report, after):
                 continue
-            if after.deadlocks and any(isinstance(edit.op, ops.MbarrierOperation) for edit in edits):
-                continue  # phases that are right in one place and wrong in another are wrong
+            if _is_wrong_elsewhere(edits, report, after):
+                continue
             fresh = found - before
             if not fresh:
                 return edits, after
@@ -194,6 +194,16 @@ class _Repair:
     def is_less_known(self, before: Report, after: Report) -> bool:
         """Whether a change leads out of what can be judged: that it helps would not be known."""
         return before.explored.complete and not after.explored.complete
+
+
+def _is_wrong_elsewhere(edits: Edits, before: Report, after: Report) -> bool:
+    """Whether an mbarrier is right in one place and wrong in another now.
+
+    That is so as well if a producer and a consumer are in order the wrong way round.
+    """
+    if not any(isinstance(edit.op, ops.MbarrierOperation) for edit in edits):
+        return False
+    return bool(after.deadlocks) or after.unasked > before.unasked
 
 
 def _by_place(findings: Sequence[Finding], in_step: bool) -> list[Cause]:

@@ -173,6 +173,8 @@ class Report:
     """and how: the same question about the same kernel with a change, to see whether that helps."""
     silenced: int = 0
     """Findings that comments in the kernel allow; they were taken out of the lists."""
+    unasked: int = field(default=0, compare=False)
+    """Reads of bytes before anybody has written to them, which `check` was not asked about."""
     printer: ClassVar[Callable[[Report], str] | None] = None
     """Who writes a report out in words; the package says, for `check` itself knows nothing of that."""
 

@@ -41,10 +41,12 @@ class Parser(argparse.ArgumentParser):
         )
 
     def _meant(self, message: str) -> list[str]:
+        from fencepost.commands.paths import is_there
+
         choice = CHOICE.search(message)
         if choice is not None and choice.group(1) == "help":
             return [f"{self.prog} --help"]
-        if choice is not None and Path(choice.group(1)).exists():
+        if choice is not None and is_there(choice.group(1)):
             return [f"{self.prog} check {choice.group(1)}"]
         if choice is not None:
             # Python quotes the choices up to 3.13, and not from there on.

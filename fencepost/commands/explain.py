@@ -6,13 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.commands.arguments import add_as_is_argument, add_ptx_arguments, add_target_argument
 from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.output import error_json, print_error, print_json, print_styled
-from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
+from fencepost.commands.paths import CHECKED, CHECKED_HELP, is_there, kernel_files
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, read_options
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.codes:
         return _list_codes(options)
-    if all(looks_like_a_code(name) and not Path(name).exists() for name in options.files):
+    if all(looks_like_a_code(name) and not is_there(name) for name in options.files):
         return _explain_codes(options)
     found: list[dict[str, Any]] = []
     codes = [0]
@@ -66,10 +65,9 @@ def run(options: argparse.Namespace) -> int:
             print_error(error)
             found.append({"file": name, "ok": False, "error": error_json(error)})
             codes.append(error.exit_code)
-    # Of one file that cannot be read there is nothing to print, as in all commands.
-    if options.json and (len(files) > 1 or any("error" not in entry for entry in found)):
+    if options.json:
         print_json(found)
-    elif not options.json and len(files) > 1:
+    elif len(files) > 1:
         sys.stdout.write(f"{_summary(len(files), found)}\n")
     return max(codes)
 

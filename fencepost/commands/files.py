@@ -40,12 +40,15 @@ READ = [
         "kernels in text form (.fp), Triton modules (.ttgir, .ttir, .mlir), CUDA (.cu) and PTX (.ptx) are read",
     )
 ]
-FILE_HELP = "a kernel in text form (.fp) or a Triton module (.ttgir, .ttir, .mlir), or - for standard input"
 ANY_FILE_HELP = (
     "a kernel in text form (.fp), a Triton module (.ttgir, .ttir, .mlir), CUDA (.cu) or PTX (.ptx), or - for "
     "standard input"
 )
 TEXT_KERNEL = "a kernel is `kernel @name waves=4 {` ... `}`; `fencepost demo` shows some"
+PYTHON = (
+    "run it: `fencepost.check(k.trace)` in it checks a kernel that it builds, `fencepost.hosts.triton.install("
+    '"audit")` (or `.wave`) the kernels that it compiles'
+)
 TAKE_CUDA = "check, explain, prune, insert, fix, view and audit take CUDA and PTX"
 
 
@@ -61,7 +64,12 @@ def read_source(name: str) -> Source:
     """The text of a file, or of standard input if it is called `-`."""
     shown = "<stdin>" if name == STDIN else name
     begin_phase("parsing")
-    return Source(shown, _decoded(_bytes(name), shown))
+    source = Source(shown, _decoded(_bytes(name), shown))
+    if Path(name).suffix == ".py":
+        raise FencepostError(
+            "this is Python, which is not read", code="FP112", source=source, notes=[("help", PYTHON)]
+        )
+    return source
 
 
 def kernels_of(name: str, source: Source, *, compiled: bool = False) -> Kernels:

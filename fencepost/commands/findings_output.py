@@ -203,9 +203,8 @@ class JsonOutput:
             self.entries[-1]["warnings"] = [warning_json(diagnostic) for diagnostic in warnings]
 
     def end(self) -> None:
-        """Print the document. Of one file that cannot be judged there is nothing to print, as in all commands."""
-        if self.files > 1 or any("error" not in entry for entry in self.entries):
-            print_json(self.entries)
+        """Print the document."""
+        print_json(self.entries)
 
 
 @dataclass(slots=True)

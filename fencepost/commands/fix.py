@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> int:
             print_error(outcome.error)
         if not options.json:
             _print(outcome, options)
-    if options.json and (len(files) > 1 or outcomes[0].error is None):
+    if options.json:
         print_json([_as_json(outcome, options) for outcome in outcomes])
-    elif not options.json and len(files) > 1:
+    elif len(files) > 1:
         say(_summary(outcomes, options))
     return max(outcome.code for outcome in outcomes)
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    import argparse
+
     from _typeshed import ReadableBuffer
     from rich.text import Text
 
@@ -151,6 +153,13 @@ def error_json(error: FencepostError) -> dict[str, Any]:
         "column": span.column if span else None,
         "notes": [{"kind": kind, "text": text} for kind, text in error.notes],
     }
+
+
+def refused_json(error: FencepostError, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Why a command did nothing, for each file that it was given."""
+    names = getattr(options, "files", None) or [getattr(options, "file", None)]
+    found = {"ok": False, "error": error_json(error)}
+    return [({} if name is None else {"file": name}) | found for name in names]
 
 
 def say(text: str) -> None:

@@ -21,7 +21,6 @@ CHECKED_HELP = (
 )
 FOREIGN = {".cu": "CUDA C++", ".cuh": "CUDA C++", ".ptx": "PTX", ".hip": "HIP"}
 """How kernels in languages are called that not every command reads."""
-PATHS_HELP = "kernels (.fp), Triton modules (.ttgir, .ttir, .mlir), folders of these, or - for standard input"
 
 
 def kernel_files(
@@ -37,7 +36,7 @@ def kernel_files(
         if not name:
             found.setdefault(name, FencepostError("the name of a file is empty", code="FP112"))
             continue
-        if not Path(name).is_dir():
+        if not is_folder(name):
             found.setdefault(name, None)
             continue
         below, foreign = _below(name, suffixes)
@@ -50,6 +49,22 @@ def kernel_files(
         for each in below:
             found.setdefault(each, None)
     return list(found.items())
+
+
+def is_folder(name: str) -> bool:
+    """Whether there is a folder of that name; of one that cannot be looked up, whoever reads it says why not."""
+    try:
+        return Path(name).is_dir()
+    except OSError:
+        return False
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a file or folder of that name, as far as that can be seen."""
+    try:
+        return Path(name).exists()
+    except OSError:
+        return False
 
 
 def foreign_words(files: Iterable[str]) -> str:

@@ -78,6 +78,7 @@ def _as_json(kernel: CapturedTrace, spans: dict[Operation, Span], pruned: Pruned
         "weakened": [op_json(entry.op, spans) | {"before": entry.before} for entry in pruned.weakened],
         "kept": [op_json(op, spans) for op in pruned.kept],
         "limits": list(pruned.limits),
+        "uncovered": pruned.uncovered,
         "text": str(kernel),
     }
 
@@ -94,6 +95,11 @@ def _as_text(kernel: CapturedTrace, spans: dict[Operation, Span], pruned: Pruned
     what = "barrier or wait" if waits else "barrier"
     many = "barriers and waits" if waits else "barriers"
     yield f"@{kernel.name}: {plural(len(removed), what, many)} removed{where}, {len(kept)} kept"
+    if pruned.uncovered:
+        yield (
+            f"  {plural(pruned.uncovered, 'place')} where a barrier or wait is missing: `fencepost check` says which "
+            "are races, `fencepost insert` covers them all"
+        )
     for limit in pruned.limits:
         yield f"  not exact: {limit}"
     for entry in pruned.weakened:

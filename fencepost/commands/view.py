@@ -17,6 +17,7 @@ from fencepost.commands.arguments import (
 )
 from fencepost.commands.files import ANY_FILE_HELP, STDIN, kernels_of, read_source, write_bytes, write_text
 from fencepost.commands.output import print_json, say
+from fencepost.commands.paths import is_there
 from fencepost.did_you_mean import did_you_mean
 from fencepost.hosts.kernel_files import is_thread_level
 from fencepost.ir.source import FencepostError, Source
@@ -123,7 +124,7 @@ def _default_output(name: str) -> str:
 
 def _refuse_overwriting(name: str, output: str) -> None:
     """A page must not take the place of the kernel that it shows."""
-    if Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
+    if is_there(output) and is_there(name) and Path(output).samefile(name):
         raise FencepostError(f"{output} is the kernel itself: nothing was written", code="FP112")
 
 

@@ -5,6 +5,7 @@ Whatever the text form cannot say is refused before it gets there, so that what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
@@ -229,6 +230,16 @@ class BodyWriter:
 
     def _condition(self, condition: Condition | str) -> Condition:
         if isinstance(condition, str):
+            if re.search(r"[<>=!%]", condition):
+                raise UsageError(
+                    f"the string {condition!r} is no condition: it would have to be the name of one",
+                    notes=[
+                        (
+                            "help",
+                            "a comparison is written as one: `k.cond(fp.wave < 4)`, `k.cond(i.equals(0))`",
+                        )
+                    ],
+                )
             condition = Flag(condition)
         if isinstance(condition, Flag):
             name = check_name(condition.name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.analysis.build_program import read_program
+from fencepost.analysis.pending import conflicts_left
 from fencepost.analysis.program import Program, limits_of
 from fencepost.analysis.transfer import Placement, Sync
 from fencepost.emit.legacy_emitter import change
@@ -41,6 +42,8 @@ class Pruned:
     """Everything that is left, the weakened ones included."""
     limits: tuple[str, ...] = ()
     """What was not distinguished because that would take too long: what is kept may not be needed."""
+    uncovered: int = 0
+    """At how many places the kernel lacks a barrier or a wait, as it did before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +155,7 @@ def _without_idle_meetings(program: Program, placement: Placement, fixed: set[Po
 
 
 def _apply(program: Program, placement: Placement) -> Pruned:
-    pruned = Pruned([], [], [], limits_of(program))
+    pruned = Pruned([], [], [], limits_of(program), len(conflicts_left(program, placement)))
     for position, op in program.existing_ops.items():
         sync = placement.get(position)
         if sync is None:

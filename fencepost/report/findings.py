@@ -104,6 +104,9 @@ def printed(report: Report) -> str:
     shown, left = grouped(report.kernel, report, MOST_SHOWN)
     parts = [f"{render(diagnostic).plain}\n" for diagnostic in shown]
     parts += [f"{not_shown(left)}\n"] if left else []
+    if shown and report.kernel.source is None:
+        # Whoever has built it in Python has never seen these lines.
+        parts.append(f"(lines of @{report.kernel.name} are those that `print` shows of the kernel)\n")
     return "".join([*parts, f"@{report.kernel.name}: {verdict(report)} ({report.explored})"])
 
 

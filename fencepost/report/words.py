@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fencepost.flow import Assumed
@@ -68,12 +68,29 @@ def enumerated(items: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def hanging_words(stuck: Sequence[tuple[int, int]]) -> str:
+    """Which waves wait for ever on which lines: `waves 0 to 3 wait on line 5 for ever`."""
+    by_line: dict[int, list[int]] = {}
+    for wave, line in stuck:
+        by_line.setdefault(line, []).append(wave)
+    found = []
+    for line, waves in by_line.items():
+        in_a_row = waves == list(range(waves[0], waves[0] + len(waves))) and len(waves) > 2
+        named = f"{waves[0]} to {waves[-1]}" if in_a_row else enumerated(map(str, waves))
+        who = f"wave {named} waits" if len(waves) == 1 else f"waves {named} wait"
+        found.append(f"{who} on line {line} for ever")
+    return "; ".join(found)
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def nth_newest(number: int) -> str:
     """`newest`, `2nd newest`."""
-    if number == 1:
-        return "newest"
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending} newest"
+    return "newest" if number == 1 else f"{ordinal(number)} newest"
 
 
 RARE = 0.1

@@ -151,7 +151,9 @@ class Recording:
     mbarriers: tuple[Mbarrier, ...]
     races: tuple[RunRace, ...]
     stuck: tuple[tuple[int, int], ...]
-    """Waves that wait for ever, and the line of each."""
+    """Waves that wait for ever, and the line of each,"""
+    hangs: str
+    """and the same in words."""
     cut: bool
     """Whether the run goes on behind its last step."""
 

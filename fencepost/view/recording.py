@@ -20,7 +20,7 @@ from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer
 from fencepost.ir.source import Span
 from fencepost.ir.trace import CapturedTrace
-from fencepost.report.words import place
+from fencepost.report.words import hanging_words, place
 from fencepost.view.page_data import Access, Cell, Mbarrier, Phase, Recording, RunRace
 
 MOST_STEPS = 600
@@ -298,7 +298,7 @@ class Recorder:
         # Where the path was cut off, a wave that came to its end there might have let the others go.
         waits = bool(left) and not stopped and (run.ends or len(left) == len(run.waves))
         cut = not waits and ((bool(left) and stopped) or not run.ends)
-        stuck = left if waits else []
+        stuck = [(state.wave, self._line(state.events[state.at].op)) for state in left] if waits else []
         return Recording(
             tuple(state.wave for state in run.waves),
             _groups(run.waves),
@@ -308,7 +308,8 @@ class Recorder:
             tuple(self._access(watched, names, slots) for watched in self.accesses),
             tuple(Mbarrier(self.names[where], tuple(found)) for where, found in self.phases.items()),
             tuple(race for met in run.met if (race := self._race(met)) is not None),
-            tuple((state.wave, self._line(state.events[state.at].op)) for state in stuck),
+            tuple(stuck),
+            hanging_words(stuck),
             cut,
         )
 

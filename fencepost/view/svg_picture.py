@@ -233,11 +233,11 @@ class _Picture:
         recording, race, top = scenario.recording, _race(scenario), self._run_top()
         title = "Waves over time" + (f", {scenario.title}" if scenario.switched_off else "")
         yield f'<text x="{LEFT}" y="{top}" font-weight="600">{escape(title)}</text>'
-        stuck = "; ".join(f"wave {wave} waits on line {line} for ever" for wave, line in recording.stuck)
+        hangs = recording.hangs
         words = (
-            f"⚡ {race.kind}: {race.text}" if race else f"⚡ {stuck}" if stuck else "✓ no race in this run"
+            f"⚡ {race.kind}: {race.text}" if race else f"⚡ {hangs}" if hangs else "✓ no race in this run"
         )
-        colour = RACE if race or stuck else "#1a7f37"
+        colour = RACE if race or hangs else "#1a7f37"
         yield f'<text x="{LEFT}" y="{top + 18}" fill="{colour}">{escape(words)}</text>'
         # The race in the middle, where the run is longer than the picture.
         middle = race.second[2] if race else 0

@@ -203,6 +203,19 @@ def test_of_two_waits_that_wait_for_each_other_the_one_before_the_copy_is_wrong(
     assert "= fix: `phase=(%j // 2 + 1) % 2` instead of `phase=%j // 2 % 2` on line 18" in ran.out
 
 
+def test_two_waits_that_are_both_wrong_are_mended_both(fencepost: CommandLine) -> None:
+    # The consumer's alone could be given a parity with which nothing races, and all it reads in the first round is
+    # what nobody has written.
+    text = CONSUMER_FIRST.replace("phase=%i // 2 % 2", "phase=%i // 3 % 2")
+    ran = fencepost("check", "-", stdin=text)
+    assert (
+        "= fix: `phase=(%j // 2 + 1) % 2` instead of `phase=%j // 2 % 2` on line 18; "
+        "and `phase=%i // 2 % 2` instead of `phase=%i // 3 % 2` on line 12\n"
+    ) in ran.out
+    mended = fp.parse(edited(text, suggested(judged(text))))
+    assert fp.check(mended, unfilled=True).proven
+
+
 def test_a_wrong_phase_is_named() -> None:
     kernel = fp.parse(RING.replace("phase=%j // 2 % 2", "phase=(%j // 2 + 1) % 2"))
     report = fp.check(kernel)

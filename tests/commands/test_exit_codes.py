@@ -90,10 +90,15 @@ def test_programs_learn_which_file_could_not_be_read(folder: Path, fencepost: Co
     assert "cannot read missing.fp" in ran.err
 
 
-def test_nothing_is_printed_of_one_file_that_cannot_be_judged(folder: Path, fencepost: CommandLine) -> None:
-    for options in ((), ("--json",)):
-        ran = fencepost("check", *options, "broken.fp")
-        assert (ran.code, ran.out) == (2, "") and "broken.fp:1:8" in ran.err
+def test_of_one_file_that_cannot_be_judged_programs_learn_why(folder: Path, fencepost: CommandLine) -> None:
+    ran = fencepost("check", "broken.fp")
+    assert (ran.code, ran.out) == (2, "") and "broken.fp:1:8" in ran.err
+    ran = fencepost("check", "--json", "broken.fp")
+    (entry,) = json.loads(ran.out)
+    assert ran.code == 2 and "broken.fp:1:8" in ran.err
+    assert (entry["file"], entry["ok"], entry["error"]["line"], entry["error"]["column"]) == (
+        *("broken.fp", False, 1, 8),
+    )
 
 
 def test_findings_outweigh_nothing_and_unreadable_files_outweigh_findings(

@@ -108,3 +108,14 @@ def test_a_far_guess_is_worse_than_none(
     Path("nothing.fp").write_text("kernel @k waves=4 {\n}\n")
     ran = fencepost(*("nothing.fp" if argument == "FILE" else argument for argument in arguments))
     assert ran.code == 2 and "did you mean" not in ran.err
+
+
+def test_nothing_to_prune_is_not_nothing_wrong(fencepost: CommandLine) -> None:
+    text = "kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n"
+    ran = fencepost("prune", "-", stdin=text)
+    assert (
+        ran.code == 0
+        and "0 barriers removed, 0 kept\n  1 place where a barrier or wait is missing:" in ran.err
+    )
+    ran = fencepost("prune", "-", stdin=text.replace("  read", "  barrier\n  read"))
+    assert ran.code == 0 and "missing" not in ran.err

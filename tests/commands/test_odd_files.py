@@ -42,6 +42,24 @@ def test_cuda_in_utf_16_is_refused_with_what_helps(fencepost: CommandLine) -> No
     assert ran.code == 2 and "help: this is UTF-16: `iconv -f UTF-16 -t UTF-8 wide.cu`" in ran.err
 
 
+@pytest.mark.parametrize("command", ["check", "insert", "explain", "fix", "view"])
+def test_python_is_run_and_not_read(command: str, fencepost: CommandLine) -> None:
+    """Also where it holds CUDA in a string."""
+    Path("build.py").write_text('import fencepost as fp\nk = fp.Kernel("k", waves=4)\n', encoding="utf-8")
+    Path("string.py").write_text('CODE = """\n__global__ void k() {}\n"""\n', encoding="utf-8")
+    for name in ("build.py", "string.py"):
+        ran = fencepost(command, name)
+        assert ran.code == 2 and "error[FP112]: this is Python, which is not read" in ran.err
+        assert "help: run it: `fencepost.check(k.trace)` in it checks a kernel that it builds" in ran.err
+
+
+@pytest.mark.parametrize("command", ["check", "insert", "explain", "fix", "view", "audit"])
+def test_a_name_that_is_too_long_cannot_be_read(command: str, fencepost: CommandLine) -> None:
+    """It was an error in writing."""
+    ran = fencepost(command, "a" * 300 + ".fp")
+    assert ran.code == 2 and "error[FP112]: cannot read aaa" in ran.err and "too long" in ran.err
+
+
 def test_a_link_to_nowhere(fencepost: CommandLine) -> None:
     Path("link.fp").symlink_to("nowhere")
     ran = fencepost("check", "link.fp")

@@ -100,6 +100,26 @@ def test_pages_of_kernels_that_are_clean_and_of_those_that_are_not(fencepost: Co
         entries("view", fencepost("view", "--json", str(path)).out)
 
 
+@pytest.mark.parametrize("command", [each for each in SCHEMAS if each != "demo"])
+def test_programs_get_json_whatever_happens(
+    command: str, fencepost: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cut.fp").write_text("kernel @k waves=4 {\n", encoding="utf-8")
+    for name in ("missing.fp", "cut.fp", "."):
+        ran = fencepost(command, "--json", name)
+        if command == "audit" and name != "missing.fp":
+            entries(command, ran.out)  # what cannot be read is one of the verdicts
+            continue
+        assert ran.code == 2 and ran.err.startswith("error[FP1")
+        (entry,) = entries(command, ran.out)
+        assert (entry["ok"], entry["error"]["code"] in ("FP101", "FP112")) == (False, True)
+        assert command == "audit" or entry["file"] in (name, "cut.fp")
+    if command != "audit":
+        ran = fencepost(command, "--json", "--target", "gfx9999", "cut.fp")
+        assert ran.code == 2 and all(not entry["ok"] for entry in entries(command, ran.out))
+
+
 def test_schedules_and_the_demo(fencepost: CommandLine) -> None:
     name = next(iter(TO_SCHEDULE))
     entries("schedule", fencepost("schedule", "--json", str(KERNELS / f"{name}.fp")).out)

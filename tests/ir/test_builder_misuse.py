@@ -40,6 +40,15 @@ def refused(attempt: Attempt) -> str:
     return str(caught.value)
 
 
+def test_a_comparison_in_a_string_is_no_name() -> None:
+    k, _, _ = in_a_loop()
+    with (
+        pytest.raises(fp.FencepostError, match=r"'wave < 4' is no condition.*`k.cond\(fp.wave < 4\)`"),
+        k.cond("wave < 4"),
+    ):
+        pass
+
+
 def test_a_chain_of_comparisons_does_not_lose_its_first_part() -> None:
     """The barrier would be met by all waves in iterations below 8, and the race in iteration 0 be called clean."""
     k = fp.Kernel("k", waves=4)

@@ -14,7 +14,7 @@ from fencepost.ir.printer import locate, print_file, statement
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace, Function
 from fencepost.ir.verify import verify_trace
-from tests.commands.test_bad_input import Mistake, assert_explained, fencepost, message_of
+from tests.commands.called import Mistake, assert_explained, fencepost, message_of
 from tests.ir.test_text_form import assert_round_trip, spanned, structure
 
 LAYERED = """\

@@ -15,7 +15,7 @@ from fencepost.ir.expr import Var
 from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.source import FencepostError
 from fencepost.ir.verify import verify_trace
-from tests.commands.test_bad_input import (
+from tests.commands.called import (
     COMMANDS,
     HANDING,
     Mistake,

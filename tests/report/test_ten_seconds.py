@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+import fencepost as fp
 from fencepost.check import check
 from fencepost.ir.parser import parse
 from fencepost.report.words import times
@@ -204,3 +205,13 @@ kernel @given waves=2 {
 )
 def test_how_often_is_never_rounded_to_nothing(value: float, words: str) -> None:
     assert times(value) == words
+
+
+def test_of_a_kernel_without_a_file_it_is_said_whose_lines_are_shown() -> None:
+    kernel = parse("kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n", "k.fp")
+    assert "those that `print` shows" not in str(check(kernel))
+    built = fp.Kernel("k", waves=4)
+    tile = built.shared("a", bytes=64)
+    built.write(tile)
+    built.read(tile)
+    assert "\n(lines of @k are those that `print` shows of the kernel)\n@k: 1 race" in str(fp.check(built))

@@ -206,7 +206,7 @@ def test_a_deadlock_is_seen_at_the_end_of_the_run(reader: Reader) -> None:
     page = reader.opens("hangs")
     page.all("#scenario option")[0].click()
     page.find("#to-end").click()
-    assert "wave 0 waits on line 5 for ever" in page.text("#race")
+    assert "waves 0 and 1 wait on line 5 for ever" in page.text("#race")
 
 
 def test_search_filters_lines_and_buffers(reader: Reader) -> None:

@@ -147,6 +147,7 @@ def test_waves_that_wait_for_each_others_mbarriers_are_named_however_long_their_
     wrong = RING.replace("  param %n\n", "").replace("%n", "16").replace("(%j // 2 + 1) % 2", "%j // 2 % 2")
     recording = shown(wrong).scenarios[0].recording
     assert recording.stuck == ((0, 12), (1, 12), (2, 12), (3, 12), (4, 18))
+    assert recording.hangs == "waves 0 to 3 wait on line 12 for ever; wave 4 waits on line 18 for ever"
 
 
 def test_without_a_barrier_of_one_group_of_waves_the_others_wait_for_ever() -> None:

@@ -31,6 +31,14 @@ class Site:
             return f"{self.source_file or 'source'}:{self.source_line}"
         return f"PTX line {self.ptx_line}"
 
+    def is_same_source(self, other: Site) -> bool:
+        """Whether both were made of one line, called on one way."""
+        return (self.source_file, self.source_line, self.inlined_at) == (
+            other.source_file,
+            other.source_line,
+            other.inlined_at,
+        )
+
 
 @dataclass(frozen=True)
 class SharedVariable:
@@ -107,6 +115,8 @@ class Finding:
     """Where the two places are in their loops, if the run that showed it knows."""
     in_one_warp: bool = False
     """Whether both threads are in one warp, as all are that the two places were seen to race for."""
+    visit: int = 0
+    """How often the second thread had come to the second place, this time included; 0 if that is not known."""
 
 
 @dataclass(frozen=True)

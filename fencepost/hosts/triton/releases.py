@@ -42,8 +42,6 @@ class Release:
     """A barrier that makes shared memory visible, in generic form,"""
     written: str = "ttg.barrier local"
     """and in the form that Triton prints."""
-    says_sizes: bool = False
-    """Whether scratch memory has a size in modules (`allocation.size`), and not only an address."""
     group_waits_meet: bool = False
     """Whether a wait for the matrix operations of several warp groups ends in a barrier unless it is marked
     (`warpGroupLocal`)."""
@@ -79,7 +77,6 @@ class Release:
 RELEASES = (
     Release(
         *("3.9", "3.9.0", PASS),
-        says_sizes=True,
         group_waits_meet=True,
         atomics_meet=True,
         arrivals_meet=True,

@@ -40,6 +40,12 @@
     return node;
   }
 
+  // What stands between backticks is code, as in a report.
+  function worded(text) {
+    const parts = text.split("`");
+    return parts.length % 2 ? parts.map((part, at) => (at % 2 ? make("code", {}, part) : part)) : [text];
+  }
+
   function draw(tag, attributes, ...children) {
     const node = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
@@ -411,7 +417,7 @@
     for (const finding of now.findings) {
       for (const mark of finding.marks) {
         if (mark.line !== line || (barrier && barrier.wrong === mark.text)) continue;
-        parts.push(make("p", {}, `${finding.allowed ? "○" : "✗"} ${finding.code}: ${mark.text || finding.title}`));
+        parts.push(make("p", {}, ...worded(`${finding.allowed ? "○" : "✗"} ${finding.code}: ${mark.text || finding.title}`)));
         if (finding.allowed) parts.push(make("p", { class: "hint" }, `allowed: ${finding.allowed}`));
       }
     }
@@ -455,7 +461,7 @@
     const item = make("li", { class: window.kind }, make("b", {}, `${window.kind} ${window.buffer} `));
     item.append(lineButton(other, `lines ${window.producer} → ${window.consumer}`));
     if (window.distance) item.append(`, ${many(window.distance, "iteration")} later`);
-    item.append(window.covered ? `: covered by ${window.covered}` : `: not covered: ${window.text}`);
+    item.append(...worded(window.covered ? `: covered by ${window.covered}` : `: not covered: ${window.text}`));
     return item;
   }
 
@@ -473,15 +479,15 @@
 
   function findingCard(finding) {
     const card = make("div", { class: finding.allowed ? "finding allowed" : "finding" });
-    card.append(make("p", { class: "title" }, make("b", {}, `${finding.code}: ${finding.title}`)));
+    card.append(make("p", { class: "title" }, make("b", {}, ...worded(`${finding.code}: ${finding.title}`))));
     if (finding.allowed) card.append(make("p", {}, `○ allowed by a comment: ${finding.allowed}`));
     // In the order of the program, as in a report.
     const marks = [...finding.marks].sort((one, other) => one.line - other.line);
     for (const mark of marks) {
-      card.append(make("p", { class: "mark" }, lineButton(mark.line), make("code", {}, ` ${lineText(mark.line)}`), mark.text ? make("span", {}, ` ${mark.text}`) : ""));
+      card.append(make("p", { class: "mark" }, lineButton(mark.line), make("code", {}, ` ${lineText(mark.line)}`), mark.text ? make("span", {}, " ", ...worded(mark.text)) : ""));
     }
     for (const [word, text] of finding.notes) {
-      card.append(make("p", { class: word === "fix" ? "fix" : "notes" }, make("b", {}, `${word}: `), text));
+      card.append(make("p", { class: word === "fix" ? "fix" : "notes" }, make("b", {}, `${word}: `), ...worded(text)));
     }
     if (finding.scenario !== null) {
       card.append(make("button", { type: "button", onclick: () => showHappen(finding.scenario) }, "Show it happen"));
@@ -674,7 +680,7 @@
   function drawRace(recording) {
     const box = element("race"), races = happened(recording), scenario = kernel().scenarios[shown.scenario];
     const ended = shown.step >= recording.steps - 1;
-    const stuck = ended ? recording.stuck.map(([wave, line]) => `wave ${wave} waits on line ${line} for ever`).join("; ") : "";
+    const stuck = ended ? recording.hangs : "";
     let text, kind = "";
     if (stuck) {
       text = `⚡ Deadlock: ${stuck}.${races.length ? ` Race: ${races[0].text}.` : ""}`;

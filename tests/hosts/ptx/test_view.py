@@ -128,3 +128,4 @@ def test_a_wait_for_the_wrong_phase_is_what_the_page_opens_with(folder: Path, fe
         assert f"✗ line {LINES['producer']} wrong" in window.text("#switches")
         signs = [each.text for each in window.all(".row.found .margin")]
         assert signs == ["✗", "⚡"], "the wait, and the one that passes likewise"
+        assert "`" not in window.text("#findings"), "what is code looks like code"

@@ -192,7 +192,23 @@ class Findings:
             blocks=self._ranks(problem.threads),
             mbarriers=(names[-1], names[0]) if names else None,
             causes=problem.causes,
+            visit=problem.visit if self._is_written_once(problem.places[1]) else 0,
         )
+
+    def _is_written_once(self, place: Place) -> bool:
+        """Whether the compiler has made one instruction of what the source says there: of an unrolled loop, how often
+        a thread comes to one of the copies says nothing about the source."""
+        written = self.site(place)
+        if not written.source_line:
+            return True
+        here = self.run.flow.blocks[place.block].instructions[place.index].opcode
+        alike = [
+            each
+            for block in self.run.flow.blocks
+            for each in block.instructions
+            if each.opcode == here and each.site.is_same_source(written)
+        ]
+        return len(alike) == 1
 
     def _mbarrier(self, address: int) -> str:
         """An mbarrier in words: an element of an array, if that is what its variable can be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -56,6 +57,17 @@ class Wait:
     """Whether it sees what arrivals of its own block hand on, and no others."""
 
 
+@dataclass(frozen=True)
+class PastWait:
+    """A wait that a thread has passed."""
+
+    thread: int
+    clock: int
+    place: Place
+    visit: int
+    """How often the thread had come to this wait, this time included."""
+
+
 @dataclass
 class Mbarrier:
     """One mbarrier object."""
@@ -75,8 +87,8 @@ class Mbarrier:
     """The phases that were complete when it was made."""
     released: dict[int, Known] = field(default_factory=dict)
     """What a wait for so many completed phases gives."""
-    waited: dict[int, list[tuple[int, int, Place]]] = field(default_factory=dict)
-    """Who has waited for so many completed phases: threads with their clocks."""
+    waited: dict[int, list[PastWait]] = field(default_factory=dict)
+    """Who has waited for so many completed phases."""
     waiting: list[tuple[int, Wait]] = field(default_factory=list)
     """Threads that wait, and for how many completed phases."""
     from_afar: bool = False
@@ -124,6 +136,8 @@ class Mbarriers:
         self.expected: dict[tuple[int, int], int] = {}
         self.ended: dict[int, int] = {}
         """Phases of objects that were invalidated, by address."""
+        self.visits: Counter[tuple[Place, int]] = Counter()
+        """How often each thread has passed each wait."""
 
     def overwrite(self, starts: Bits, size: int, place: Place, who: Threads) -> None:
         """Something else is stored: an mbarrier that lay there is none any more, although nobody has ended it."""
@@ -312,19 +326,19 @@ class Mbarriers:
 
     def _nobody_missed(self, found: Mbarrier) -> None:
         """Who has waited for the last phase must have done so before this one completes."""
-        for thread, clock, place in found.waited.get(found.completed, ()):
-            if self._known_before(found, thread) < clock:
-                self._missed(found, thread, place, found.completed)
+        for past in found.waited.get(found.completed, ()):
+            if self._known_before(found, past.thread) < past.clock:
+                self._missed(found, past, found.completed)
                 return
 
-    def _missed(self, found: Mbarrier, thread: int, place: Place, target: int) -> None:
-        if place in found.again:
-            self._waited_again(found, thread, place, target)
+    def _missed(self, found: Mbarrier, past: PastWait, target: int) -> None:
+        if past.place in found.again:
+            self._waited_again(found, past, target)
             return
         if target == found.start:
-            self._waited_for_nothing(found, thread, place)
+            self._waited_for_nothing(found, past)
             return
-        operation = Operation(place, np.array([thread]))
+        operation = Operation(past.place, np.array([past.thread]))
         text = (
             "can miss the phase of {mbarrier} that it waits for: the next phase may complete first, "
             "and the parity repeats"
@@ -336,7 +350,7 @@ class Mbarriers:
             "let the thread arrive (or be waited for) before the next phase can complete",
         )
 
-    def _waited_again(self, found: Mbarrier, thread: int, place: Place, target: int) -> None:
+    def _waited_again(self, found: Mbarrier, past: PastWait, target: int) -> None:
         """The wait has the parity of the phase before the one that it is meant for."""
         parity = (target - 1) % 2
         text = (
@@ -347,17 +361,19 @@ class Mbarriers:
         problem = Problem(
             "FP006",
             f"thread {{1}} {text}",
-            (place, place),
-            (thread, thread),
+            (past.place, past.place),
+            (past.thread, past.thread),
             fix,
             mbarriers=(found.address,),
             causes=True,
+            visit=past.visit,
         )
         # Whatever else is found may follow from it.
         self.problems.insert(sum(each.causes for each in self.problems), problem)
 
-    def _waited_for_nothing(self, found: Mbarrier, thread: int, place: Place) -> None:
+    def _waited_for_nothing(self, found: Mbarrier, past: PastWait) -> None:
         """The wait has the parity that passes before the first phase is complete."""
+        thread, place = past.thread, past.place
         before = "before its first phase is complete: the wait returns at once"
         text = (
             f"thread {{1}} waits for parity 1 of {{mbarrier}} {before}, and nothing orders it with that phase"
@@ -373,16 +389,20 @@ class Mbarriers:
             "wait for parity 0, which is that of the first phase; parity 1 is right only for a wait that is meant "
             "to pass at first (a producer's, for an empty slot)"
         )
+        if past.visit > 1:
+            # An earlier iteration waited for another slot, so the parity changes too often rather than begins wrong.
+            fix = f"{fix}. In a ring the parity flips once each time round, and not from slot to slot"
         # A producer's first wait is meant to pass, and may only look wrong because of what came before.
         causes = not self.problems
-        self.problems.append(Problem("FP006", text, places, threads, fix, mbarriers=mbarriers, causes=causes))
+        problem = Problem("FP006", text, places, threads, fix, mbarriers=mbarriers, causes=causes)
+        self.problems.append(replace(problem, visit=past.visit))
 
     def _also_passed(self, place: Place) -> tuple[int, Place, int] | None:
         """An mbarrier whose first phase was not waited for elsewhere either, with the wait and a thread."""
         for other in self.objects.values():
-            for thread, _, there in other.waited.get(other.start, ()):
-                if there != place:
-                    return other.address, there, thread
+            for past in other.waited.get(other.start, ()):
+                if past.place != place:
+                    return other.address, past.place, past.thread
         return None
 
     def _announced_in_time(self, found: Mbarrier) -> None:
@@ -415,7 +435,8 @@ class Mbarriers:
         if target > found.start and (self.clocks.order[who, found.column] >= target).all():
             found.again.add(place)
         if found.completed > target:
-            self._missed(found, int(who[0]), place, target)
+            first = int(who[0])
+            self._missed(found, PastWait(first, 0, place, self.visits[place, first] + 1), target)
             self._pass(found, wait, target)
             return True
         if found.completed == target:
@@ -431,9 +452,10 @@ class Mbarriers:
         known = found.released.get(target, self.clocks.nothing())
         self.clocks.acquire(wait.threads, known, wait.relaxed)
         clocks = self.clocks.own(wait.threads)
-        found.waited.setdefault(target, []).extend(
-            (int(t), int(c), wait.place) for t, c in zip(wait.threads, clocks, strict=True)
-        )
+        passed = found.waited.setdefault(target, [])
+        for thread, clock in zip(wait.threads.tolist(), clocks.tolist(), strict=True):
+            self.visits[wait.place, thread] += 1
+            passed.append(PastWait(thread, clock, wait.place, self.visits[wait.place, thread]))
 
     # ---- when nothing goes on
 

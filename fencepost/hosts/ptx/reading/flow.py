@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fencepost.hosts.ptx.reading.module import Immediate, Instruction, Label, Register, Routine, Symbol
+from fencepost.hosts.ptx.reading.module import Instruction, Label, Register, Routine, Symbol
 
 ENTRY = 0
 
@@ -348,8 +348,3 @@ class Flow:
                     seen.add(following)
                     todo.append(following)
         return seen
-
-
-def constant_operand(operand: object) -> int | None:
-    """The value of an operand that is written as a number."""
-    return operand.value if isinstance(operand, Immediate) else None

@@ -156,7 +156,6 @@ class Routine:
     largest_block: tuple[int, int, int] | None = None
     required_cluster: tuple[int, int, int] | None = None
     """Blocks of a cluster (`.reqnctapercluster`)."""
-    largest_cluster: int | None = None
     line: int = 0
     defined: bool = False
     """Whether the text has its body, and not only its head."""

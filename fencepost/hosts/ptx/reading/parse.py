@@ -407,7 +407,6 @@ def read_head(is_kernel: bool, text: str, line: int) -> Routine:
         required_block=_block(match[3], "reqntid"),
         largest_block=_block(match[3], "maxntid"),
         required_cluster=_block(match[3], "reqnctapercluster"),
-        largest_cluster=(_block(match[3], "maxclusterrank") or (None,))[0],
         line=line,
     )
 

@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.report.quoted_places import (
 from fencepost.hosts.ptx.runs.race_findings import OUTSIDE
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, Site, Thread
+from fencepost.report.words import ordinal
 
 BLOCK, CLUSTER = (tuple(f"{what}.{axis}" for axis in "xyz") for what in ("block", "cluster"))
 """What the sizes of a block and of a cluster are called among the values of a finding."""
@@ -56,16 +57,16 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
-PRIOR = "__pipeline_wait_prior"
-"""What CUDA calls `cp.async.wait_group`."""
+_WAIT = re.compile(r"cp\.async\.wait_group (\d+)")
+_PRIOR = re.compile(r"([\w:]*wait_prior)\s*([<(])")
+"""What CUDA calls that: `__pipeline_wait_prior(1)`, `cuda::pipeline_consumer_wait_prior<1>(pipe)`."""
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 
 
 def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
     text = worded(judged, finding.fix, (finding.first, finding.second))
-    if finding.wait is not None and PRIOR in judged.quoted.line(span_of(judged, finding.wait.site).line):
-        text = re.sub(r"cp\.async\.wait_group (\d+)", rf"{PRIOR}(\1)", text)
+    text = with_waits_as_written(judged, finding, text)
     lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
     text = _with_calls(judged, finding, text)
     if len(lines) == 1 and finding.first != finding.second:
@@ -77,6 +78,20 @@ def fix_of(judged: JudgedPtx, finding: Finding) -> str:
             between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
         text = text.replace(f"between line {line} and line {line}", between)
         text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
+    return text
+
+
+def with_waits_as_written(judged: JudgedPtx, finding: Finding, text: str) -> str:
+    """The waits for copies that a text names, as the line of the wait calls them; if there is none, as the API does
+    that the copy is made with."""
+    site = finding.first if finding.wait is None else finding.wait.site
+    line = judged.quoted.line(span_of(judged, site).line)
+    written = _PRIOR.search(line) if finding.wait is not None else None
+    if written is not None:
+        name, opening = written.groups()
+        return _WAIT.sub(rf"{name}<\1>" if opening == "<" else rf"{name}(\1)", text)
+    if "__pipeline_memcpy_async" in line:
+        return _WAIT.sub(r"__pipeline_wait_prior(\1)", text)
     return text
 
 
@@ -133,7 +148,10 @@ def doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     who = with_warp(thread, _block_of(finding))
-    return f"{who}{block} {verb}{what}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
+    # A finding about one place of one thread names it twice, and is shown with one mark.
+    counted = site == finding.second and thread == finding.threads[1] and finding.visit > 1
+    visit = f", the {ordinal(finding.visit)} time it comes here" if counted else ""
+    return f"{who}{block} {verb}{what}{visit}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
 
 
 def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:

@@ -19,6 +19,7 @@ from fencepost.hosts.ptx.report.finding_words import (
     doing,
     fix_of,
     message_of,
+    with_waits_as_written,
 )
 from fencepost.hosts.ptx.report.quoted_places import (
     line_of,
@@ -27,7 +28,7 @@ from fencepost.hosts.ptx.report.quoted_places import (
     span_of,
     worded,
 )
-from fencepost.hosts.ptx.verdicts import Finding, Reason
+from fencepost.hosts.ptx.verdicts import Finding, Reason, Site
 from fencepost.ir.source import Mark
 from fencepost.report.allow_comments import silenced_lines
 from fencepost.report.diagnostics import Diagnostic
@@ -120,7 +121,9 @@ def is_between_blocks(finding: Finding) -> bool:
 
 def _mended_alike(judged: JudgedPtx, finding: Finding) -> tuple[Any, ...] | None:
     """What findings have in common that one change mends: a wait for copies, a fence, a barrier of the cluster."""
-    if finding.wait is not None or finding.code == "FP008":
+    if finding.wait is not None:
+        return finding.code, finding.severity, fix_of(judged, finding)
+    if finding.code == "FP008":
         return finding.code, finding.severity, span_of(judged, finding.second), fix_of(judged, finding)
     return (finding.code, finding.severity, finding.fix) if finding.code == "FP009" else None
 
@@ -129,7 +132,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     sites = (finding.first, finding.second)
     marks = [Mark(span_of(judged, site), doing(judged, finding, at)) for at, site in enumerate(sites)]
     if finding.wait is not None:
-        marks.append(Mark(span_of(judged, finding.wait.site), finding.wait.said))
+        said = with_waits_as_written(judged, finding, finding.wait.said)
+        marks.append(Mark(span_of(judged, finding.wait.site), said))
     found = Diagnostic(
         finding.code,
         message_of(judged, finding),
@@ -172,16 +176,26 @@ def _notes_of_the_fix(
         yield "also", f"{message_of(judged, folded)} ({folded.code}): the same change mends it"
     if finding.fix:
         alike = [each for each in besides if each.code == finding.code]
-        yield "fix", fix_of(judged, finding) + _also(judged, alike)
+        yield "fix", fix_of(judged, finding) + _also(judged, finding, alike)
 
 
-def _also(judged: JudgedPtx, others: Sequence[Finding]) -> str:
-    """What else the same change mends."""
-    lines = [str(line) for line in dict.fromkeys(span_of(judged, each.first).line for each in others)]
-    if not lines:
+def _also(judged: JudgedPtx, finding: Finding, others: Sequence[Finding]) -> str:
+    """What else the same change mends: the lines of other copies, or if there are none, of other accesses."""
+
+    def lines(*sites: Site) -> list[int]:
+        return list(dict.fromkeys(span_of(judged, site).line for site in sites))
+
+    if finding.wait is None:
+        found, one, many = lines(*(each.first for each in others)), "line", "lines"
+    else:
+        found, one, many = lines(*(each.first for each in others)), "the copy of line", "the copies of lines"
+        found = [each for each in found if each not in lines(finding.first)]
+        if not found:
+            found, one, many = lines(*(each.second for each in others)), "line", "lines"
+            found = [each for each in found if each not in lines(finding.second)]
+    if not found:
         return ""
-    what = "the copy of line" if others[0].wait is not None else "line" if len(lines) == 1 else "lines"
-    return f"; it would also mend {what} {enumerated(lines)}"
+    return f"; it would also mend {one if len(found) == 1 else many} {enumerated(map(str, found))}"
 
 
 def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[tuple[str, str]]:

@@ -276,17 +276,21 @@ class _Table:
 def _copy_before(events: tuple[Event, Event], threads: tuple[int, int]) -> CopyInRace | None:
     """The one of two events that is a copy, if it was issued first, as it was when the other one came."""
     first = 0 if events[0].time <= events[1].time else 1
-    event, now = events[first], events[1 - first].time
+    return copy_at(events[first], threads[first], events[1 - first].time)
+
+
+def copy_at(event: Event, thread: int, now: int) -> CopyInRace | None:
+    """What has become of a thread's copy by some time; None if the event is no copy."""
     copies = event.copies
     if copies is None:
         return None
-    lane = int(np.flatnonzero(event.threads == threads[first])[0])
+    lane = int(np.flatnonzero(event.threads == thread)[0])
     refills = bool(copies.refills[lane])
     if copies.completed_by is not None and copies.completed_by.time < now:
         return CopyInRace(event.place, True, copies.completed_by.place, 0, refills)
     for wait in reversed(copies.waits):
         if event.time < wait.time < now:
-            found = np.flatnonzero(wait.threads == threads[first])
+            found = np.flatnonzero(wait.threads == thread)
             if found.size:
                 newest = int(wait.groups[found[0]] - copies.groups[lane])
                 return CopyInRace(event.place, False, wait.place if newest > 0 else None, newest, refills)

@@ -100,12 +100,10 @@ def _race(
         else:
             fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
         wait = None
-    elif threads[0] == threads[1]:
-        message = f"{who[1]} {doing[1]} {bytes_of(variable)}, which its own copy may not have written yet"
-        fix, wait = f"wait for the copy of {sites[0]} (cp.async.wait_group 0) before {sites[1]}", None
     else:
-        what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which the copy of {who[0]}"
-        message, fix, wait = _about_copy(case, copy, what, (first, second), order)
+        own = threads[0] == threads[1]
+        what = f"{who[1]} {doing[1]} {bytes_of(variable)}, which {'its own copy' if own else f'the copy of {who[0]}'}"
+        message, fix, wait = _about_copy(case, copy, what, (first, second), order, own=own)
     if conflict.severity == "warning":
         message += " (an atomic, and a strong load)"
     elif in_one_warp and copy is None:
@@ -117,17 +115,28 @@ def _race(
 
 
 def _about_copy(
-    case: KernelAndLaunch, copy: CopyInRace, what: str, places: tuple[Place, Place], order: RaceOrder
+    case: KernelAndLaunch,
+    copy: CopyInRace,
+    what: str,
+    places: tuple[Place, Place],
+    order: RaceOrder,
+    *,
+    own: bool,
 ) -> tuple[str, str, Wait | None]:
-    """What is wrong where a copy races: it is not waited for, or too late, or there is no barrier after the wait."""
+    """What is wrong where a copy races: it is not waited for, or too late, or there is no barrier after the wait.
+
+    Its `own` copy a thread has to wait for, and needs no barrier.
+    """
     first, second = map(case.site, places)
-    if copy.wait is None and copy.refills and order.without_barrier:
+    if copy.wait is None and copy.refills and order.without_barrier and not own:
         message = f"{what} may overwrite first, with no barrier between them"
         moved = f"put the copy of {first} after {second}, with __syncthreads() between them"
         return message, f"copy into another buffer, or {moved}", None
     if copy.wait is None:
         message = f"{what} may not have written yet: nothing waits for it"
         wait = f"wait for the copy of {first} (cp.async.wait_group 0)"
+        if own:
+            return message, f"{wait} before {second}", None
         if order.without_barrier:
             return message, f"{wait}, then __syncthreads(), before {second}", None
         return message, f"{wait} before the barrier ahead of {second}", None

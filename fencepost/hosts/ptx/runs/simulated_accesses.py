@@ -39,9 +39,9 @@ from fencepost.hosts.ptx.runs.observed import (
     WRITE,
     Conflict,
     CopyHistory,
-    CopyInRace,
     Event,
     WaitEvent,
+    copy_at,
 )
 from fencepost.hosts.ptx.runs.simulated_block import SimulatedBlock
 from fencepost.hosts.ptx.runs.simulation_setup import (
@@ -192,9 +192,10 @@ class SimulatedAccesses(SimulatedBlock):
             met = np.flatnonzero((begin >= 0) & (begin < where + size) & (where < begin + event.size))
             if met.size:
                 thread, address = int(who[met[0]]), int(max(where[met[0]], begin[met[0]]))
-                copy = CopyInRace(event.place, False, None, 0, False)
+                times = event.time, self.time + 1
+                copy = copy_at(event, thread, times[1])
                 places, threads = (event.place, here), (thread, thread)
-                self.seen.add([Conflict(places, threads, address, size, "error", False, copy)])
+                self.seen.add([Conflict(places, threads, address, size, "error", False, copy, times)])
 
     def _note_place(self, here: Place, who: Threads) -> None:
         """Which threads came to an access."""

@@ -58,6 +58,27 @@ __global__ void ring(const float *in, float *out, int tiles) {
 }
 """
 )
+BOTH = (
+    HELPERS
+    + """
+__global__ void both(const float *in, float *out, int tiles) {
+    __shared__ float buf[2][128];
+    __shared__ uint64_t full[2];
+    int t = threadIdx.x;
+    if (t == 0) { init(&full[0], 128); init(&full[1], 128); }
+    __syncthreads();
+    float sum = 0.f;
+    for (int i = 0; i < tiles; ++i) {
+        buf[i % 2][t] = in[i * 128 + t];
+        arrive(&full[i % 2]);
+        wait(&full[i % 2], PARITY);
+        sum += buf[i % 2][127 - t];
+        __syncthreads();
+    }
+    out[t] = sum;
+}
+"""
+)
 LINES = {word: RING[: RING.index(f"// {word}")].count("\n") + 1 for word in ("producer", "consumer")}
 RIGHT = {"PRODUCER": "((i/2+1)&1)", "CONSUMER": "((i/2)&1)", "FULL": "128"}
 
@@ -88,7 +109,7 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     assert out.count("error[") == 1
     assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
-    assert "thread 128 (warp 4) waits for `full[0]`\n" in out
+    assert "thread 128 (warp 4) waits for `full[0]`, the 3rd time it comes here\n" in out
     assert "= so: thread 0 writes and thread 255 reads `buf[0][0]`" in out
     assert "= fix: flip the parity each time `full[0]` has completed a phase" in out
     assert "more findings may follow from it" in out
@@ -165,6 +186,25 @@ def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLi
     assert "the wait returns at once; so does" in out
     assert f"ring.cu:{LINES['consumer']}:13 and ring.cu:{LINES['producer']}:13" in out
     assert out.count("error[") == 1 and "= fix: wait for parity 0, which is that of the first phase" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_parity_that_flips_from_slot_to_slot_is_named_with_the_time_it_goes_wrong(
+    fencepost: CommandLine,
+) -> None:
+    """The first slot is waited for with the right parity, the second one is not."""
+    assert (
+        "(warp 4) waits for `full[0]`, the 3rd time it comes here\n" in fencepost(*call(CONSUMER="(i&1)")).out
+    )
+    Path("both.cu").write_text(BOTH, encoding="utf-8")
+    both = ("check", "both.cu", "--block", "128", "--target", "sm_90")
+    out = fencepost(*both, "-D", "PARITY=(i%2)").out
+    assert "waits for parity 1 of `full[1]` before its first phase is complete" in out
+    assert "thread 0 (warp 0) waits for `full[1]`, the 2nd time it comes here\n" in out
+    assert "In a ring the parity flips once each time round, and not from slot to slot" in out
+    out = fencepost(*both, "-D", "PARITY=1").out
+    assert "thread 0 (warp 0) waits for `full[0]`\n" in out and "In a ring" not in out, "wrong from the start"
+    assert fencepost(*both, "-D", "PARITY=(i/2%2)").code == 0
 
 
 @pytest.mark.usefixtures("folder")

@@ -155,11 +155,72 @@ def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine
     assert "may not have written yet: the wait at line 11 lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
     assert (
-        "`cp.async.wait_group 2` leaves the 2 newest groups in flight; this copy is in the 2nd newest" in out
+        "`__pipeline_wait_prior(2)` leaves the 2 newest groups in flight; this copy is in the 2nd newest"
+        in out
     )
     assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
     assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
     assert "__syncthreads() between" not in out
+
+
+def test_a_thread_that_reads_its_own_copy_is_told_of_the_same_wait(fencepost: CommandLine) -> None:
+    """One count mends what threads read of their own copies and what they read of others'."""
+    own = PIPELINE.replace("tile[i % 3][127 - t]", "tile[i % 3][t]")
+    assert own != PIPELINE
+    Path("own.cu").write_text(own, encoding="utf-8")
+    out = fencepost("check", "own.cu", "--block", "128", "--define", "LEFT=2").out
+    assert "which its own copy may not have written yet: the wait at line 11 lets it stay" in out
+    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
+    assert out.count("error[") == 1
+    Path("none.cu").write_text(own.replace("__pipeline_wait_prior(LEFT);", ""), encoding="utf-8")
+    out = fencepost("check", "none.cu", "--block", "128").out
+    assert "which its own copy may not have written yet: nothing waits for it" in out
+    assert "fix: wait for the copy of line 6 (__pipeline_wait_prior(0)) before line 13\n" in out
+
+
+def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: CommandLine) -> None:
+    line = "        sum += tile[i % 3][127 - t].x;\n"
+    twice = PIPELINE.replace(line, line + line.replace("127 - t", "t ^ 64"))
+    Path("twice.cu").write_text(twice, encoding="utf-8")
+    out = fencepost("check", "twice.cu", "--block", "128", "--define", "LEFT=2").out
+    assert out.count("error[") == 1 and "pipeline: 1 race" in out
+    assert "instead of 2; it would also mend the copy of line 15\n" in out
+    only = twice.replace("s < 2", "s < 1").replace(
+        "__pipeline_memcpy_async(&tile[(i + 2) % 3]", "if (n < 0) __pipeline_memcpy_async(&tile[(i + 2) % 3]"
+    )
+    Path("only.cu").write_text(only, encoding="utf-8")
+    out = fencepost("check", "only.cu", "--block", "128", "--define", "LEFT=1", "--param", "n=1").out
+    assert (
+        out.count("error[") == 1
+        and "`__pipeline_wait_prior(0)` instead of 1; it would also mend line 14\n" in out
+    )
+
+
+STAGED = """\
+#include <cuda/pipeline>
+__global__ void staged(const float *in, float *out) {
+    __shared__ float tile[2][128];
+    auto pipe = cuda::make_pipeline();
+    int t = threadIdx.x;
+    for (int s = 0; s < 2; ++s) {
+        pipe.producer_acquire();
+        cuda::memcpy_async(&tile[s][t], &in[s * 128 + t], 4, pipe);
+        pipe.producer_commit();
+    }
+    cuda::pipeline_consumer_wait_prior<1>(pipe);
+    __syncthreads();
+    out[t] = tile[1][127 - t];
+}
+"""
+
+
+def test_a_wait_is_called_what_its_line_calls_it(fencepost: CommandLine) -> None:
+    Path("staged.cu").write_text(STAGED, encoding="utf-8")
+    out = fencepost("check", "staged.cu", "--block", "128").out
+    assert "`cuda::pipeline_consumer_wait_prior<1>` leaves the newest group in flight" in out
+    assert (
+        "fix: wait for one group more at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1" in out
+    )
 
 
 def test_a_weak_wait_in_json(fencepost: CommandLine) -> None:
