@@ -54,10 +54,10 @@ class Release:
     """Whether waves meet in front of what one thread does to an mbarrier for all: an arrival, bytes to expect."""
     membar_is_known: bool = False
     """Whether it is known where membar surely puts barriers (`membar_at_least`)."""
-    has_stages_hook: bool = True
-    """Whether there is a hook for the stages of a compilation."""
     not_lowered: str = PREDICATE
     """An operation on `%a` (`i32`), in generic form, that the conversion to LLVM's dialect cannot lower."""
+    has_stages_hook: bool = True
+    """Whether there is a hook for the stages of a compilation."""
     asks_for_key: bool = True
     """Whether that hook is asked for a key, so that a changed kernel has its own in Triton's cache."""
     has_key_functions: bool = True
