@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import json
 import multiprocessing
+import os
 import re
 import sys
 import tempfile
@@ -29,6 +31,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from corpus import CORPUS, TARGETS, Entry, Target
 
@@ -182,21 +185,33 @@ def compile_plain(entry: Entry, target: str, folder: str | None = None) -> Any:
     """What `triton.compile` makes of an entry, with whatever is installed in Triton; past its cache, or into one."""
     triton = importlib.import_module("triton")
     compiler = importlib.import_module("triton.backends.compiler")
-    knobs = importlib.import_module("triton.knobs")
     if entry.language == "gluon":
         source = importlib.import_module("triton.experimental.gluon._runtime").GluonASTSource
     else:
         source = importlib.import_module("triton.compiler").ASTSource
     machine = TARGETS[target]
-    with tempfile.TemporaryDirectory() as cache, knobs.cache.scope(), knobs.compilation.scope():
-        knobs.cache.dir = folder or cache
-        knobs.compilation.always_compile = True
+    with tempfile.TemporaryDirectory() as cache, compiled_anew(folder or cache):
         return triton.compile(
             source(entry.kernel, entry.signature(target), entry.constants(target), entry.attributes()),
             target=compiler.GPUTarget(machine.backend, machine.arch, machine.warp_size),
             # Said outright because Triton warns about its default, which is about to change.
             options={"enable_fp_fusion": True, **entry.options},
         )
+
+
+@contextmanager
+def compiled_anew(cache: str) -> Iterator[None]:
+    """Within it, nothing is taken from Triton's cache, which is a folder of its own."""
+    if importlib.util.find_spec("triton.knobs") is None:
+        # A release that reads it anew each time.
+        with patch.dict(os.environ, {"TRITON_CACHE_DIR": cache, "TRITON_ALWAYS_COMPILE": "1"}):
+            yield
+        return
+    knobs = importlib.import_module("triton.knobs")
+    with knobs.cache.scope(), knobs.compilation.scope():
+        knobs.cache.dir = cache
+        knobs.compilation.always_compile = True
+        yield
 
 
 def write(compiled: Compiled, out: Path, binary: bool = False) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-GLUON = "triton.experimental.gluon"
+AROUND = "triton.experimental"
+GLUON = f"{AROUND}.gluon"
 
 
 class Missing:
@@ -21,14 +22,19 @@ class Missing:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.fn: Any = None
 
     def __getattr__(self, name: str) -> Missing:
         if name.startswith("__"):
             raise AttributeError(name)
         return Missing(f"{self.name}.{name}")
 
-    def __call__(self, *_: object, **__: object) -> Missing:
-        return Missing(f"{self.name}()")
+    def __call__(self, *given: object, **_: object) -> Missing:
+        made = Missing(f"{self.name}()")
+        if given and isinstance(given[0], FunctionType):
+            # A function that was decorated, which is asked for its name.
+            made.fn = given[0]
+        return made
 
 
 def _missing(name: str) -> Any:
@@ -41,8 +47,8 @@ class _Modules(MetaPathFinder, Loader):
     """Finds modules below Gluon that nobody else finds, with all names missing."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
-        """A module of Gluon, whatever it is called."""
-        return ModuleSpec(name, self) if name.startswith(f"{GLUON}.") else None
+        """A module of Gluon, whatever it is called, or all that it is in."""
+        return ModuleSpec(name, self) if f"{name}.".startswith(f"{GLUON}.") or name == AROUND else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """As usual."""

@@ -16,6 +16,7 @@ from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, missing_names, running
+from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.scratch_sizes import with_sizes
 from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.ir.source import FencepostError, Source
@@ -74,7 +75,7 @@ def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
     """Run Triton's passes up to membar on a live module. `options` are those that it was compiled with, as far as
     they are known, and may have a `target`; the rest, and the number of warps, is what the module itself says."""
     compiler = import_module("triton.compiler.compiler")
-    backend = compiler.make_backend(_target(module, options.get("target")))
+    backend = compiler.make_backend(_target(module, context, options.get("target")))
     counts = {
         "num_warps": module.get_int_attr("ttg.num-warps"),
         "num_ctas": module.get_int_attr("ttg.num-ctas"),
@@ -84,7 +85,8 @@ def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
     # What is noted of warps includes those of partitions, which the module adds itself.
     given |= {name: count for name, count in counts.items() if count is not None}
     stages: dict[str, Any] = {}
-    backend.add_stages(stages, backend.parse_options(given), compiler.Language.TRITON)
+    language = (compiler.Language.TRITON,) if installed_release().has_knobs else ()
+    backend.add_stages(stages, backend.parse_options(given), *language)
     vendor = "amd" if backend.target.backend == "hip" else "nvidia"
     missing = missing_names(vendor)
     if missing:
@@ -98,11 +100,20 @@ def lower(module: Any, context: Any, options: dict[str, Any]) -> AtMembar:
     raise RuntimeError("no membar pass ran")
 
 
-def _target(module: Any, noted: Any) -> Any:
+def _named_target(module: Any, context: Any) -> str | None:
+    """The GPU that a module names."""
+    if hasattr(module, "get_operation"):
+        found: str | None = module.get_operation().get_str_attr("ttg.target")
+        return found
+    # Old releases have no way to ask for it.
+    return read_module(generic_form(module, context)).operation.string("ttg.target")
+
+
+def _target(module: Any, context: Any, noted: Any) -> Any:
     """The GPU that was compiled for, or else the one that a module names: `cuda:90`, `hip:gfx942`."""
     make = import_module("triton.backends.compiler").GPUTarget
     if isinstance(noted, dict):
         return make(noted["backend"], noted["arch"], noted["warp_size"])
-    kind, _, name = module.get_operation().get_str_attr("ttg.target").partition(":")
+    kind, _, name = (_named_target(module, context) or "").partition(":")
     lanes = module.get_int_attr("ttg.threads-per-warp") or 32
     return make(kind, int(name) if kind == "cuda" else name, lanes)

@@ -24,7 +24,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from fencepost.gc_pause import collection_paused
@@ -37,6 +36,7 @@ from fencepost.hosts.triton.audit import Audit, audit
 from fencepost.hosts.triton.cache_keys import add_key
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
 from fencepost.hosts.triton.clusters import refuse_clusters
+from fencepost.hosts.triton.compiled_listener import listener_there, put_in_listener, take_out_listener
 from fencepost.hosts.triton.generic import generic_form, touches_shared
 from fencepost.hosts.triton.inductor import Inductor
 from fencepost.hosts.triton.inductor_worker import Job
@@ -91,8 +91,12 @@ class Installation:
     """and the listener."""
     hooked: tuple[ReplacedFunction, ...] = ()
     """The functions that call the hook, where Triton has none,"""
+    listened: tuple[ReplacedFunction, ...] = ()
+    """what tells the listener, likewise,"""
     keys: tuple[Replaced, ...] = ()
     """and those that make keys, where it does not ask for one."""
+    new: set[str] = field(default_factory=set)
+    """The hashes of kernels whose stages have run, where there is no listener that says so."""
     inductor: Inductor | None = None
     """What is changed in inductor."""
 
@@ -133,6 +137,8 @@ class Installation:
         """The stage that membar is part of."""
         note: dict[str, Any] = {"mode": self.mode, "left": "", "judged": "", "audits": []}
         metadata[NOTED] = note
+        if not installed_release().has_knobs:
+            self.new.add(metadata["hash"])
         missing = missing_names(vendor)
         try:
             if not missing:
@@ -281,7 +287,6 @@ def install(
             code="FP405",
         )
     uninstall()
-    knobs = import_module("triton.knobs")
     if show is None and mode == AUDIT:
         show = print_audit
     made = Installation(
@@ -291,10 +296,10 @@ def install(
         thorough,
         assembly=assembly,
         before=hook_there(),
-        listener=knobs.compilation.listener,
+        listener=listener_there(),
     )
     made.hooked = put_in_hook(made.hook)
-    knobs.compilation.listener = made.compiled
+    made.listened = put_in_listener(made.compiled, made.new)
     if not installed_release().asks_for_key:
         made.keys = add_key(made.key)
     made.inductor = Inductor(Job(mode, decide, thorough, show is not None, assembly), made.key)
@@ -328,9 +333,7 @@ def _take_out(made: Installation) -> None:
     if made.inductor is not None:
         made.inductor.leave()
     take_out_hook(made.hook, made.before, made.hooked)
-    knobs = import_module("triton.knobs")
-    if knobs.compilation.listener == made.compiled:
-        knobs.compilation.listener = made.listener
+    take_out_listener(made.compiled, made.listener, made.listened)
     for added in made.keys:
         added.take_out()
 

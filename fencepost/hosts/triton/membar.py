@@ -14,6 +14,7 @@ from fencepost.hosts.triton.membar_in_conversion import added_by_membar, convert
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar
+from fencepost.hosts.triton.read_back import refuse_not_read_back
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.scratch_sizes import ScratchSizes
 from fencepost.hosts.triton.text_difference import ChangedModule
@@ -108,6 +109,7 @@ class MembarInConversion(Membar):
 
     def exchanged(self, edits: list[Edit], judge: Judge) -> Any:
         """The module with other barriers, in LLVM's dialect."""
+        refuse_not_read_back(self.text, self.context)
         made = self.sizes.noted(read_module(apply_edits(self.before, edits), trusted=True))
         judge(made)
         return converted_without_more(made, self.stopped.membar, self.context)

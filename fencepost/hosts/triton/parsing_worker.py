@@ -144,7 +144,9 @@ def _parse_and_exit(path: Path, printed: Path, said: Path, limits: Limits) -> No
             module = libtriton.ir.parse_mlir_module(str(path), context)
         except RuntimeError:
             os._exit(1)
-        forms = {"custom": module.str(), "custom_blank": module.str_nodebug()}
+        forms = {"custom": module.str()}
+        # Old releases cannot leave locations out.
+        forms["custom_blank"] = module.str_nodebug() if hasattr(module, "str_nodebug") else ""
         forms["generic"] = print_generic(module, context)
         printed.write_text(json.dumps(forms), encoding="utf-8")
         os._exit(0)

@@ -136,10 +136,17 @@ class _Bindings:
 def missing_names(vendor: str) -> str:
     """What the backend of a vendor would have to have, and has not, for the stand-in to work; empty if nothing."""
     try:
-        backend = import_module(f"triton.backends.{vendor}.compiler")
-    except ImportError as error:
-        return f"module triton.backends.{vendor}.compiler ({error})"
-    return ", ".join(name for name in _names(vendor) if not hasattr(backend, name))
+        known = _known(vendor)
+    except (ImportError, KeyError, AttributeError) as error:
+        return f"stage for LLVM ({error!r})"
+    return ", ".join(name for name in _names(vendor) if name not in known)
+
+
+def _known(vendor: str) -> dict[str, Any]:
+    """What the functions of a backend know by name. Its module may be another one if it is imported by its name."""
+    backend = import_module("triton.backends").backends[vendor].compiler
+    found: dict[str, Any] = backend.make_llir.__globals__
+    return found
 
 
 def _names(vendor: str) -> tuple[str, ...]:
@@ -150,14 +157,11 @@ def _names(vendor: str) -> tuple[str, ...]:
 @contextmanager
 def running(vendor: str, part: PassRange) -> Iterator[None]:
     """Within it, the backend of a vendor runs only part of the passes around membar."""
-    backend = import_module(f"triton.backends.{vendor}.compiler")
-    names = _names(vendor)
+    known, names = _known(vendor), _names(vendor)
     with _LOCK:
-        real = {name: getattr(backend, name) for name in names}
+        real = {name: known[name] for name in names}
         try:
-            for name in names:
-                setattr(backend, name, _Bindings(real[name], part))
+            known.update({name: _Bindings(real[name], part) for name in names})
             yield
         finally:
-            for name in names:
-                setattr(backend, name, real[name])
+            known.update(real)

@@ -7,7 +7,7 @@ the tests have run on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 PASS = "add_membar"
@@ -52,14 +52,18 @@ class Release:
     """Whether waves meet in front of what one thread does to an mbarrier for all: an arrival, bytes to expect."""
     membar_is_known: bool = False
     """Whether it is known where membar surely puts barriers (`membar_at_least`)."""
-    has_stages_hook: bool = True
-    """Whether there is a hook for the stages of a compilation."""
     not_lowered: str = PREDICATE
     """An operation on `%a` (`i32`), in generic form, that the conversion to LLVM's dialect cannot lower."""
+    has_stages_hook: bool = True
+    """Whether there is a hook for the stages of a compilation."""
     asks_for_key: bool = True
     """Whether that hook is asked for a key, so that a changed kernel has its own in Triton's cache."""
     has_key_functions: bool = True
     """Whether there are functions that make the keys of kernels, in files and of those that were launched."""
+    has_knobs: bool = True
+    """Whether there are knobs, with a listener for compiled kernels, and the language is given to who adds stages."""
+    reads_back: bool = True
+    """Whether the parser reads all that is printed of a module (`read_back`)."""
     amd_dialect: str = NEWEST_AMD_DIALECT
     """What the dialect of AMD's operations is called."""
 
@@ -74,6 +78,18 @@ class Release:
         return self.membar == PASS
 
 
+WITHOUT_HOOK = Release(
+    "3.5",
+    "3.5.1",
+    barrier=f'"gpu.barrier"() {{{LOCAL_BARRIER}}} : () -> ()',
+    written="gpu.barrier",
+    has_stages_hook=False,
+    asks_for_key=False,
+    amd_dialect="amdgpu",
+)
+WITHOUT_KEYS = replace(
+    WITHOUT_HOOK, name="3.4", package="3.4.0", not_lowered=DESCRIPTOR, has_key_functions=False
+)
 RELEASES = (
     Release(
         *("3.9", "3.9.0", PASS),
@@ -91,26 +107,9 @@ RELEASES = (
         written="ttg.local_barrier",
         asks_for_key=False,
     ),
-    Release(
-        "3.5",
-        "3.5.1",
-        barrier=f'"gpu.barrier"() {{{LOCAL_BARRIER}}} : () -> ()',
-        written="gpu.barrier",
-        has_stages_hook=False,
-        asks_for_key=False,
-        amd_dialect="amdgpu",
-    ),
-    Release(
-        "3.4",
-        "3.4.0",
-        barrier=f'"gpu.barrier"() {{{LOCAL_BARRIER}}} : () -> ()',
-        written="gpu.barrier",
-        not_lowered=DESCRIPTOR,
-        has_stages_hook=False,
-        asks_for_key=False,
-        has_key_functions=False,
-        amd_dialect="amdgpu",
-    ),
+    WITHOUT_HOOK,
+    WITHOUT_KEYS,
+    replace(WITHOUT_KEYS, name="3.3", package="3.3.1", has_knobs=False, reads_back=False),
 )
 """All of them, the newest first."""
 NEWEST = RELEASES[0]

@@ -306,7 +306,10 @@ OLDER: dict[str, Row] = {
     "amdg.local_load_packed_tranposed": Row(Does.READS),
     # registers, and hints to the scheduler
     **dict.fromkeys(
-        ("tt.advance", "tt.make_tensor_ptr", "amdg.instruction_sched_hint", "amdg.upcast_mxfp"),
+        (
+            *("tt.advance", "tt.make_tensor_ptr", "amdg.instruction_sched_hint", "amdg.upcast_mxfp"),
+            "ttng.tensor_desc_to_tma_ptr",
+        ),
         Row(Does.NOTHING),
     ),
     # waits that only make a wave wait longer
@@ -324,6 +327,18 @@ OLDER: dict[str, Row] = {
             *("tti.experimental_clear_write_barrier", "tti.experimental_commit_accesses"),
             *("tti.experimental_commit_write_with_barrier", "tti.experimental_set_read_barrier"),
             *("tti.experimental_set_write_state", "tti.experimental_stage_access_for_commit"),
+            # what passes make shared memory of later, barriers by name, and what is done with registers of warps
+            *("tt.experimental_descriptor_gather", "tt.experimental_descriptor_load"),
+            *("tt.experimental_descriptor_scatter", "tt.experimental_descriptor_store"),
+            *(
+                "ttng.bar_arrive",
+                "ttng.bar_wait",
+                "ttng.mbarrier_arrive",
+                "ttng.reg_alloc",
+                "ttng.reg_dealloc",
+            ),
+            *("ttng.consumer_release", "ttng.consumer_wait", "ttng.producer_acquire", "ttng.producer_commit"),
+            *("ttng.create_token", "ttng.get_async_task_id", "ttng.get_canonical_warp_id"),
         ),
         Row(Does.NOT_JUDGED),
     ),

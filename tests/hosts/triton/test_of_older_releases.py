@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from importlib import import_module
+from typing import Any, NamedTuple
 
 import pytest
 
 from fencepost.hosts.triton.cache_keys import own_caches
+from fencepost.hosts.triton.compiled_listener import listener_there, put_in_listener, take_out_listener
 from fencepost.hosts.triton.mlir.reader import read_module
+from fencepost.hosts.triton.read_back import refuse_not_read_back
 from fencepost.hosts.triton.releases import release_of
 from fencepost.hosts.triton.stages_hook import hook_there, put_in_hook, take_out_hook
 from fencepost.hosts.triton.write_back import removable
@@ -31,6 +36,7 @@ NAMED = """\
   "amdgpu.cond_barrier"() : () -> ()
   "gpu.barrier"() : () -> ()
   "gpu.barrier"() {local} : () -> ()
+  "tt.experimental_tensormap_fenceproxy_acquire"() : () -> ()
 }) : () -> ()
 """
 
@@ -41,12 +47,15 @@ def test_operations_of_amd_have_the_newest_name(
 ) -> None:
     as_in(monkeypatch, release, "mlir.newest_operations")
     tree = read_module(NAMED)
-    assert [op.name for op in tree.body.operations] == [name, "gpu.barrier", "gpu.barrier"]
+    assert [op.name for op in tree.body.operations] == [
+        *(name, "gpu.barrier", "gpu.barrier"),
+        "ttng.tensormap_fenceproxy_acquire",
+    ]
     assert tree.text == NAMED
 
 
 def test_a_barrier_that_the_user_wrote_may_be_there_for_global_memory() -> None:
-    assert [removable(op) for op in read_module(NAMED).body.operations] == [False, False, True]
+    assert [removable(op) for op in read_module(NAMED).body.operations] == [False, False, True, False]
 
 
 # ---------------------------------------------------------------- barriers of partitions
@@ -122,6 +131,29 @@ def test_views_that_begin_somewhere_in_each_dimension(
     assert len(view.operands) == {SLOT: 2, PART: 1, NEITHER: 2 + at.count(",")}[expected]
 
 
+SLOTS = "!ttg.memdesc<64x32xf16, #shared, #smem, mutable, 3x64x32>"
+PARTS = "!ttg.memdesc<16x32xf16, #shared, #smem, mutable, 64x32>"
+
+
+@pytest.mark.parametrize(("view", "refused"), [(SLOTS, False), (PARTS, True)])
+def test_parts_of_tiles_that_are_not_read_back_are_left(
+    view: str, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser of 3.3 forgets what a view is cut from: put back like this, a part would have other addresses."""
+
+    def forgetting(text: str, _: object) -> str:
+        return re.sub(r"mutable, [\dx]+>", "mutable>", text)
+
+    text = f'"ttg.local_load"(%0) : ({view}) -> tensor<64x32xf16>\n'
+    monkeypatch.setattr("fencepost.hosts.triton.read_back.parse_live", forgetting)
+    monkeypatch.setattr("fencepost.hosts.triton.read_back.print_generic", lambda module, _: module)
+    as_in(monkeypatch, "3.3", "read_back")
+    with pytest.raises(FencepostError, match="lose their place") if refused else nullcontext():
+        refuse_not_read_back(text, None)
+    as_in(monkeypatch, "3.4", "read_back")
+    refuse_not_read_back(text, None)
+
+
 # ---------------------------------------------------------------- caches
 
 
@@ -142,6 +174,34 @@ def test_launched_kernels_are_kept_apart_from_those_with_another_key() -> None:
     assert [each.device_caches["device"] for each in (before, made)] == ["stock", "stock"]
     own_caches(Function, "key")
     assert before.device_caches["device"] == "ours"
+
+
+def test_without_a_listener_compiled_kernels_tell_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    class CompiledKernel:
+        def __init__(self, src: str, metadata_group: str, hash: str) -> None:
+            self.metadata = Metadata(hash)
+
+    as_in(monkeypatch, "3.3", "compiled_listener")
+    compiler: Any = import_module("triton.compiler.compiler")
+    monkeypatch.setattr(compiler, "CompiledKernel", CompiledKernel)
+    told: list[tuple[str, bool]] = []
+    assert listener_there() is None
+
+    def listener(*, src: str, metadata: dict[str, str], cache_hit: bool) -> None:
+        told.append((f"{src} {metadata['hash']}", cache_hit))
+
+    replaced = put_in_listener(listener, {"new"})
+    for name in ("new", "new", "old"):
+        assert isinstance(compiler.CompiledKernel("source", "", name), CompiledKernel)
+    take_out_listener(listener, None, replaced)
+    assert told == [("source new", False), ("source new", True), ("source old", True)]
+    assert compiler.CompiledKernel is CompiledKernel
+
+
+class Metadata(NamedTuple):
+    """What a kernel keeps."""
+
+    hash: str
 
 
 # ---------------------------------------------------------------- the stages of a compilation

@@ -18,7 +18,7 @@ SUITE = ("test_table.py", "test_release.py")
 OLDER = [release for release in RELEASES if release is not NEWEST]
 
 
-LACK_LINKER = ("3.4",)
+LACK_LINKER = ("3.4", "3.3")
 """Releases that come without a linker for AMD's GPUs, which would not compile for them then."""
 
 

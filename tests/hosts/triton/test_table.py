@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from fencepost.hosts.triton.mlir.newest_operations import newest_name
 from fencepost.hosts.triton.releases import NEWEST, NEWEST_AMD_DIALECT, installed_release
 from fencepost.hosts.triton.table import HARMLESS, NOT_JUDGED, OLDER, PURE, TABLE, Does, row_of
 from tests.hosts.triton.conftest import new_context
@@ -39,7 +40,7 @@ LISTED = (
     "cf",
 )
 """Dialects whose operations are all in the table."""
-COUNTS = {"3.9": 234, "3.8": 207, "3.7": 191, "3.6": 182, "3.5": 171, "3.4": 135}
+COUNTS = {"3.9": 234, "3.8": 207, "3.7": 191, "3.6": 182, "3.5": 171, "3.4": 135, "3.3": 125}
 """How many operations they have, by release."""
 NOT_KNOWN = re.compile("is unknown|not found for custom op")
 _NAME = re.compile(
@@ -72,7 +73,7 @@ def operations() -> frozenset[str]:
     }
     with Said() as said:
         return frozenset(
-            as_in_the_table(name)
+            newest_name(name)
             for name in found
             if not NOT_KNOWN.search(said.of(f"module {{ {name} }}", context))
         )
@@ -81,10 +82,6 @@ def operations() -> frozenset[str]:
 def as_printed(name: str) -> str:
     """The name that the installed release has for an operation of the table."""
     return re.sub(rf"^{NEWEST_AMD_DIALECT}\.", f"{installed_release().amd_dialect}.", name)
-
-
-def as_in_the_table(name: str) -> str:
-    return re.sub(rf"^{installed_release().amd_dialect}\.", f"{NEWEST_AMD_DIALECT}.", name)
 
 
 class Said:

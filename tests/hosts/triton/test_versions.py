@@ -16,7 +16,8 @@ from fencepost.ir.source import FencepostError, Source
 
 
 @pytest.mark.parametrize(
-    "version", ["3.9.0", "3.9.1", "3.9.0+git1234", "3.9.0.post1", "3.8.0", "3.7.1", "3.6.0", "3.5.1", "3.4.0"]
+    "version",
+    ["3.9.0", "3.9.1", "3.9.0+git1234", "3.9.0.post1", "3.8.0", "3.7.1", "3.6.0", "3.5.1", "3.4.0", "3.3.1"],
 )
 def test_accepted(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(versions, "installed_version", lambda: version)

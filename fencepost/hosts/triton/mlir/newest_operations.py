@@ -14,19 +14,35 @@ SUBVIEW = "ttg.memdesc_subview"
 """A view of a part of memory that begins at one place in each dimension, which are its operands."""
 
 
+RENAMED = {
+    "tt.experimental_tensormap_create": "ttng.tensormap_create",
+    "tt.experimental_tensormap_fenceproxy_acquire": "ttng.tensormap_fenceproxy_acquire",
+    "tt.reinterpret_tensor_descriptor": "ttng.reinterpret_tensor_descriptor",
+}
+"""Operations that have got another name."""
+
+
 def with_newest_operations(module: Module) -> Module:
     """The module, with the newest operations as far as there is one that says the same."""
     dialect = installed_release().amd_dialect
-    if dialect != NEWEST_AMD_DIALECT and f'"{dialect}.' in module.text:
+    older = [f'"{name}"' for name in RENAMED]
+    older += [f'"{dialect}.'] if dialect != NEWEST_AMD_DIALECT else []
+    if any(name in module.text for name in older):
         for op in module.every:
-            prefix, _, name = op.name.partition(".")
-            if prefix == dialect:
-                op.name = f"{NEWEST_AMD_DIALECT}.{name}"
+            op.name = newest_name(op.name)
     if f'"{SUBVIEW}"' in module.text:
         for op in module.every:
             if op.name == SUBVIEW:
                 _subview(module, op)
     return module
+
+
+def newest_name(name: str) -> str:
+    """The name that the newest release has for an operation."""
+    dialect, _, rest = name.partition(".")
+    if dialect == installed_release().amd_dialect:
+        return f"{NEWEST_AMD_DIALECT}.{rest}"
+    return RENAMED.get(name, name)
 
 
 def _subview(module: Module, op: Operation) -> None:
