@@ -62,6 +62,13 @@ def name_of_parameter(judged: JudgedPtx, name: str) -> str:
     return name
 
 
+def shown_parameter(judged: JudgedPtx, name: str) -> tuple[str, str]:
+    """A parameter in words, and as `--param` takes it: one that only PTX names, by its number."""
+    called = name_of_parameter(judged, name)
+    number = called.removeprefix(f"{judged.verdict.kernel}_param_")
+    return (f"parameter {number}", number) if number != called else (called, called)
+
+
 def called_from(judged: JudgedPtx, site: Site) -> str:
     """Where a function was called that was inlined, if its own line is quoted."""
     line = line_of(judged, site)

@@ -23,8 +23,8 @@ from fencepost.hosts.ptx.report.finding_words import (
 )
 from fencepost.hosts.ptx.report.quoted_places import (
     line_of,
-    name_of_parameter,
     origin_of,
+    shown_parameter,
     span_of,
     worded,
 )
@@ -220,16 +220,18 @@ def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:
         shown += [said.format(shown_sizes(sizes))] if sizes else []
     others = (name for name in values if name not in (*BLOCK, *CLUSTER))
     named = (
-        f"{name_of_parameter(judged, name).replace('ctaid', 'blockIdx')} = {values[name]}" for name in others
+        f"{shown_parameter(judged, name)[0].replace('ctaid', 'blockIdx')} = {values[name]}" for name in others
     )
     return ", ".join([*shown, *named])
 
 
 def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
     """Which values nobody has given, and how to give one's own."""
-    called = [name_of_parameter(judged, name) for name in names]
+    called = [shown_parameter(judged, name) for name in names]
     what = "is an example" if len(called) == 1 else "are examples"
-    return f"{enumerated(called)} {what}; --param {called[0]}=NUMBER checks another value"
+    return (
+        f"{enumerated(said for said, _ in called)} {what}; --param {called[0][1]}=NUMBER checks another value"
+    )
 
 
 def conclusion(judged: JudgedPtx) -> str:

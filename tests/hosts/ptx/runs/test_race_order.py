@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
 
@@ -364,3 +366,14 @@ def test_two_sides_of_a_condition_in_a_loop(unrolled: str, fencepost: CommandLin
     Path("rounds.cu").write_text(SIDES_IN_A_LOOP, encoding="utf-8")
     out = fencepost("check", "rounds.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
     assert "at either end of the loop; if threads take both sides of the condition in one iteration" in out
+
+
+def test_a_parameter_that_only_ptx_names_is_numbered(fencepost: CommandLine) -> None:
+    """By the number that `--param` takes, and not by `_Z5tilesPKfPfi_param_2`."""
+    text = TILES.replace("#pragma unroll TIMES", "#pragma unroll 1")
+    Path("tiles.ptx").write_text(compile_cuda(Source("tiles.cu", text)).ptx, encoding="utf-8")
+    out = fencepost("check", "tiles.ptx", "--block", "128").out
+    assert "parameter 2 is an example; --param 2=NUMBER checks another value" in out
+    assert "= seen with: blocks of 128 threads, parameter 2 = " in out
+    out = fencepost("check", "tiles.ptx", "--block", "128", "--param", "2=256").out
+    assert "parameter 2 = 256" in out and "is an example" not in out
