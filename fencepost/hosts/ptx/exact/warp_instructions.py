@@ -121,7 +121,8 @@ class WarpInstructions(WaitingThreads):
             raise NotExact("a lane that its own mask does not name", place)
 
     def _elect(self, form: forms.Elect, lanes: Threads) -> None:
-        """The lowest lane, as GPUs do."""
+        """The lowest lane, as GPUs do. All lanes of the mask wait for each other."""
+        self.clocks.meet(lanes)
         values = [np.full(lanes.shape, np.uint64(lanes[0] % WARP)), (lanes == lanes[0]).astype(np.uint64)]
         for target, bits in zip(form.targets, values[-len(form.targets) :], strict=True):
             self.write(target, lanes, bits)
@@ -130,6 +131,8 @@ class WarpInstructions(WaitingThreads):
     def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Shuffles, votes and reductions of a warp."""
         who = self.gather(self.certain(instruction.operands[-1], who, 32, place), place, who)
+        for lanes in self.meetings(who):
+            self.clocks.meet(lanes)
         for mask in np.unique(self.masks[who]):
             self._exchange_among(instruction, place, who[self.masks[who] == mask])
         return who
