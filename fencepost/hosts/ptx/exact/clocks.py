@@ -141,7 +141,7 @@ class Clocks:
             tables[name][who] = np.maximum(tables[name][who], self._fit(row))
 
     def meet(self, who: Threads) -> None:
-        """Threads wait for each other, and see nothing of what the others have written because of it."""
+        """Threads wait for each other (`.sync`), and see nothing of what the others have written because of it."""
         if ORDER in self.tables:
             self.acquire(who, self.release(who).only(ORDER))
 

@@ -73,6 +73,7 @@ class WarpInstructions(WaitingThreads):
                 continue
             if held.size < lanes.size:
                 raise NotExact("an instruction of a whole warp that some lanes skip", place)
+            self.clocks.meet(lanes)
             if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
                 who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
             elif isinstance(form, forms.WarpBarrier):
@@ -121,8 +122,7 @@ class WarpInstructions(WaitingThreads):
             raise NotExact("a lane that its own mask does not name", place)
 
     def _elect(self, form: forms.Elect, lanes: Threads) -> None:
-        """The lowest lane, as GPUs do. All lanes of the mask wait for each other."""
-        self.clocks.meet(lanes)
+        """The lowest lane, as GPUs do."""
         values = [np.full(lanes.shape, np.uint64(lanes[0] % WARP)), (lanes == lanes[0]).astype(np.uint64)]
         for target, bits in zip(form.targets, values[-len(form.targets) :], strict=True):
             self.write(target, lanes, bits)
