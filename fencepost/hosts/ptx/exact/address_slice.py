@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.ptx.exact.forms import (
+    Elect,
     Form,
     Harmless,
     InitFence,
@@ -83,7 +84,8 @@ class AddressSlice:
             for each in self.flow.blocks[number].instructions
         )
         self.ordered_apart = False
-        """Whether something tells what has happened without making it visible: the bytes of copies."""
+        """Whether something tells what has happened without making it visible: the bytes of copies, and lanes that
+        wait for each other to elect one."""
         self.tensors = False
         """Whether tensor memory is used."""
         self._definitions: dict[str, list[Place]] = {}
@@ -127,7 +129,7 @@ class AddressSlice:
         roots: list[Operand] = [each.address for each in touched]
         if form is not None:
             self.forms[place] = form
-            self.ordered_apart |= brings_bytes(form)
+            self.ordered_apart |= brings_bytes(form) or isinstance(form, Elect)
             self.tensors |= isinstance(form, TensorForm)
             roots += operands_of(form)
         else:

@@ -140,6 +140,11 @@ class Clocks:
         for name, row in known.rows.items():
             tables[name][who] = np.maximum(tables[name][who], self._fit(row))
 
+    def meet(self, who: Threads) -> None:
+        """Threads wait for each other (`.sync`), and see nothing of what the others have written because of it."""
+        if ORDER in self.tables:
+            self.acquire(who, self.release(who).only(ORDER))
+
     def memory_fence(self, who: Threads) -> None:
         """A memory fence: relaxed waits before it count as others do, and so do relaxed arrivals after it."""
         for name in (SEEN, FENCED):

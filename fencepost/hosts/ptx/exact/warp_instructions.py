@@ -73,6 +73,7 @@ class WarpInstructions(WaitingThreads):
                 continue
             if held.size < lanes.size:
                 raise NotExact("an instruction of a whole warp that some lanes skip", place)
+            self.clocks.meet(lanes)
             if isinstance(form, TensorAllocation | TensorAccess | TensorWait):
                 who = np.setdiff1d(who, self._tensor_of_warp(form, instruction, place, lanes))
             elif isinstance(form, forms.WarpBarrier):
@@ -130,6 +131,8 @@ class WarpInstructions(WaitingThreads):
     def _exchange(self, instruction: Instruction, place: Place, who: Threads) -> Threads:
         """Shuffles, votes and reductions of a warp."""
         who = self.gather(self.certain(instruction.operands[-1], who, 32, place), place, who)
+        for lanes in self.meetings(who):
+            self.clocks.meet(lanes)
         for mask in np.unique(self.masks[who]):
             self._exchange_among(instruction, place, who[self.masks[who] == mask])
         return who
