@@ -35,6 +35,7 @@ _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s
 _ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
 _WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_OPERATORS = re.compile(r"->|<=|>=|<<|>>")
 _LOOP = re.compile(r"\b(?:for|while)\s*\([^{}]*\)\s*$|\bdo\s*$")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
@@ -87,6 +88,10 @@ def common_launches(text: str) -> dict[str, Launches]:
         if begin < 0 or len(configuration) < 2:
             continue
         arguments = _arguments(_inside(seen, begin))
+        if any(
+            _OPERATORS.sub("", each).count("<") != _OPERATORS.sub("", each).count(">") for each in arguments
+        ):
+            arguments = []  # A comma of a template's arguments may have parted them.
         values = {place: number(each, known) for place, each in enumerate(arguments)}
         numbers = {place: value for place, value in values.items() if value is not None and value >= 0}
         here = Launches(numbers, _of_threads(_row(configuration[1], Context.of(seen, at)), arguments))
@@ -325,14 +330,37 @@ def _is_other(name: str, text: str) -> bool:
 
 
 def _made_of(name: str, before: str) -> str | None:
-    """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
-    made: str | None = None
-    for statement in _DIM3.finditer(before):
+    """What stands in the parentheses where a variable of type dim3 is declared that is seen at the end of a text;
+    None if it is not, or in two ways, of which the preprocessor takes one."""
+    seen = _seen_at_the_end(before)
+    made: dict[int, set[str]] = {}
+    for statement in _DIM3.finditer(seen):
         for piece in _arguments(statement[1]):
             match = _MADE.fullmatch(piece)
             if match is not None and name in (match[1], match[3]):
-                made = match[2] or match[4] or ""
-    return made
+                scope = len(_braces(seen[: statement.start()]))
+                made.setdefault(scope, set()).add(match[2] or match[4] or "")
+    innermost = made[max(made)] if made else set()
+    return innermost.pop() if len(innermost) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _seen_at_the_end(text: str) -> str:
+    """A text with blanks for the blocks that are closed: what is declared there is not seen behind them."""
+    opened: list[int] = []
+    closed: list[tuple[int, int]] = []
+    for place in _braces(text):
+        if text[place] == "{":
+            opened.append(place)
+        elif opened and ";" in text[(begin := opened.pop()) : place]:
+            closed.append((begin, place + 1))
+        # Without a semicolon, it is what a variable is made of.
+    pieces, at = [], 0
+    for begin, end in sorted(closed):
+        if begin >= at:
+            pieces += [text[at:begin], ";" + " " * (end - begin - 1)]
+            at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
