@@ -8,7 +8,8 @@ its order.
 
 judges that many and prints each on which fencepost and brute force disagree. `--prover` leaves out the runs that look
 for races, which hide what a proof gets wrong; `--unoptimized` compiles without optimization; `--wrapping` makes
-kernels with arithmetic that wraps around, bits, fields, vectors, and what lanes have together.
+kernels with arithmetic that wraps around, bits, fields, vectors, and what lanes have together; `--signed` those with
+indexes that have negative parts besides.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ class Access:
     """Of a field of a structure: the bytes of the structure; it is seen through the view,"""
     field: int = 0
     """at this place in it."""
+    inside: bool = False
+    """Whether the index is inside of the array as it is."""
 
     @property
     def elements(self) -> Shared:
@@ -82,7 +85,9 @@ class Access:
     def lines(self, indent: str) -> Iterator[str]:
         """The statement."""
         cell = f"{self.array.name}[({self.index}) % {self.array.count}]"
-        if self.view is not None:
+        if self.inside:
+            cell = f"{self.array.name}[{self.index}]"
+        elif self.view is not None:
             view = self.view
             cell = f"((volatile {view.type} *){self.array.name})[({self.index}) % {view.count}]"
             if self.stride:
@@ -791,6 +796,19 @@ class WideMaker(Maker):
         return replace(found, view=view, stride=stride, field=at)
 
 
+class SignedMaker(WideMaker):
+    """Makes kernels whose indexes have parts that are negative for some threads."""
+
+    def access(self) -> Access:
+        """An access; mostly to an element that is found by signed arithmetic."""
+        found = super().access()
+        indexes = wide.signed_indexes(self.threads, self.loops)
+        fitting = [index for index, count in indexes if count <= found.array.count]
+        if found.kind == "atomic" or not fitting:
+            return found
+        return Access(found.kind, found.array, self.random.choice(fitting), found.value, inside=True)
+
+
 def _returns(body: tuple[Statement, ...]) -> bool:
     return _says("return", body)
 
@@ -799,9 +817,10 @@ def _says(word: str, body: tuple[Statement, ...]) -> bool:
     return any(word in line for each in body for line in each.lines(""))
 
 
-def random_kernel(seed: int, wrapping: bool = False) -> RandomKernel:
+def random_kernel(seed: int, wrapping: bool = False, signed: bool = False) -> RandomKernel:
     """The kernel of a seed."""
-    return (WideMaker if wrapping else Maker)(seed).kernel()
+    makers: dict[tuple[bool, bool], type[Maker]] = {(False, False): Maker, (True, False): WideMaker}
+    return makers.get((wrapping, signed), SignedMaker)(seed).kernel()
 
 
 # ---- comparison
@@ -814,6 +833,8 @@ class How:
     optimized: bool = True
     wrapping: bool = False
     """With arithmetic that wraps around, bits, fields, vectors and lanes."""
+    signed: bool = False
+    """With indexes that have negative parts as well."""
     runs: bool = True
     """Without runs that look for races, what a proof gets wrong is not hidden by them."""
 
@@ -877,7 +898,7 @@ def campaign(kernels: int, seed: int, say: Callable[[str], None], how: How = How
     counts: dict[str, int] = defaultdict(int)
     failures = 0
     for number in range(seed, seed + kernels):
-        kernel = random_kernel(number, how.wrapping)
+        kernel = random_kernel(number, how.wrapping, how.signed)
         n = random.Random(number).choice([None, None, *PARAMETERS])
         verdict, truths = judged(kernel, n, how)
         bad = any(each.wrong for each in truths)
@@ -899,8 +920,9 @@ if __name__ == "__main__":
     parser.add_argument("--prover", action="store_true")
     parser.add_argument("--unoptimized", action="store_true")
     parser.add_argument("--wrapping", action="store_true")
+    parser.add_argument("--signed", action="store_true")
     options = parser.parse_args()
-    how = How(not options.unoptimized, options.wrapping, not options.prover)
+    how = How(not options.unoptimized, options.wrapping, options.signed, not options.prover)
     raise SystemExit(
         1 if campaign(options.kernels, options.seed, lambda text: print(text, flush=True), how) else 0
     )

@@ -60,6 +60,11 @@ __device__ __forceinline__ unsigned apart(unsigned a, unsigned b) { return abs((
 __device__ __forceinline__ unsigned half(unsigned v) { return (unsigned)((int)v / 2); }
 __device__ __forceinline__ unsigned odd(unsigned v) { return (unsigned)((int)v % 2); }
 __device__ __forceinline__ unsigned down(unsigned v, unsigned by) { return (unsigned)((int)v >> by); }
+__device__ __forceinline__ int quotient(int a, int b) { return a / b; }
+__device__ __forceinline__ int remainder_of(int a, int b) { return a % b; }
+__device__ __forceinline__ int shifted(int a, int by) { return a >> by; }
+__device__ __forceinline__ int masked(int a, int mask) { return a & mask; }
+__device__ __forceinline__ int larger(int a, int b) { return max(a, b); }
 __device__ __forceinline__ unsigned place(volatile int *p) {
     return (unsigned)__cvta_generic_to_shared((void *)p);
 }
@@ -108,6 +113,10 @@ def _put_in(value: int, into: int, at: int, bits: int) -> int:
     return (into & ~mask | value << at & mask) & WORD
 
 
+def _quotient(a: int, b: int) -> int:
+    return abs(a) // b if a >= 0 else -(abs(a) // b)
+
+
 def _turned(value: int, by: int) -> int:
     value, by = value & WORD, by & 31
     return (value << by | value >> (32 - by)) & WORD
@@ -138,6 +147,11 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
     "half": lambda v: int(_signed(v) / 2) & WORD,
     "odd": lambda v: (abs(_signed(v)) % 2 * (-1 if _signed(v) < 0 else 1)) & WORD,
     "down": lambda v, by: _signed(v) >> by & WORD,
+    "quotient": lambda a, b: _quotient(_signed(a), b),
+    "remainder_of": lambda a, b: _signed(a) - b * _quotient(_signed(a), b),
+    "shifted": lambda a, by: _signed(a) >> by,
+    "masked": lambda a, mask: _signed(a) & mask,
+    "larger": lambda a, b: max(_signed(a), b),
 }
 """The same in Python."""
 
@@ -197,6 +211,31 @@ def indexes(threads: int) -> list[str]:
         "t * (g & 1) + t",
         "u8(g) + t",
         "turned(g, t)",
+    ]
+
+
+def signed_indexes(threads: int, loops: list[str]) -> list[tuple[str, int]]:
+    """Indexes with parts that are negative for some threads, and how many elements they need."""
+    half = threads // 2
+    values = [f"t - {half}", f"{half} - t", "t - 5", "3 - t", "t - n", "n - t", f"x - {half}"]
+    values += [f"{name} - t" for name in loops] + [f"(t - 5) * {name}" for name in loops]
+    bounded = [each for each in values[:4] for _ in range(2)]
+    return [
+        *[(f"remainder_of({value}, {each}) + {each}", 2 * each) for value in values for each in (8, 32)],
+        *[(f"quotient({value}, {each}) + {threads}", 2 * threads) for value in bounded for each in (2, 4)],
+        *[(f"shifted({value}, {each}) + {threads}", 2 * threads) for value in bounded for each in (1, 2)],
+        *[
+            (f"masked({value}, {each}) + {threads}", 2 * threads)
+            for value in bounded
+            for each in (-2, -4, ~1 & 63)
+        ],
+        *[
+            (f"larger(remainder_of({value}, 32), {each}) + {-each}", 64)
+            for value in values
+            for each in (-3, -31)
+        ],
+        *[(f"(t - 5) * least({name}, 3) + 15", 3 * threads) for name in loops],
+        *[(f"{3 * threads} - (t + 1) * least({name}, 3)", 3 * threads + 1) for name in loops],
     ]
 
 

@@ -36,6 +36,7 @@ _GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s
 _ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
 _WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
+_OPERATORS = re.compile(r"->|<=|>=|<<|>>")
 _LOOP = re.compile(r"\b(?:for|while)\s*\([^{}]*\)\s*$|\bdo\s*$")
 _OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 EVERY = ""
@@ -88,7 +89,7 @@ def common_launches(text: str) -> dict[str, Launches]:
         begin = seen.find("(", seen.find(">>>", at))
         if begin < 0 or len(configuration) < 2:
             continue
-        arguments = pieces(inside(seen, begin))
+        arguments = _arguments_of(seen, begin)
         context = Context.of(seen, at)
         threads = _of_threads(_row(configuration[1], context), arguments)
         of_template = re.match(r"\w+\s*<(?!<)", seen[at:]) is not None
@@ -113,6 +114,13 @@ def _known(text: str, seen: str) -> dict[str, int]:
     hidden = _hidden(text, seen)
     constants = {name: value for name, value in constants_of(text, seen).items() if name not in hidden}
     return {**constants, **_variables(seen, constants)}
+
+
+def _arguments_of(seen: str, begin: int) -> list[str]:
+    """The arguments of a launch, from its parenthesis on; none, if a comma of a template's may have parted them."""
+    arguments = pieces(inside(seen, begin))
+    plain = [_OPERATORS.sub("", each) for each in arguments]
+    return arguments if all(each.count("<") == each.count(">") for each in plain) else []
 
 
 @lru_cache(maxsize=4)
@@ -324,14 +332,37 @@ def _is_other(name: str, text: str) -> bool:
 
 
 def _made_of(name: str, before: str) -> str | None:
-    """What stands in the parentheses where a variable of type dim3 was last declared; None if it is not."""
-    made: str | None = None
-    for statement in _DIM3.finditer(before):
+    """What stands in the parentheses where a variable of type dim3 is declared that is seen at the end of a text;
+    None if it is not, or in two ways, of which the preprocessor takes one."""
+    seen = _seen_at_the_end(before)
+    made: dict[int, set[str]] = {}
+    for statement in _DIM3.finditer(seen):
         for piece in pieces(statement[1]):
             match = _MADE.fullmatch(piece)
             if match is not None and name in (match[1], match[3]):
-                made = match[2] or match[4] or ""
-    return made
+                scope = len(_braces(seen[: statement.start()]))
+                made.setdefault(scope, set()).add(match[2] or match[4] or "")
+    innermost = made[max(made)] if made else set()
+    return innermost.pop() if len(innermost) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _seen_at_the_end(text: str) -> str:
+    """A text with blanks for the blocks that are closed: what is declared there is not seen behind them."""
+    opened: list[int] = []
+    closed: list[tuple[int, int]] = []
+    for place in _braces(text):
+        if text[place] == "{":
+            opened.append(place)
+        elif opened and ";" in text[(begin := opened.pop()) : place]:
+            closed.append((begin, place + 1))
+        # Without a semicolon, it is what a variable is made of.
+    kept, at = [], 0
+    for begin, end in sorted(closed):
+        if begin >= at:
+            kept += [text[at:begin], ";" + " " * (end - begin - 1)]
+            at = end
+    return "".join([*kept, text[at:]])
 
 
 def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:

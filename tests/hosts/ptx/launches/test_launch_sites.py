@@ -45,6 +45,11 @@ from fencepost.hosts.ptx.launches.launch_sites import EVERY, common_launches, la
             {"k": (8, 8, 1)},
         ),
         ("void f() { k<<<g, 128>>>(p); k<<<h, 128>>>(q); }", {"k": (128, 1, 1)}),
+        (
+            "void f() { dim3 b(64); if (n) { dim3 b(256); h<<<g, n>>>(p); } k<<<g, b>>>(p); }",
+            {"k": (64, 1, 1)},
+        ),
+        ("void f() { dim3 b{8, 8}, c = {4, 4}; for (;;) { k<<<g, b>>>(p); } }", {"k": (8, 8, 1)}),
         ("void f() { dim3 b(64); while (n--) { k<<<g, b>>>(p); n /= 2; } b.x = 3; }", {"k": (64, 1, 1)}),
         # Not every mention of a kernel hands it out.
         (
@@ -127,6 +132,9 @@ def test_comments_for_gpuverify_name_the_block_of_all(
         "void f() { dim3 b(64); while (n--) { k<<<g, b>>>(p); b = dim3(n); } }",
         "void h() { dim3 b(64); } void f(dim3 b) { k<<<g, b>>>(p); }",
         "void h() { dim3 b(64); } void f(C &c) { const dim3 &b = c.block; k<<<g, b>>>(p); }",
+        "void f() {\n#ifndef SMALL\ndim3 b(256);\n#else\ndim3 b(64);\n#endif\nk<<<g, b>>>(p); }",
+        "void f() { dim3 b(64); if (n) { dim3 b(256); k<<<g, b>>>(p); } k<<<g, b>>>(p); }",
+        "void h() { dim3 b(64); } void f() { k<<<g, b>>>(p); }",
         # Names that are not constant everywhere.
         "void h() { int t = 64; } void f() { for (int t : sizes) k<<<g, t>>>(p); }",
         "void h() { int t = 64; } template <int t> void f() { k<<<g, t>>>(p); }",
@@ -149,6 +157,8 @@ def test_what_is_computed_or_differs_names_none(text: str) -> None:
         ("void f() { k<<<g, 256>>>(p, 1024, n); }", {"k": {1: 1024}}),
         ("#define N 64\nvoid f() { k<<<g, 256>>>(p, N, f(1, 2), 2 * N); }", {"k": {1: 64, 3: 128}}),
         ("void f() { const int a = 4, b = 2 * a; k<<<g, dim3(16, 16), s>>>(a, b); }", {"k": {0: 4, 1: 8}}),
+        # Where a comma may be one of a template's arguments, places are not known.
+        ("void f() { k<<<g, 64>>>(at<int, 4>(p), 5, 9); }", {"k": {}}),
         # Two launches agree on one number.
         ("void f() { k<<<g, 64>>>(1, 7); k<<<g, 64>>>(2, 7); }", {"k": {1: 7}}),
         # The kernel's own parameter has the name of a variable of the host.
