@@ -30,6 +30,8 @@ from fencepost.hosts.ptx.runs.simulation_setup import NotSimulated, Setup, Simul
 Block = tuple[int, int, int]
 MOST_BLOCKS = 3
 ONE_ROW = (1024, 256, 64, 512, 128, 32, 16)
+FEW = (8, 4, 2)
+"""Blocks that are tried if no other fits: with as few threads, a barrier is seldom needed."""
 ROWS = ((32, 32), (16, 16), (32, 8), (8, 8), (32, 16), (64, 4), (16, 8), (32, 4), (16, 4), (8, 4), (4, 4))
 LAYERS = ((8, 8, 4), (8, 8, 8), (16, 4, 4), (4, 4, 4), (32, 4, 2))
 TRIAL_SECONDS = 0.5
@@ -38,15 +40,14 @@ TRIAL_SECONDS = 0.5
 def blocks_to_try(module: Module, routine: Routine, flow: Flow, launch: Launch) -> list[Block]:
     """Up to three blocks that fit the kernel, large ones first; the one that a template was made for alone."""
     for block in _of_template(routine, launch):
-        seen = _tried(module, routine, flow, launch, block)
-        if seen is None or not (seen.outside or seen.unwritten):
+        if fits(module, routine, flow, launch, block):
             return [block]
     good: list[Block] = []
     poor: list[Block] = []
     fair: list[Block] = []
     for block in dict.fromkeys(_candidates(module, routine, flow, launch)):
-        if prod(block) > max(launch.largest):
-            continue
+        if prod(block) in FEW and (good or poor or fair):
+            break
         seen = _tried(module, routine, flow, launch, block)
         if seen is None or not (seen.outside or seen.unwritten or _overlaps(flow, seen)):
             good.append(block)
@@ -90,6 +91,12 @@ def _of_template(routine: Routine, launch: Launch) -> Iterator[Block]:
 
 
 def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
+    """Blocks that may fit, large ones first."""
+    every = _shapes(module, routine, flow, launch)
+    return (each for each in every if prod(each) <= max(launch.largest))
+
+
+def _shapes(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
     if routine.largest_block is not None:
         yield routine.largest_block
     used = [axis for axis in range(3) if launch.largest[axis] > 1]
@@ -99,7 +106,7 @@ def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) ->
     along = [axis for axis in used if "xyz"[axis] in deciding] or used
     if len(along) == 1:
         # Threads that differ in another number alone would do the same to shared memory: there are none.
-        yield from (_shaped((size,), along) for size in ONE_ROW)
+        yield from (_shaped((size,), along) for size in (*ONE_ROW, *FEW))
     elif len(along) == 2:
         yield from (
             _shaped(each, along) for each in _rows(_row_length(footprints) if along == [0, 1] else None)

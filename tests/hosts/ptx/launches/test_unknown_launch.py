@@ -601,3 +601,22 @@ def test_blocks_and_what_goes_with_them(
     (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json", "--as-compiled").out)
     assert found["verdict"] == expected
     assert said in found["holds_for"]
+
+
+SMALL = """
+__global__ void k(float *q, const float *h) {
+    __shared__ float s[5], dot[4];
+    int t = threadIdx.x;
+    s[t + 1] = q[t];
+    dot[t] = h[t];
+    BARRIER;
+    q[t] = t ? dot[t] + s[t] + dot[0] : 0;
+}
+"""
+
+
+def test_an_array_that_is_made_for_a_few_threads() -> None:
+    (right,) = check(compile_cuda(Source("k.cu", SMALL.replace("BARRIER", "__syncthreads()"))).ptx)
+    assert right.verdict == "proven"
+    (wrong,) = check(compile_cuda(Source("k.cu", SMALL.replace("BARRIER", ""))).ptx)
+    assert wrong.verdict == "race" and "blocks of 4" in wrong.holds_for
