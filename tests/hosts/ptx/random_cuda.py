@@ -799,9 +799,15 @@ class WideMaker(Maker):
 class SignedMaker(WideMaker):
     """Makes kernels whose indexes have parts that are negative for some threads."""
 
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.barriers = 1.0
+
     def access(self) -> Access:
-        """An access; mostly to an element that is found by signed arithmetic."""
+        """An access; some to an element that is found by signed arithmetic, most to the thread's own."""
         found = super().access()
+        if self.random.random() < 0.6 and found.array.count >= self.threads:
+            return Access(found.kind, found.array, "t", found.value, inside=True)
         indexes = wide.signed_indexes(self.threads, self.loops)
         fitting = [index for index, count in indexes if count <= found.array.count]
         if found.kind == "atomic" or not fitting:

@@ -153,3 +153,11 @@ def test_brute_force_agrees_on_numbers_that_wrap_around(chunk: int) -> None:
         n = random.Random(seed).choice([None, *PARAMETERS])
         kernel = random_kernel(seed, wrapping=True)
         assert wrong(*compared(kernel, n, how)) is None, kernel.text
+
+
+@pytest.mark.parametrize("seed", [500004, 500008, 500009, 500048])
+def test_brute_force_agrees_on_negative_indexes(seed: int) -> None:
+    # These were proven while a number whose upper bits the compiler drops was taken as it is.
+    n = random.Random(seed).choice([None, *PARAMETERS])
+    kernel = random_kernel(seed, wrapping=True, signed=True)
+    assert wrong(*compared(kernel, n, How(signed=True, runs=False))) is None, kernel.text
