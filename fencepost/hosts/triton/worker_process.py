@@ -31,7 +31,7 @@ class Reply:
 def ask_worker(script: Path, request: dict[str, Any], limit: float) -> Reply:
     """Run a script on a request, to which the folder that it may use is added; TimeoutError after `limit` seconds."""
     with _temporary_folder() as folder:
-        return _run(script, json.dumps(request | {"folder": str(folder)}), limit)
+        return _run(script, json.dumps(request | {"folder": str(folder)}), limit, folder)
 
 
 @contextmanager
@@ -45,9 +45,10 @@ def _temporary_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(script: Path, request: str, limit: float) -> Reply:
-    # The worker must find the same Triton, however this process found it.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+def _run(script: Path, request: str, limit: float, folder: Path) -> Reply:
+    # The worker must find the same Triton, however this process found it. Its temporary files are in the folder that
+    # goes away: even to find out where it can write, Python makes a file, which stays if the worker is ended then.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)}
     # A group of its own: its children end with it, and a terminal's Ctrl-C comes to us alone.
     process = subprocess.Popen(
         [sys.executable, "-P", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

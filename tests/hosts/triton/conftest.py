@@ -63,9 +63,9 @@ def started_once(parser_process: Parser, monkeypatch: pytest.MonkeyPatch) -> Non
     """Modules are parsed by a process that has loaded Triton already."""
     start, parser = vars(worker_process)["_run"], parsing_process.WORKER
 
-    def run(script: Path, request: str, limit: float) -> Reply:
+    def run(script: Path, request: str, limit: float, folder: Path) -> Reply:
         if script != parser:
-            return start(script, request, limit)  # type: ignore[no-any-return]
+            return start(script, request, limit, folder)  # type: ignore[no-any-return]
         return Reply(*parser_process.run(request, limit))
 
     monkeypatch.setattr(worker_process, "_run", run)
