@@ -20,8 +20,9 @@ from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
 from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.reading.effects import is_strong
+from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
@@ -319,6 +320,8 @@ class Findings:
             clash.places[clash.kinds.index("read")]
         ):
             return "warning", " (an atomic, and a strong load)"
+        if clash.kinds == ("atomic", "atomic") and len(set(map(self._element, clash.places))) > 1:
+            return "error", UNLIKE_ATOMICS
         return "error", " (both threads are in one warp)" if self._is_of_one_warp(clash) else ""
 
     def _is_in_step(self, clash: UnorderedAccesses) -> bool:
@@ -336,6 +339,10 @@ class Findings:
     def _is_strong(self, number: int) -> bool:
         place = self.run.place_of(number)
         return is_strong(self.flow.blocks[place.block].instructions[place.index])
+
+    def _element(self, number: int) -> int:
+        place = self.run.place_of(number)
+        return element_size(self.flow.blocks[place.block].instructions[place.index])
 
     def _is_mbarrier(self, number: int) -> bool:
         return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)
