@@ -22,6 +22,7 @@ from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
@@ -110,6 +111,9 @@ class Findings:
                 )
                 continue
             if self._is_in_step(clash):
+                continue
+            if self._may_be_ordered(clash):
+                self.doubt(BY_A_FLAG, run.place_of(clash.places[1]))
                 continue
             finding = self._clash(clash, values)
             self.findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
@@ -330,6 +334,12 @@ class Findings:
             self._is_mbarrier(each) for each in clash.places
         )
         return self.warp_synchronous and not clash.proxy and apart and self._is_of_one_warp(clash)
+
+    def _may_be_ordered(self, clash: UnorderedAccesses) -> bool:
+        """Whether threads may order what they do themselves by a flag or a lock."""
+        plain = not clash.proxy and all(column < self.run.count for column in clash.columns)
+        first, second = map(self.run.place_of, clash.places)
+        return plain and may_be_ordered(self.flow, (first, second))
 
     def _is_of_one_warp(self, clash: UnorderedAccesses) -> bool:
         """Whether both accesses are by threads of one warp themselves, not by what these have issued."""
