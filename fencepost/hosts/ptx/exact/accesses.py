@@ -164,7 +164,7 @@ class Accesses(Machine):
         columns, clocks = self._columns(access, some)
         starts = np.zeros(some.shape, dtype=np.int64)
         touch = Touch(KINDS[access.kind], self.number_of(place), some, starts, access.size, columns, clocks)
-        data_dependent_accesses(self, access, touch)
+        data_dependent_accesses(self, access, replace(touch, element=access.element))
         for target in destinations(instruction):
             self.make_up(target, some)
         return who[~unsure]
@@ -195,6 +195,7 @@ class Accesses(Machine):
                 clocks,
                 values=values,
                 made_up=any(bool((each & MADE_UP).any()) for each in values or ()),
+                element=access.element,
             )
         )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.clocks import Clock, Threads
-from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Operation
+from fencepost.hosts.ptx.exact.mbarriers import SIZE, Mbarrier, Operation
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import NOBODY, Kind, Touch
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -122,7 +122,8 @@ class BulkCopies:
             clock = np.full(kept.shape, found.completed + 1, dtype=np.int32)
             kind: Kind = "atomic" if form.updates else "write"
             at = starts.astype(np.int64)
-            run.touch(Touch(kind, run.number_of(place), kept, at, form.size, column, clock, in_order=False))
+            touch = Touch(kind, run.number_of(place), kept, at, form.size, column, clock, in_order=False)
+            run.touch(replace(touch, element=form.updates))
             run.mbarriers.overwrite(starts, form.size, place, kept)
             run.spoil(starts, form.size)
             self._note(found, place, kept, int(at[0]))
@@ -141,7 +142,8 @@ class BulkCopies:
         starts = np.full(who.shape, found.address, dtype=np.int64)
         clock = np.full(who.shape, when[1], dtype=np.int32)
         columns = np.full(who.shape, when[0])
-        self.run.touch(Touch("atomic", self.run.number_of(place), who, starts, 8, columns, clock))
+        touch = Touch("atomic", self.run.number_of(place), who, starts, SIZE, columns, clock, element=SIZE)
+        self.run.touch(touch)
 
     def _box(self, key: object, place: Place) -> int:
         """The bytes of a tensor map's box; 0 if they are not known yet."""
@@ -160,7 +162,7 @@ class BulkCopies:
         self.seen.add(found)
         return found
 
-    def _in(self, copy: Copy, barrier: int, source: int | None, updates: bool) -> list[Threads]:
+    def _in(self, copy: Copy, barrier: int, source: int | None, updates: int) -> list[Threads]:
         run, who, place = self.run, np.array([copy.thread]), copy.place
         found = run.mbarriers.used(barrier, place, who)
         if found is None:
@@ -170,7 +172,7 @@ class BulkCopies:
         if copy.size:
             clock = np.array([found.completed + 1], dtype=np.int32)
             kind: Kind = "atomic" if updates else "write"
-            self._touch(copy, copy.start, kind, (found.column, clock))
+            self._touch(copy, copy.start, kind, (found.column, clock), updates)
             if source is not None:
                 read = self._touch(copy, source, "read", (found.column, clock))
                 if read is not None and run.lifetimes is not None:
@@ -180,7 +182,9 @@ class BulkCopies:
         self._note(found, place, who, copy.start)
         return run.mbarriers.bring(found, Operation(place, who, copy.size), copy.tensor_map, copy.start)
 
-    def _touch(self, copy: Copy, start: int, kind: Kind, when: tuple[int, Clock]) -> Touch | None:
+    def _touch(
+        self, copy: Copy, start: int, kind: Kind, when: tuple[int, Clock], element: int = 0
+    ) -> Touch | None:
         """The engine reads or writes the bytes of a copy."""
         run = self.run
         who, where = np.array([copy.thread]), np.array([start], dtype=np.uint64)
@@ -189,7 +193,7 @@ class BulkCopies:
             return None
         number, column = run.number_of(copy.place), np.array([when[0]])
         touch = Touch(kind, number, kept, starts.astype(np.int64), copy.size, column, when[1], True)
-        run.touch(touch)
+        run.touch(replace(touch, element=element))
         if kind != "read":
             run.mbarriers.overwrite(starts, copy.size, copy.place, kept)
             run.spoil(starts, copy.size)

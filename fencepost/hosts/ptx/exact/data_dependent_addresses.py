@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
 Region = tuple[int, int]
 """The rank of a block, and one of its variables by number."""
+Last = dict[tuple[Region, Kind, int], tuple[Clock, Numbers]]
+"""By variable, kind and (of atomics) size, the clock of the last access in each column, and where that was."""
 CONFLICTS: dict[Kind, tuple[Kind, ...]] = {
     "read": ("write", "atomic"),
     "write": ("read", "write", "atomic"),
-    "atomic": ("read", "write"),
+    "atomic": ("read", "write", "atomic"),
 }
 
 
@@ -36,9 +39,10 @@ class DataDependentAccesses:
     def __init__(self, machine: Accesses) -> None:
         self.machine = machine
         self.starts = np.array([each.start for each in machine.memory.placed], dtype=np.int64)
-        self.precise: dict[tuple[Region, Kind], tuple[Clock, Numbers]] = {}
-        """By variable and kind, the clock of the last access in each column, and where that was."""
-        self.data_dependent: dict[tuple[Region, Kind], tuple[Clock, Numbers]] = {}
+        self.precise: Last = {}
+        self.data_dependent: Last = {}
+        self.sizes = {0}
+        """Those of atomics, and 0."""
 
     def regions(self, access: Access, who: Threads) -> list[tuple[Region, Threads]]:
         """The variables that an access may touch, each with the threads that may."""
@@ -85,14 +89,13 @@ class DataDependentAccesses:
         self._put(self.data_dependent, region, touch)
         return found
 
-    def _against(
-        self, known: dict[tuple[Region, Kind], tuple[Clock, Numbers]], region: Region, touch: Touch
-    ) -> Iterator[UnorderedAccesses]:
+    def _against(self, known: Last, region: Region, touch: Touch) -> Iterator[UnorderedAccesses]:
         clocks = self.machine.clocks
-        for kind in CONFLICTS[touch.kind]:
-            if (region, kind) not in known:
+        for kind, size in product(CONFLICTS[touch.kind], self.sizes):
+            # Atomics of one size need no order.
+            if (region, kind, size) not in known or (kind == touch.kind and size == touch.element != 0):
                 continue
-            before, places = known[region, kind]
+            before, places = known[region, kind, size]
             columns = np.flatnonzero(before)
             relied: Clock = clocks.seen[np.ix_(touch.threads, columns)]
             if touch.engine:
@@ -106,15 +109,15 @@ class DataDependentAccesses:
                 found = int(columns[column])
                 yield self._clash(touch, at, (int(places[found]), found, kind), region)
 
-    def _put(
-        self, known: dict[tuple[Region, Kind], tuple[Clock, Numbers]], region: Region, touch: Touch
-    ) -> None:
+    def _put(self, known: Last, region: Region, touch: Touch) -> None:
         width = self.machine.clocks.width
-        clocks, places = known.get((region, touch.kind), (np.zeros(0, np.int32), np.zeros(0, np.int64)))
+        key = region, touch.kind, touch.element if touch.kind == "atomic" else 0
+        self.sizes.add(key[2])
+        clocks, places = known.get(key, (np.zeros(0, np.int32), np.zeros(0, np.int64)))
         clocks, places = np.pad(clocks, (0, width - clocks.size)), np.pad(places, (0, width - places.size))
         np.maximum.at(clocks, touch.columns, touch.clocks)
         places[touch.columns] = touch.place
-        known[region, touch.kind] = clocks, places
+        known[key] = clocks, places
 
     def _clash(
         self, touch: Touch, at: int, earlier: tuple[int, int, Kind], region: Region

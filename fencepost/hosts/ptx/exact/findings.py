@@ -20,8 +20,10 @@ from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
 from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.reading.effects import is_strong
+from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
+from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
@@ -109,6 +111,9 @@ class Findings:
                 )
                 continue
             if self._is_in_step(clash):
+                continue
+            if self._may_be_ordered(clash):
+                self.doubt(BY_A_FLAG, run.place_of(clash.places[1]))
                 continue
             finding = self._clash(clash, values)
             self.findings.setdefault((finding.code, finding.severity, frozenset(clash.places)), finding)
@@ -319,6 +324,8 @@ class Findings:
             clash.places[clash.kinds.index("read")]
         ):
             return "warning", " (an atomic, and a strong load)"
+        if clash.kinds == ("atomic", "atomic") and len(set(map(self._element, clash.places))) > 1:
+            return "error", UNLIKE_ATOMICS
         return "error", " (both threads are in one warp)" if self._is_of_one_warp(clash) else ""
 
     def _is_in_step(self, clash: UnorderedAccesses) -> bool:
@@ -328,6 +335,12 @@ class Findings:
         )
         return self.warp_synchronous and not clash.proxy and apart and self._is_of_one_warp(clash)
 
+    def _may_be_ordered(self, clash: UnorderedAccesses) -> bool:
+        """Whether threads may order what they do themselves by a flag or a lock."""
+        plain = not clash.proxy and all(column < self.run.count for column in clash.columns)
+        first, second = map(self.run.place_of, clash.places)
+        return plain and may_be_ordered(self.flow, (first, second))
+
     def _is_of_one_warp(self, clash: UnorderedAccesses) -> bool:
         """Whether both accesses are by threads of one warp themselves, not by what these have issued."""
         plain = all(column < self.run.count for column in clash.columns)
@@ -336,6 +349,10 @@ class Findings:
     def _is_strong(self, number: int) -> bool:
         place = self.run.place_of(number)
         return is_strong(self.flow.blocks[place.block].instructions[place.index])
+
+    def _element(self, number: int) -> int:
+        place = self.run.place_of(number)
+        return element_size(self.flow.blocks[place.block].instructions[place.index])
 
     def _is_mbarrier(self, number: int) -> bool:
         return isinstance(self.needed.forms.get(self.run.place_of(number)), forms.Mbarrier | TensorForm)

@@ -82,8 +82,8 @@ class BulkCopy:
     """The mask of the blocks that get a copy each, at the same place, which arrives at their mbarriers."""
     source: Address | None = None
     """Where it comes from, if that is shared memory as well."""
-    updates: bool = False
-    """Whether it combines (`cp.reduce`), atomically."""
+    updates: int = 0
+    """If it combines (`cp.reduce`), the bytes of each atomic update."""
     near: bool = False
     """Whether what it writes has to be in the block that issues it (`.shared::cta`)."""
     for_pair: bool = False
@@ -97,7 +97,8 @@ class AsyncStore:
     address: Address
     mbarrier: Address
     size: int
-    updates: bool
+    updates: int
+    """If it combines (`red.async`), the bytes of each atomic update."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fencepost.hosts.ptx.exact import forms
-from fencepost.hosts.ptx.exact.mbarriers import Operation, Wait
+from fencepost.hosts.ptx.exact.mbarriers import SIZE, Operation, Wait
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.shadow import Touch
 from fencepost.hosts.ptx.exact.spinning import waiting_loop
@@ -23,7 +23,8 @@ class MbarrierInstructions(WarpInstructions):
     def mbarrier_at(self, place: Place, address: int, who: Threads) -> None:
         """Notes that an mbarrier is used, as an atomic access to its eight bytes."""
         starts = np.full(who.shape, address, dtype=np.int64)
-        self.touch(Touch("atomic", self.number_of(place), who, starts, 8, who, self.clocks.own(who)))
+        clocks = self.clocks.own(who)
+        self.touch(Touch("atomic", self.number_of(place), who, starts, SIZE, who, clocks, element=SIZE))
 
     def _mbarrier(self, form: forms.Mbarrier, place: Place, who: Threads) -> None:
         where = self.shared_addresses(form.address, who, place, form.near)

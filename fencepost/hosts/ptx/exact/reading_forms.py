@@ -33,7 +33,7 @@ from fencepost.hosts.ptx.exact.tensor_forms import (
     TensorProduct,
     tensor_form,
 )
-from fencepost.hosts.ptx.reading.effects import effect
+from fencepost.hosts.ptx.reading.effects import effect, element_size
 from fencepost.hosts.ptx.reading.instructions import types_of
 from fencepost.hosts.ptx.reading.module import (
     Address,
@@ -123,7 +123,7 @@ def _async_store(instruction: Instruction) -> Form:
         return Refused("a form of asynchronous store that is not known")
     lanes = next((int(part[1:]) for part in instruction.parts if part in ("v2", "v4")), 1)
     size = lanes * width_of(kinds[-1]) // 8
-    return AsyncStore(addresses[0], addresses[1], size, instruction.name == "red")
+    return AsyncStore(addresses[0], addresses[1], size, size // lanes if instruction.name == "red" else 0)
 
 
 def _barrier(instruction: Instruction) -> Form | None:
@@ -228,9 +228,8 @@ def _load(instruction: Instruction, source: str) -> Form:
         pair = "cta_group::2" in parts
         return BulkCopy(addresses[0], None, addresses[2], addresses[1].base, blocks, near=near, for_pair=pair)
     between = addresses[1] if source == "shared::cta" else None
-    return BulkCopy(
-        addresses[0], operands[2], addresses[2], None, blocks, between, parts[1] == "reduce", near
-    )
+    updates = element_size(instruction) if parts[1] == "reduce" else 0
+    return BulkCopy(addresses[0], operands[2], addresses[2], None, blocks, between, updates, near)
 
 
 def _store(operands: tuple[Operand, ...], tensor: bool) -> Form:

@@ -4,7 +4,9 @@ They are read only behind the wait for it (`tcgen05.wait::ld`; `wgmma.wait_group
 was committed to). That does not depend on the schedule, and is decided along the control flow: what is in flight on
 every way to a read is a finding, what is on some way only may be one, as data may rule out the way. Of `tcgen05.ld`
 it is a warning: PTX wants the wait, but ptxas keeps track of the registers, and Triton leaves it to that.
-A `mov` reads nothing: compilers hand registers on with it, and what it hands on is in flight as well.
+A `mov` reads nothing: compilers hand registers on with it, and what it hands on is in flight as well. Where a kernel
+has a stack that pointers reach (all variables are there without optimization), a store to what may be the stack reads
+nothing either: results are stored there as soon as an instruction has been issued, whatever the source says.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Literal
 
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.reading.effects import destinations
+from fencepost.hosts.ptx.reading.effects import destinations, space_of
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow
 from fencepost.hosts.ptx.reading.module import Group, Immediate, Instruction, registers_in
 
@@ -52,13 +54,12 @@ class Read:
 
 
 def is_there(flow: Flow) -> bool:
-    """Whether a kernel has such instructions, and keeps its variables in registers.
+    """Whether a kernel has such instructions."""
+    return any(_name(each) in (LOAD, PRODUCT) for each in _every(flow))
 
-    Where it has a stack that pointers reach (all variables are there without optimization), results are stored as
-    soon as an instruction has been issued, whatever the source says."""
-    every = [each for number in flow.order for each in flow.blocks[number].instructions]
-    stack = any(each.name == "cvta" and "local" in each.parts for each in every)
-    return not stack and any(_name(each) in (LOAD, PRODUCT) for each in every)
+
+def _every(flow: Flow) -> Iterator[Instruction]:
+    return (each for number in flow.order for each in flow.blocks[number].instructions)
 
 
 def read_too_early(flow: Flow) -> tuple[list[Problem], list[Problem]]:
@@ -124,13 +125,14 @@ def _reads(flow: Flow, join: Join) -> Iterator[Read]:
             if begin.get(successor) != joined:
                 begin[successor] = joined
                 todo.append(successor)
+    stack = any(each.name == "cvta" and "local" in each.parts for each in _every(flow))
     for number in flow.order:
         state = begin.get(number, State())
         for index, instruction in enumerate(flow.blocks[number].instructions):
             place = Place(number, index)
             if _name(instruction) == PRODUCT and not state.fenced:
                 yield Read(place, "", Filled(place, PRODUCT))
-            for name in _read(instruction):
+            for name in () if stack and _may_be_of_the_stack(instruction) else _read(instruction):
                 if name in state.filled:
                     yield Read(place, name, state.filled[name])
             state = _behind(state, instruction, place, join is _on_every_way)
@@ -145,6 +147,11 @@ def _read(instruction: Instruction) -> Iterator[str]:
         yield from registers_in(operand)
     if instruction.guard is not None:
         yield instruction.guard.name
+
+
+def _may_be_of_the_stack(instruction: Instruction) -> bool:
+    """Whether it is a store to local memory, or to a generic address."""
+    return instruction.name == "st" and space_of(instruction) in (None, "local")
 
 
 def _behind(state: State, instruction: Instruction, place: Place, certainly: bool) -> State:

@@ -22,7 +22,8 @@ Bits = NDArray[np.uint64]
 Kind = Literal["read", "write", "atomic"]
 LARGEST_CELL = 16
 WARP = 32
-NOBODY = -1
+NOBODY = SEVERAL = -1
+OF_SIZE = "atomics of "
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MADE_UP = np.uint64(1 << 63)
 """Is set in what stands for four bytes that depend on data; other four bytes are themselves."""
@@ -49,6 +50,8 @@ class Touch:
     """Whether some of these values depend on data: different ones may then be equal after all."""
     reach: Literal["", "narrow", "far"] = ""
     """Of an atomic in a cluster: atomic among the threads of its block alone (`.cta`), or of another block."""
+    element: int = 0
+    """Bytes of each operation of an atomic: those of other sizes are none for it."""
 
     def part(self, some: Numbers, base: int) -> Touch:
         """Some of the threads alone, with addresses that are counted from a base."""
@@ -115,6 +118,8 @@ class Shadow:
         """Where each column last touched a cell, other than by the last write."""
         self.several: Flags = np.zeros(0, dtype=bool)
         """Cells that have writes besides the last one."""
+        self.element = 0
+        """The bytes of each atomic operation, if all had the same; each size has a table of its own otherwise."""
         self.relied = False
         """Whether writes of made-up values were taken as equal."""
         self.unwritten: int | None = None
@@ -306,7 +311,7 @@ class Shadow:
         kinds: dict[str, Kind] = {"reads": "read", "writes": "write"}
         # An atomic of a block's own and one of another block are none for each other.
         others = {"": (), "narrow": ("far",), "far": ("narrow",)}[here.touch.reach]
-        for name in (*names[here.touch.kind], *others):
+        for name in (*names[here.touch.kind], *others, *self._of_other_sizes(here.touch)):
             if name == "writes" and not self.several[here.rows].any():
                 continue
             if name not in self.tables:
@@ -326,6 +331,18 @@ class Shadow:
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds.get(name, "atomic")))
                 yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
+
+    def _of_other_sizes(self, touch: Touch) -> list[str]:
+        """The tables of atomics that are none for an atomic, as they update more bytes at once, or fewer."""
+        if touch.kind != "atomic" or not touch.element or self.element == touch.element:
+            return []
+        if self.element == 0:
+            self.element = touch.element
+        elif self.element != SEVERAL:
+            if "atomics" in self.tables:
+                self.tables[_table_of(self.element)] = self.tables["atomics"].copy()
+            self.element = SEVERAL
+        return [each for each in self.tables if each.startswith(OF_SIZE) and each != _table_of(touch.element)]
 
     def _is_there(self, here: Cells) -> Flags:
         """Which cells hold what is written into them."""
@@ -365,9 +382,11 @@ class Shadow:
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
         if touch.kind != "write":
-            names = (
-                ("reads",) if touch.kind == "read" else ("atomics", *((touch.reach,) if touch.reach else ()))
-            )
+            names = ["reads"] if touch.kind == "read" else ["atomics"]
+            if touch.reach:
+                names.append(touch.reach)
+            if touch.kind == "atomic" and self.element == SEVERAL:
+                names.append(_table_of(touch.element))
             for name in names:
                 self._put(name, (rows, columns), clocks, touch.place)
             return
@@ -413,6 +432,10 @@ class Shadow:
             self.base + int(here.cells[at]) * self.unit,
             self.unit,
         )
+
+
+def _table_of(element: int) -> str:
+    return f"{OF_SIZE}{element}"
 
 
 def replaced(clash: UnorderedAccesses, proxy: bool, perhaps_equal: bool) -> UnorderedAccesses:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_source.cuda_sources import text_with_headers
 from fencepost.hosts.ptx.cuda_source.host_code import declarations, function_name, without_comments
+from fencepost.hosts.ptx.launches.handed_out import handed_out
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl"})
@@ -33,18 +34,23 @@ def sibling_launches(name: str, text: str, includes: tuple[str, ...] = ()) -> di
     """For each kernel that a file makes and does not launch: the files beside it that launch it."""
     path = Path(name)
     made = set(kernels_made(without_comments(text)))
-    idle = made - set(_launched(text, made))
+    idle = made - _launched(text, made)
     if not idle or not path.is_file():
         return {}
     found: dict[str, list[Path]] = {}
+    others: dict[str, list[Path]] = {}
     for sibling in _siblings(path):
         written = sibling.read_text(encoding="utf-8", errors="replace")
-        launched = _launched(written, idle) if "<<<" in written else []
-        own = set(kernels_made(without_comments(written))) if launched else set()
-        for kernel in launched:
-            if kernel not in own:
-                found.setdefault(kernel, []).append(sibling)
-    return {kernel: _read(files, includes) for kernel, files in found.items()}
+        named = {each for each in idle if each in written}
+        launched = _launched(written, named) if "<<<" in written else set()
+        seen = without_comments(written) if named else ""
+        own = set(kernels_made(seen))
+        for kernel in launched - own:
+            found.setdefault(kernel, []).append(sibling)
+        for kernel in handed_out(seen, named - launched - own):
+            others.setdefault(kernel, []).append(sibling)
+    # Whoever has the address of a kernel may launch it otherwise: those files are read with the launches.
+    return {kernel: _read([*files, *others.get(kernel, ())], includes) for kernel, files in found.items()}
 
 
 def files_that_include(name: str) -> list[str]:
@@ -71,11 +77,11 @@ def _siblings(path: Path) -> Iterator[Path]:
             yield each
 
 
-def _launched(text: str, kernels: set[str]) -> list[str]:
+def _launched(text: str, kernels: set[str]) -> set[str]:
     """The kernels among some that a text launches."""
     seen = without_comments(with_launches_of_macros(text))
     named = re.findall(r"\b(\w+)\s*(?:<(?!<)[^;{}()]*?>\s*)?<<<", seen)
-    return sorted(kernels & set(named))
+    return kernels & set(named)
 
 
 def _read(files: list[Path], includes: tuple[str, ...]) -> SiblingLaunches:

@@ -36,7 +36,12 @@ class Touch:
         """Touches with equal keys answer every question alike."""
         about = (self.footprint.offset, self.footprint.variable, self.footprint.size, self.conditions)
         values = self.reached.place if self.kind in ("write", "copy") else None
-        return (self.kind, self.strong, about, self.reached.iterations, self.reached.known, values)
+        how = self.kind, self.strong, self.reached.access.element
+        return (how, about, self.reached.iterations, self.reached.known, values)
+
+    def matches(self, other: Touch) -> bool:
+        """Whether operations of both are of one size: if they meet, then in all of their bytes."""
+        return self.reached.access.element == other.reached.access.element
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,10 @@ class Races(RaceSolver):
 
         def may_meet(at: int, number: int) -> bool:
             write, other = touches[at], touches[number]
-            if (other.kind != "read" and number < at) or write.kind == other.kind == "atomic":
-                return False  # The pair has its turn the other way round, or needs no order.
+            if other.kind != "read" and number < at:
+                return False  # The pair has its turn the other way round.
+            if write.kind == other.kind == "atomic" and write.matches(other):
+                return False  # It needs no order.
             if at in meeting and number in meeting:
                 return True
             own, its = listed[at], listed[number]

@@ -119,6 +119,9 @@ class Access:
     rows: bool = False
     """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes, and what lies there is handed
     out among the lanes."""
+    element: int = 0
+    """Bytes of one operation: of a vector and of packed numbers, each part is one by itself. Atomics of different
+    sizes are none for each other."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,12 @@ def _bytes(instruction: Instruction) -> int:
     return element
 
 
+def element_size(instruction: Instruction) -> int:
+    """Bytes of one operation of a load, store or atomic; 0 if its type is not known."""
+    kinds = types_of(instruction)
+    return width_of(kinds[-1]) // 8 // (2 if kinds[-1].endswith("x2") else 1) if kinds else 0
+
+
 def _address(instruction: Instruction) -> Address | None:
     return next((each for each in instruction.operands if isinstance(each, Address)), None)
 
@@ -192,11 +201,12 @@ def _memory(instruction: Instruction) -> Effect:
     if instruction.name in ("ld", "ldu", "st"):
         kind = "write" if instruction.name == "st" else "read"
     values = _flatten(instruction.operands[-1]) if kind == "write" else ()
+    element = element_size(instruction)
     if space not in (None, "shared"):
         # Runs of a whole cluster follow it.
-        access = Access(kind, address, size, values, of_cluster=True)
+        access = Access(kind, address, size, values, of_cluster=True, element=element)
         return Effect((access,), refused="shared memory of a cluster")
-    return Effect((Access(kind, address, size, values, space is None),))
+    return Effect((Access(kind, address, size, values, space is None, element=element),))
 
 
 def _matrix(instruction: Instruction) -> Effect:

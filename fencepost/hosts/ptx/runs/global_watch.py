@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
-from fencepost.hosts.ptx.reading.effects import destinations, is_strong, space_of
+from fencepost.hosts.ptx.reading.effects import destinations, element_size, is_strong, space_of
 from fencepost.hosts.ptx.reading.instructions import types_of
 from fencepost.hosts.ptx.reading.module import Group, Instruction, Operand, registers_in, width_of
 from fencepost.hosts.ptx.runs.memory import POINTERS
@@ -88,6 +88,7 @@ class Watch(Simulation):
         knowledge, now = self.clocks_of_warps.row_of[who].copy(), self.time
         strong = is_strong(instruction)
         event = Event(here, kind, size, who, addresses, knowledge, values, now, now, strong)
+        event = replace(event, element=element_size(instruction))
         self.interval.events.append(event)
         self.events.append(event)
 

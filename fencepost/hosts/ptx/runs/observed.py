@@ -78,6 +78,8 @@ class Event:
     """Whether it is strong, as atomics are: a volatile load, for example."""
     copies: CopyHistory | None = None
     """If it is a copy: what became of it."""
+    element: int = 0
+    """Bytes of one operation, of which it may have several."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,7 @@ class _Table:
         self.times = np.array([event.time for event in events])[self.numbers]
         self.complete = np.array([event.complete for event in events])[self.numbers]
         self.strong = np.array([event.strong for event in events])[self.numbers]
+        self.elements = np.array([event.element for event in events])[self.numbers]
         number_of = {place: number for number, place in enumerate({event.place: None for event in events})}
         self.number_of_places = len(number_of)
         self.places = np.array([number_of[event.place] for event in events])[self.numbers]
@@ -230,7 +233,7 @@ class _Table:
         kind, kinds = self.kinds[first], self.kinds[rows]
         found: NDArray[np.bool_] = self.threads[rows] != self.threads[first]
         if kind == ATOMIC:
-            found &= kinds != ATOMIC
+            found &= (kinds != ATOMIC) | (self.elements[rows] != self.elements[first])
         if kind == WRITE:
             found &= (kinds != WRITE) | (self.values[rows] != self.values[first])
         same_warp = self.warps[rows] == self.warps[first]

@@ -31,6 +31,8 @@ BOTH_SIDES = (
     "if threads take both sides of the condition in one iteration, move one of the two out of it as well"
 )
 """What a barrier at the end of a loop does not mend."""
+UNLIKE_ATOMICS = " (atomics of different sizes)"
+"""Why two atomics race."""
 
 
 def findings_of(
@@ -99,6 +101,8 @@ def _race(
             )
         else:
             fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
+        if doing == ("updates", "updates"):
+            message, fix = message + UNLIKE_ATOMICS, f"use atomics of one size, or {fix}"
         wait = None
     else:
         own = threads[0] == threads[1]

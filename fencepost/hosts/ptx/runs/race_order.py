@@ -45,13 +45,12 @@ def order_of(flow: Flow, places: tuple[Place, Place], *, in_one_warp: bool = Fal
 
     first, second = places
     for later in (False, True):
-        if _reaches(flow, first, second, stops, round_loops=later):
+        if reaches(flow, first, second, stops, round_loops=later):
             return RaceOrder(later=later, sides=_on_two_sides(flow, places))
-        if _reaches(flow, second, first, stops, round_loops=later):
+        if reaches(flow, second, first, stops, round_loops=later):
             return RaceOrder(swapped=True, later=later, sides=_on_two_sides(flow, places))
     apart = not any(
-        _reaches(flow, *pair, lambda _: False, round_loops=True)
-        for pair in ((first, second), (second, first))
+        reaches(flow, *pair, lambda _: False, round_loops=True) for pair in ((first, second), (second, first))
     )
     return RaceOrder(without_barrier=False, apart=apart)
 
@@ -68,7 +67,7 @@ def _some_apart(flow: Flow, one: tuple[object, ...], other: tuple[object, ...]) 
     follows copies of the other from earlier iterations, and not the one from its own."""
     return any(
         not any(
-            _reaches(flow, *pair, lambda _: False, round_loops=False)
+            reaches(flow, *pair, lambda _: False, round_loops=False)
             for pair in ((first, second), (second, first))
         )
         for first in _copies(flow, one)
@@ -94,7 +93,7 @@ def _origin(instruction: Instruction) -> tuple[object, ...]:
     return instruction.opcode, site.source_file, line, site.inlined_at
 
 
-def _reaches(
+def reaches(
     flow: Flow, start: Place, end: Place, stops: Callable[[Instruction], bool], *, round_loops: bool
 ) -> bool:
     """Whether control can get from one place to another past no barrier; round loops only if that is allowed."""

@@ -179,9 +179,10 @@ class SimulatedAccesses(SimulatedBlock):
         knowledge = self.clocks_of_warps.row_of[who].copy()
         strong = is_strong(self.flow.blocks[here.block].instructions[here.index])
         kind = KINDS[access.kind]
-        self.log.events.append(
-            Event(here, kind, access.size, who, addresses, knowledge, values, self.time, self.time, strong)
+        event = Event(
+            here, kind, access.size, who, addresses, knowledge, values, self.time, self.time, strong
         )
+        self.log.events.append(replace(event, element=access.element))
 
     def _note_own_copies(self, here: Place, size: int, who: Threads, addresses: Bits) -> None:
         """Whether threads touch what copies of their own that they have not waited for may not have written yet."""

@@ -20,6 +20,7 @@ from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.proof.prove import Proof
 from fencepost.hosts.ptx.reading.module import Routine
 from fencepost.hosts.ptx.runs.any_numbers import race_with_any_numbers, sampled_numbers
+from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.made_up_data import MadeUp
 from fencepost.hosts.ptx.runs.memory import MANY
 from fencepost.hosts.ptx.runs.observed import Conflict
@@ -66,6 +67,8 @@ class Runs:
         """Accesses that meet only where a number is larger than the author may have meant."""
         self.by_data: Conflict | None = None
         """Two stores that meet because of made-up data."""
+        self.by_flag: Conflict | None = None
+        """Two accesses that threads may order by a flag or a lock."""
         self.faithful = True
         self.cut_short = False
         self.reached: set[Place] = set()
@@ -205,10 +208,12 @@ class Runs:
             if not case.launch.any_input and self.made_up.explains(each.places)
         ]
         self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
+        flags = [each for each in seen.conflicts if may_be_ordered(case.flow, each.places)]
+        self.by_flag = self.by_flag or next((each for each in flags if each.severity == "error"), None)
         seen.conflicts = [
             each
             for each in seen.conflicts
-            if each not in doubted and frozenset(each.places) not in self.beyond_bounds
+            if each not in doubted and each not in flags and frozenset(each.places) not in self.beyond_bounds
         ]
         return seen
 
@@ -318,6 +323,8 @@ class Runs:
         if self.by_data is not None:
             text = "two threads store here if data that are loaded let them"
             found.append(Reason(text, self.case.site(self.by_data.places[0]), seen=True))
+        if self.by_flag is not None:
+            found.append(Reason(BY_A_FLAG, self.case.site(self.by_flag.places[0])))
         return found
 
 

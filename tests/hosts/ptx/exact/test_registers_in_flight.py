@@ -14,6 +14,11 @@ FENCE = "    wgmma.fence.sync.aligned;\n"
 COMMIT, WAIT = "    wgmma.commit_group.sync.aligned;\n", "    wgmma.wait_group.sync.aligned {};\n"
 BEFORE, _, AFTER = PRODUCT.partition(FENCE)
 MULTIPLY = AFTER.partition(COMMIT)[0]
+STACK = """
+    .local .align 16 .b8 depot[16];
+    mov.u64 %rd8, depot;
+    cvta.local.u64 %rd9, %rd8;
+"""
 RESULT = "    st.global.f32 [%rd1], %f1;\n"
 
 
@@ -96,5 +101,13 @@ def test_the_first_wgmma_has_a_fence_before_it() -> None:
 
 def test_a_stack_keeps_results_as_soon_as_they_are_issued() -> None:
     """Without optimization, variables are in local memory; PTX says so of no kernel that has none."""
-    stack = "    cvta.local.u64 %rd9, %rd8;\n"
-    assert not verdict(stack + BEGIN + load() + USE + LOADED + LAST).findings
+    kept = USE.replace("st.global.u32 [%rd1]", "st.u32 [%rd9]")
+    assert not verdict(STACK + BEGIN + load() + kept + LOADED + LAST).findings
+    assert is_read_too_early(verdict(BEGIN + load() + kept + LOADED + LAST))
+
+
+def test_a_stack_hides_no_other_reads() -> None:
+    """A kernel that is optimized has one for an array at an index that is not known, or for `printf`."""
+    end = COMMIT + WAIT.format(0)
+    assert is_read_too_early(verdict(STACK + BEFORE + FENCE + MULTIPLY + RESULT + end))
+    assert verdict(STACK + BEFORE + FENCE + MULTIPLY + end + RESULT).verdict == "proven"

@@ -62,6 +62,15 @@ def test_files_that_disagree_name_both_blocks(tmp_path: Path) -> None:
     assert "the block is that of" not in said
 
 
+@pytest.mark.parametrize(("taken", "named"), [("reverse", False), ("reversed", True)])
+def test_a_file_that_takes_the_address_may_launch_it_otherwise(
+    tmp_path: Path, taken: str, named: bool
+) -> None:
+    other = "__global__ void reverse(int *data);\nvoid run() { cudaLaunchKernel((void *)TAKEN, 1, 64, 0, 0, 0); }\n"
+    (said,) = held_for(tmp_path, main=MAIN, other=other.replace("TAKEN", taken))
+    assert ("the block is that of its launch in main.cu" in said) == named
+
+
 def test_an_instance_of_a_template_that_another_file_launches(tmp_path: Path) -> None:
     launch = '#include "kernels.cu"\nint main() { reverse<float><<<1, THREADS>>>(nullptr); }\n'
     (said,) = held_for(tmp_path, "template <class T>", main=launch)

@@ -449,3 +449,53 @@ def test_loads_that_are_met_while_others_are_looked_at_are_looked_at_as_well() -
         seen.append(load)
         evaluator.loads.setdefault("second", 2)
     assert seen == ["first", "second"]
+
+
+# ---- atomics of different sizes
+
+SIZES = """
+__global__ void k(unsigned *out, const unsigned *in) {
+    __shared__ unsigned long long s[32];
+    int t = threadIdx.x;
+    if (t < 32) s[t] = 0;
+    FIRST;
+    atomicAdd(&s[AT & 31], 1ULL);
+    SECOND;
+    atomicAdd((WORD *)&s[(t + 1) & 31], (WORD)1);
+    __syncthreads();
+    out[t] = (unsigned)s[t & 31];
+}
+"""
+NUMBERED = 'asm volatile("bar.sync 1, 64;" ::: "memory")'
+
+
+@pytest.mark.parametrize("barrier", ["__syncthreads()", NUMBERED])
+@pytest.mark.parametrize("at", ["t", "in[t]"])
+def test_atomics_of_different_sizes_are_none_for_each_other(barrier: str, at: str) -> None:
+    # PTX: they are morally strong only if they overlap completely. NUMBERED has it from runs of all threads.
+    text = SIZES.replace("FIRST", barrier).replace("AT", at)
+    racy = verdict(text.replace("SECOND", "").replace("WORD", "unsigned"))
+    assert racy.verdict == "race"
+    assert "(atomics of different sizes)" in racy.findings[0].message
+    assert verdict(text.replace("SECOND", barrier).replace("WORD", "unsigned")).verdict == "proven"
+    assert verdict(text.replace("SECOND", "").replace("WORD", "unsigned long long")).verdict == "proven"
+
+
+PACKED = """
+#include <cuda_fp16.h>
+__global__ void k(float *out) {
+    __shared__ __half2 s[32];
+    int t = threadIdx.x;
+    if (t < 32) s[t] = __floats2half2_rn(0, 0);
+    __syncthreads();
+    if (t < 32) atomicAdd(&s[t], __floats2half2_rn(1, 1));
+    else atomicAdd((WORD *)&s[t - 32], (WORD)1);
+    __syncthreads();
+    out[t] = __low2float(s[t & 31]);
+}
+"""
+
+
+def test_an_atomic_of_packed_numbers_is_one_for_each_of_them() -> None:
+    assert verdict(PACKED.replace("WORD", "__half")).verdict == "proven"
+    assert verdict(PACKED.replace("WORD", "unsigned")).verdict == "race"
