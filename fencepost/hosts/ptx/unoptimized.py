@@ -40,27 +40,28 @@ class Builds:
     def judge(self, kernel: str, given: Given) -> list[KernelVerdict]:
         """The verdict on a kernel in both builds."""
         begin = time.process_time()  # The judge has threads of its own.
-        found, given = self._judge_compiled(kernel, given)
+        found, judged = self._judge_compiled(kernel, given)
         left = max(SECONDS - (time.process_time() - begin), LEAST_SECONDS)
         if self.unoptimized is None:
             return [with_note(each, self.note) for each in found]
-        return [self._both(each, given, left) for each in found]
+        return [self._both(each, judged, given, left) for each in found]
 
     def _judge_compiled(self, kernel: str, given: Given) -> tuple[list[KernelVerdict], Given]:
         """The verdict on the code as compiled, and the launch that it is for: with the numbers of the launches in
-        the file if it is not decided without."""
+        the file if it is not decided without, or racy with numbers that no launch gives."""
         text, name = self.compiled.text, self.compiled.name
         free = replace(given, numbers={})
         share = SHARE_WITHOUT_NUMBERS if given.numbers else 1.0
         found = check_text(text, free, kernel, name, share * SECONDS)
-        if not given.numbers or all(each.verdict != "undecided" for each in found):
+        racy = any(_has_other_numbers(each, given) for each in found)
+        if not racy and (not given.numbers or all(each.verdict != "undecided" for each in found)):
             return found, free
         again = check_text(text, given, kernel, name, SECONDS_WITH_NUMBERS)
         if any(each.verdict == "undecided" for each in again):
             return found, free
-        return [replace(each, holds_for=f"{each.holds_for}; {OF_LAUNCH}") for each in again], given
+        return [_of_launch(each) for each in again], given
 
-    def _both(self, compiled: KernelVerdict, given: Given, seconds: float) -> KernelVerdict:
+    def _both(self, compiled: KernelVerdict, given: Given, launched: Given, seconds: float) -> KernelVerdict:
         """A race of the code as compiled is said alone: the other build has it too."""
         assert self.unoptimized is not None
         if compiled.verdict == "race":
@@ -71,7 +72,10 @@ class Builds:
                 compiled, "the order of the source was not judged: it has no name to compile it by"
             )
         (unoptimized,) = check_text(source.text, given, compiled.kernel, source.name, seconds)
-        return together(compiled, unoptimized)
+        if not _has_other_numbers(unoptimized, launched):
+            return together(compiled, unoptimized)
+        (again,) = check_text(source.text, launched, compiled.kernel, source.name, SECONDS_WITH_NUMBERS)
+        return together(compiled, unoptimized if again.verdict == "undecided" else _of_launch(again))
 
 
 def builds_of(compiled: Source, cuda: Source, how: Compilation) -> Builds:
@@ -115,6 +119,26 @@ def together(compiled: KernelVerdict, unoptimized: KernelVerdict) -> KernelVerdi
         proven = replace(proven, findings=hidden, exact=unoptimized.exact)
         return with_note(proven, f"proven in the order of the source; not decided as compiled{why}")
     return replace(compiled, findings=(*compiled.findings, *_new(compiled.findings, hidden)))
+
+
+def _has_other_numbers(verdict: KernelVerdict, given: Given) -> bool:
+    """Whether every race was seen with a number that a run made up where all launches in the file give another.
+
+    In a file that states what launches keep to, numbers may be anything else.
+    """
+    if verdict.verdict != "race" or given.any_input:
+        return False
+    numbers = {f"{verdict.kernel}_param_{at}": value for at, value in given.numbers.items()}
+    return all(
+        any(name in each.chosen and each.values[name] != value for name, value in numbers.items())
+        for each in verdict.findings
+        if each.severity == "error"
+    )
+
+
+def _of_launch(verdict: KernelVerdict) -> KernelVerdict:
+    """A verdict with the numbers of the launches in the file."""
+    return replace(verdict, holds_for=f"{verdict.holds_for}; {OF_LAUNCH}")
 
 
 def _are_of_accesses(reasons: tuple[Reason, ...]) -> bool:

@@ -6,26 +6,33 @@ it: what is set anew hands out the same numbers again), and if the number was dr
 used: on every way back from the use, the atomic comes before any barrier. A thread that went by an atomic which
 stands in no loop has no such number, and whatever is said about it means nothing; so there, it is enough that no
 barrier lies between the atomic and the use.
+
+Of a counter that all threads together only set to zero and add constants to, no number is negative; and where no
+atomic of it is in a loop, none is larger than what all threads add. Several counters, each with an array of its own,
+need that: `at = atomicAdd(&count[side], 1); list[side][at] = x;`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression
 from fencepost.hosts.ptx.proof.intervals import Interval, Place, Reached, Walk
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
-from fencepost.hosts.ptx.reading.effects import effect, space_of
+from fencepost.hosts.ptx.reading.effects import Access, effect, space_of
 from fencepost.hosts.ptx.reading.flow import ENTRY
 from fencepost.hosts.ptx.reading.ssa import Assigned
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.proof.race_questions import Touch
     from fencepost.hosts.ptx.proof.race_solver import RaceSolver
+
+NOT_NEGATIVE = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,7 @@ class Allocators:
         self.questions = questions
         self.flow = questions.evaluator.flow
         self._drawn: dict[Expression, CounterResult | None] = {}
+        self._largest: dict[str, int | None] = {}
         self._fresh: dict[tuple[Place, Place], bool] = {}
         self.exist = any(
             each.name == "atom" and "add" in each.parts and space_of(each) == "shared"
@@ -57,9 +65,9 @@ class Allocators:
         """Numbers from one counter differ by at least what was added for the smaller one."""
         if first.name == second.name:
             return []  # One thread has one number.
+        found = [*self._bounds(first), *self._bounds(second)]
         left = self._usable(first, write)
         right = self._usable(second, other) if left else []
-        found = []
         for value, mine in left:
             for another, yours in right:
                 if mine.variable != yours.variable:
@@ -70,6 +78,55 @@ class Allocators:
                 distinct = z3.And(z3.ULE(mine.step, apart), z3.ULE(apart, (1 << 32) - yours.step))
                 found.append(z3.Implies(same, distinct))
         return found
+
+    def _bounds(self, thread: Thread) -> list[Formula]:
+        """Numbers from counters that begin at zero: none is negative, and none is more than all threads add."""
+        found = []
+        for value in list(thread.opaque):
+            drawn = self._drawn_from(value)
+            most = None if drawn is None else self._largest_of(drawn)
+            if most is not None:
+                found.append(self.questions.z3.ULE(thread.opaque[value], most))
+        return found
+
+    def _largest_of(self, drawn: CounterResult) -> int | None:
+        if drawn.variable not in self._largest:
+            self._largest[drawn.variable] = self._find_largest(drawn.variable)
+        whole = self._largest[drawn.variable]
+        return None if whole is None else min(whole - drawn.step, NOT_NEGATIVE)
+
+    def _find_largest(self, variable: str) -> int | None:
+        """What a word of a variable holds at most in the end, if all that touches it stores zero or adds constants;
+        a counter in a loop does not wrap around."""
+        block, total, zeros = self.questions.evaluator.launch.block, 0, False
+        for place, access in self._changing(variable):
+            added = self._addition(place)
+            if added is not None:
+                once = block is not None and not self.flow.loops_around(place.block)
+                total += added.step * prod(block or ()) if once else NOT_NEGATIVE
+            elif self._stores_zero(place, access):
+                zeros = True
+            else:
+                return None
+        return total if zeros else None
+
+    def _changing(self, variable: str) -> Iterator[tuple[Place, Access]]:
+        """All of the kernel that may change a variable."""
+        for number in self.flow.order:
+            for index, instruction in enumerate(self.flow.blocks[number].instructions):
+                place = Place(number, index)
+                for access in effect(instruction).accesses:
+                    footprints = self.races.addresses.footprints(place, access)
+                    if access.kind != "read" and any(each.variable == variable for each in footprints):
+                        yield place, access
+
+    def _stores_zero(self, place: Place, access: Access) -> bool:
+        evaluator, forms = self.questions.evaluator, self.questions.forms
+        if access.kind != "write" or not access.values or access.rows:
+            return False
+        width = max(8 * access.size // len(access.values), 16)
+        stored = [evaluator.operand(each, place.block, place.index, width) for each in access.values]
+        return all(forms.closed(each).known == 0 for each in stored)
 
     def _usable(self, thread: Thread, touch: Touch) -> list[tuple[Expression, CounterResult]]:
         found = []
