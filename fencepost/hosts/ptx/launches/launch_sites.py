@@ -38,7 +38,8 @@ _WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 _OPERATORS = re.compile(r"->|<=|>=|<<|>>")
 _LOOP = re.compile(r"\b(?:for|while)\s*\([^{}]*\)\s*$|\bdo\s*$")
-_OF_DEVICE = re.compile(r"\b__(?:global|device)__\b")
+_OF_DEVICE = re.compile(r"(?:\btemplate\s*<[^;{}()]*>\s*(?:\w+\s+)*)?\b__(?:global|device)__\b")
+"""A function of the device from its beginning on: the parameters of a template are its own, too."""
 EVERY = ""
 """What stands for every kernel of a file that no launch names."""
 

@@ -66,6 +66,11 @@ from fencepost.hosts.ptx.launches.launch_sites import EVERY, common_launches, la
             "__global__ void k(int t) { int b = 1; b = t; }\nvoid f() { dim3 b(8, 8); k<<<g, b>>>(p); }",
             {"k": (8, 8, 1)},
         ),
+        # Parameters of templates for kernels as well.
+        (
+            "template <int t> static __global__ void k(int *p) {}\nvoid f() { const int t = 32; k<t><<<g, t>>>(p); }",
+            {"k": (32, 1, 1), "k<32>": (32, 1, 1)},
+        ),
         (
             "#define MOST 512\nvoid f() { int n = MOST; unsigned t = n < 1024 ? n : 1024; k<<<g, t, 2 * t>>>(p); }",
             {"k": (512, 1, 1)},
@@ -138,6 +143,7 @@ def test_comments_for_gpuverify_name_the_block_of_all(
         # Names that are not constant everywhere.
         "void h() { int t = 64; } void f() { for (int t : sizes) k<<<g, t>>>(p); }",
         "void h() { int t = 64; } template <int t> void f() { k<<<g, t>>>(p); }",
+        "template <int t> void f() { k<<<g, t>>>(p); } __global__ void k(int *p) { } void h() { int t = 64; }",
         "const int T = 64;\nvoid f() { int T = 256; k<<<g, T>>>(p); }",
         "static int t = 64;\nvoid f() { t = n; k<<<g, t>>>(p); }",
         # Whoever has a kernel's address may launch it.

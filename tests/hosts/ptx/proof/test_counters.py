@@ -51,6 +51,15 @@ def test_two_counters_with_an_array_each(
     assert judged(text.replace("CHANGE", change)) == expected
 
 
+def test_counters_that_one_store_of_64_bits_sets() -> None:
+    text = ONE_PLACE_EACH.replace("int count[2]", "__align__(8) int count[2]")
+    text = text.replace("if (t < 2) count[t] = FIRST", "if (t == 0) *(long long *)count = FIRST")
+    text = text.replace("PLACES", "256").replace("STEP", "1").replace("CHANGE", "")
+    assert judged(text.replace("FIRST", "0")) == "proven"
+    # The second counter begins at -200.
+    assert judged(text.replace("FIRST", "0xffffff3800000000LL")) == "undecided"
+
+
 PLACES_IN_A_LOOP = """
 __global__ void k(const int *in, int *out, int n) {
     __shared__ int count[8], queue[8][64];
