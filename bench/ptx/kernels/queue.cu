@@ -2,7 +2,7 @@
 // block: 128
 // args: i32[2048] i32[2048] i32[16]
 // grid: 16
-// expect: undecided
+// expect: proven
 // race NO_BARRIER: the queue is read before all elements are in it
 extern "C" __global__ void queue(const int *in, int *out, int *counts) {
     __shared__ int items[128], size;
