@@ -195,7 +195,8 @@ def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool, by
         )
     if order.later:
         also = f"; {BOTH_SIDES}" if order.sides else ""
-        return f"put {sync} between {sites[0]} and {sites[1]} of the next iteration: at either end of the loop{also}"
+        between = f"{sites[0]} and {sites[1]} of the next iteration"
+        return f"put {sync} between {between}: at either end of the loop around both{also}"
     where = "" if by_all or in_one_warp else f", {OUTSIDE}"
     return f"put {sync} between {sites[0]} and {sites[1]}{where}"
 

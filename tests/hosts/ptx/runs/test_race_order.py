@@ -365,7 +365,10 @@ def test_two_sides_of_a_condition_in_a_loop(unrolled: str, fencepost: CommandLin
     """They race within an iteration as well, where a barrier at its end does nothing."""
     Path("rounds.cu").write_text(SIDES_IN_A_LOOP, encoding="utf-8")
     out = fencepost("check", "rounds.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
-    assert "at either end of the loop; if threads take both sides of the condition in one iteration" in out
+    assert (
+        "at either end of the loop around both; if threads take both sides of the condition in one iteration"
+        in out
+    )
 
 
 def test_a_parameter_that_only_ptx_names_is_numbered(fencepost: CommandLine) -> None:
