@@ -29,9 +29,18 @@ class SiblingLaunches:
     """Their texts, with those of their headers."""
 
 
-@lru_cache(maxsize=8)
 def sibling_launches(name: str, text: str, includes: tuple[str, ...] = ()) -> dict[str, SiblingLaunches]:
     """For each kernel that a file makes and does not launch: the files beside it that launch it."""
+    path = Path(name)
+    # An editor asks again and again, and the other files change in between.
+    files = _siblings(path) if path.is_file() else ()
+    return _launches_beside(name, text, includes, tuple((each, each.stat().st_mtime_ns) for each in files))
+
+
+@lru_cache(maxsize=8)
+def _launches_beside(
+    name: str, text: str, includes: tuple[str, ...], siblings: tuple[tuple[Path, int], ...]
+) -> dict[str, SiblingLaunches]:
     path = Path(name)
     made = set(kernels_made(without_comments(text)))
     idle = made - _launched(text, made)
@@ -39,7 +48,7 @@ def sibling_launches(name: str, text: str, includes: tuple[str, ...] = ()) -> di
         return {}
     found: dict[str, list[Path]] = {}
     others: dict[str, list[Path]] = {}
-    for sibling in _siblings(path):
+    for sibling, _ in siblings:
         written = sibling.read_text(encoding="utf-8", errors="replace")
         named = {each for each in idle if each in written}
         launched = _launched(written, named) if "<<<" in written else set()

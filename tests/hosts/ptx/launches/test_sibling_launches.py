@@ -62,6 +62,13 @@ def test_files_that_disagree_name_both_blocks(tmp_path: Path) -> None:
     assert "the block is that of" not in said
 
 
+def test_another_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    (before,) = held_for(tmp_path, main=MAIN)
+    (after,) = held_for(tmp_path, main="int main() {}\n")
+    assert "the block is that of its launch in main.cu" in before
+    assert "main.cu" not in after
+
+
 @pytest.mark.parametrize(("taken", "named"), [("reverse", False), ("reversed", True)])
 def test_a_file_that_takes_the_address_may_launch_it_otherwise(
     tmp_path: Path, taken: str, named: bool
