@@ -52,6 +52,9 @@ def build(folder: Path, only: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     records = []
     for entry in corpus(only):
+        if _number(entry.target) > _number(ARCHITECTURE):
+            print(f"{entry.name}: left out, it needs {entry.target}", flush=True)
+            continue
         for variant in entry.variants:
             name = f"{entry.name}.{variant.name}"
             _assemble(_ptx(entry, variant), folder / f"{name}.cubin")
@@ -75,6 +78,11 @@ def build(folder: Path, only: str) -> int:
     (folder / "manifest.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
     print(f"{len(records)} cubins in {folder}")
     return 0
+
+
+def _number(target: str) -> int:
+    """90 of sm_90a."""
+    return int(re.sub(r"\D", "", target))
 
 
 def _ptx(entry: Any, variant: Any) -> str:
