@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.reading.module import (
     registers_in,
     width_of,
 )
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Log,
 )
 from fencepost.hosts.ptx.runs.simulated_collectives import SimulatedCollectives

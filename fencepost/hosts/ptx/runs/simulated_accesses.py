@@ -33,7 +33,7 @@ from fencepost.hosts.ptx.reading.module import (
 )
 from fencepost.hosts.ptx.runs.atomics import updated
 from fencepost.hosts.ptx.runs.memory import POINTERS
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     ATOMIC,
     READ,
     WRITE,

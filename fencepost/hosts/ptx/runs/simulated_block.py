@@ -27,7 +27,7 @@ from fencepost.hosts.ptx.reading.module import (
     width_of,
 )
 from fencepost.hosts.ptx.runs.memory import POINTERS, LocalMemory, Memory
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Event,
     Log,
     WaitEvent,

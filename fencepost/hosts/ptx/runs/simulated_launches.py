@@ -23,7 +23,7 @@ from fencepost.hosts.ptx.runs.any_numbers import race_with_any_numbers, sampled_
 from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.made_up_data import MadeUp
 from fencepost.hosts.ptx.runs.memory import MANY
-from fencepost.hosts.ptx.runs.observed import Conflict
+from fencepost.hosts.ptx.runs.observed_races import Conflict
 from fencepost.hosts.ptx.runs.race_findings import findings_of, thread_of
 from fencepost.hosts.ptx.runs.race_iterations import iterations_of
 from fencepost.hosts.ptx.runs.simulate import simulate

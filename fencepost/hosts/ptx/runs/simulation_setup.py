@@ -15,7 +15,7 @@ from fencepost.hosts.ptx.reading.module import (
     Routine,
 )
 from fencepost.hosts.ptx.runs.memory import FEW, Placed, place
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Conflict,
 )
 
