@@ -22,7 +22,7 @@ from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
-from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
+from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 

@@ -20,7 +20,7 @@ from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.proof.prove import Proof
 from fencepost.hosts.ptx.reading.module import Routine
 from fencepost.hosts.ptx.runs.any_numbers import race_with_any_numbers, sampled_numbers
-from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
+from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.made_up_data import MadeUp
 from fencepost.hosts.ptx.runs.memory import MANY
 from fencepost.hosts.ptx.runs.observed_races import Conflict
