@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.reading.effects import space_of
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Address
 from fencepost.hosts.ptx.runs.made_up_data import MadeUp
-from fencepost.hosts.ptx.runs.memory import FEW, MANY
+from fencepost.hosts.ptx.runs.simulated_memory import FEW, MANY
 from fencepost.hosts.ptx.runs.simulation_setup import Setup
 
 MOST_SETUPS = 2

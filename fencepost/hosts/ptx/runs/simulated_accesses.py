@@ -32,7 +32,6 @@ from fencepost.hosts.ptx.reading.module import (
     width_of,
 )
 from fencepost.hosts.ptx.runs.atomics import updated
-from fencepost.hosts.ptx.runs.memory import POINTERS
 from fencepost.hosts.ptx.runs.observed_races import (
     ATOMIC,
     READ,
@@ -44,6 +43,7 @@ from fencepost.hosts.ptx.runs.observed_races import (
     copy_at,
 )
 from fencepost.hosts.ptx.runs.simulated_block import SimulatedBlock
+from fencepost.hosts.ptx.runs.simulated_memory import POINTERS
 from fencepost.hosts.ptx.runs.simulation_setup import (
     Threads,
 )
