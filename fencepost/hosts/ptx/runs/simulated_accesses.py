@@ -31,7 +31,7 @@ from fencepost.hosts.ptx.reading.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.runs.atomics import updated
+from fencepost.hosts.ptx.runs.atomic_results import updated
 from fencepost.hosts.ptx.runs.observed_races import (
     ATOMIC,
     READ,
