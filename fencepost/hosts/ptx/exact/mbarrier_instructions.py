@@ -10,7 +10,7 @@ from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.mbarriers import SIZE, Operation, Wait
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.shadow import Touch
-from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.spin_loops import waiting_loop
 from fencepost.hosts.ptx.exact.warp_instructions import WarpInstructions
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.module import Instruction
