@@ -10,7 +10,7 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
-from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses

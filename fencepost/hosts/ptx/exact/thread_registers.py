@@ -12,7 +12,7 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.clocks import Clocks
-from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
 from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
 from fencepost.hosts.ptx.exact.shadow import Shadow
 from fencepost.hosts.ptx.exact.values import (

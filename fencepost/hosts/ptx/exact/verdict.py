@@ -13,8 +13,8 @@ from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.bulk_copies import worked_out
 from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
+from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
-from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.problems import (
     DataDependentAddress,
