@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fencepost.hosts.ptx.exact.made_up_values import Flags
 from fencepost.hosts.ptx.exact.problems import DependsOnData
-from fencepost.hosts.ptx.exact.values import Flags
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 

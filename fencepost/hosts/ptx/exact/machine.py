@@ -12,14 +12,14 @@ from bisect import bisect_left
 import numpy as np
 
 from fencepost.hosts.ptx.exact.computing import Computing
-from fencepost.hosts.ptx.exact.problems import NotExact
-from fencepost.hosts.ptx.exact.values import (
+from fencepost.hosts.ptx.exact.made_up_values import (
     items,
     mix,
     registers_read,
     results,
     seed_of,
 )
+from fencepost.hosts.ptx.exact.problems import NotExact
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.instructions import computes
 from fencepost.hosts.ptx.reading.module import (

@@ -13,9 +13,7 @@ import numpy as np
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.clocks import Clocks
 from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
-from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
-from fencepost.hosts.ptx.exact.shadow import Shadow
-from fencepost.hosts.ptx.exact.values import (
+from fencepost.hosts.ptx.exact.made_up_values import (
     OF_CLUSTER,
     Flags,
     MadeUp,
@@ -24,6 +22,8 @@ from fencepost.hosts.ptx.exact.values import (
     mix,
     seed_of,
 )
+from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
+from fencepost.hosts.ptx.exact.shadow import Shadow
 from fencepost.hosts.ptx.expressions.lanes import Bits, Lane
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.flow import Flow

@@ -16,6 +16,7 @@ from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
 from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.findings import Findings
+from fencepost.hosts.ptx.exact.made_up_values import BLOCKS
 from fencepost.hosts.ptx.exact.problems import (
     DataDependentAddress,
     DependsOnData,
@@ -26,7 +27,6 @@ from fencepost.hosts.ptx.exact.problems import (
 from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
-from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
