@@ -11,7 +11,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.computing import Computing
+from fencepost.hosts.ptx.exact.computing_instructions import Computing
 from fencepost.hosts.ptx.exact.made_up_values import (
     items,
     mix,
