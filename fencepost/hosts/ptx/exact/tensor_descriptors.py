@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.descriptors import REACH, Numbers, units_of
+from fencepost.hosts.ptx.exact.wgmma_descriptors import REACH, Numbers, units_of
 
 SWIZZLES = {0: 0, 2: 1, 4: 2, 6: 3}
 """How wgmma's descriptors encode a swizzle of none, 128, 64 or 32 bytes."""
