@@ -14,7 +14,7 @@ from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses
-from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation, TensorForm
+from fencepost.hosts.ptx.exact.tcgen05_forms import TensorAllocation, TensorForm
 from fencepost.hosts.ptx.exact.tensor_shadow import BASE as TENSOR
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE

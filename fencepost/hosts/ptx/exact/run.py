@@ -18,7 +18,7 @@ from fencepost.hosts.ptx.exact.mbarrier_test_waits import TestWaitResults
 from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind
-from fencepost.hosts.ptx.exact.tensor_forms import (
+from fencepost.hosts.ptx.exact.tcgen05_forms import (
     OF_A_WARP,
     TensorCommit,
     TensorCopy,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact import tensor_forms as forms
+from fencepost.hosts.ptx.exact import tcgen05_forms as forms
 from fencepost.hosts.ptx.exact.clocks import Threads
 from fencepost.hosts.ptx.exact.mbarriers import Operation as Arrival
 from fencepost.hosts.ptx.exact.problems import NotExact

@@ -9,7 +9,7 @@ import numpy as np
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.made_up_values import mix, mixed
 from fencepost.hosts.ptx.exact.problems import NotExact
-from fencepost.hosts.ptx.exact.tensor_forms import (
+from fencepost.hosts.ptx.exact.tcgen05_forms import (
     TensorAccess,
     TensorAllocation,
     TensorWait,
