@@ -14,7 +14,7 @@ from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
 from fencepost.hosts.ptx.proof.intervals import Iteration
 from fencepost.hosts.ptx.proof.listing import Listed, Listings
-from fencepost.hosts.ptx.proof.paths import Paths
+from fencepost.hosts.ptx.proof.path_conditions import Paths
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread, loads_agree, may_be_cut
