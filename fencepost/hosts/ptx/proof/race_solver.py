@@ -12,8 +12,8 @@ from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 from fencepost.hosts.ptx.proof.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
+from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, Listings
 from fencepost.hosts.ptx.proof.intervals import Iteration
-from fencepost.hosts.ptx.proof.listing import Listed, Listings
 from fencepost.hosts.ptx.proof.path_conditions import Paths
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
