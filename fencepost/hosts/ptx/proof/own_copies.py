@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.hosts.ptx.proof.copies import Copies
+from fencepost.hosts.ptx.proof.copies_in_flight import Copies
 from fencepost.hosts.ptx.proof.intervals import Interval, Iteration, Place, Reached
 from fencepost.hosts.ptx.proof.race_questions import Outcome
 from fencepost.hosts.ptx.proof.races import Races

@@ -12,7 +12,7 @@ from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves
 from fencepost.hosts.ptx.expressions.uniformity import Uniformity
 from fencepost.hosts.ptx.launches.launch import Launch
-from fencepost.hosts.ptx.proof.copies import Copies
+from fencepost.hosts.ptx.proof.copies_in_flight import Copies
 from fencepost.hosts.ptx.proof.divergence import Divergence, PossibleDivergence
 from fencepost.hosts.ptx.proof.global_atomics import loads_beside_global_atomics
 from fencepost.hosts.ptx.proof.intervals import Place, Walk
