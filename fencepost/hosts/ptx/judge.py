@@ -18,9 +18,9 @@ from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch, axes_of
 from fencepost.hosts.ptx.proof.prove import SECONDS, Proof, Prover, places
-from fencepost.hosts.ptx.reading.calls import inlined
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.kernel_names import plain_name
 from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
 from fencepost.hosts.ptx.runs.global_findings import add_global_races, add_races_of_runs

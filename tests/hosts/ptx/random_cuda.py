@@ -29,8 +29,8 @@ from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.expressions.local_memory import followed
 from fencepost.hosts.ptx.launches.launch import Given, launch_of
 from fencepost.hosts.ptx.proof.prove import Prover
-from fencepost.hosts.ptx.reading.calls import inlined
 from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.parse import parse
 from fencepost.ir.source import Source
 from tests.hosts.ptx import random_expressions as wide
