@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
-from fencepost.hosts.ptx.launches.handed_out import handed_out
+from fencepost.hosts.ptx.launches.address_taken import handed_out
 from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_source.cuda_sources import text_with_headers
 from fencepost.hosts.ptx.cuda_source.host_code import declarations, function_name, without_comments
-from fencepost.hosts.ptx.launches.handed_out import handed_out
+from fencepost.hosts.ptx.launches.address_taken import handed_out
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl"})
