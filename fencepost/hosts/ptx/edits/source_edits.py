@@ -22,7 +22,7 @@ from fencepost.hosts.ptx.cuda_source.cuda_statements import (
     places_before,
     without_barrier,
 )
-from fencepost.hosts.ptx.edits.mending import Mended, Mender, count_of, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.edits.fix_races import Mended, Mender, count_of, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.edits.text_edits import as_good, barriers, global_pair, without
 from fencepost.hosts.ptx.proof.global_memory import GlobalPair
 from fencepost.hosts.ptx.reading.module import Instruction, Label

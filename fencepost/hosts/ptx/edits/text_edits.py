@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from fencepost.hosts.ptx.asked_launch import Launch
 from fencepost.hosts.ptx.checking import with_deep_stack
-from fencepost.hosts.ptx.edits.mending import Mender, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.edits.fix_races import Mender, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.launches.launch import launch_of
 from fencepost.hosts.ptx.proof.global_memory import GlobalOrder, GlobalPair
