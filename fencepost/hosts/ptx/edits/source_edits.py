@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.cuda_source.cuda_statements import (
     CLUSTER_ASSEMBLY,
     CLUSTER_SYNC,
@@ -39,7 +39,7 @@ class Compiler:
     """The PTX of a text."""
     judge: Callable[[str, str], KernelVerdict]
     """The verdict on a kernel in a text, in the order of the source as well."""
-    launch: Callable[[str], Launch]
+    launch: Callable[[str], AskedLaunch]
     """For a kernel by its name in PTX."""
     name: str
     """The file."""

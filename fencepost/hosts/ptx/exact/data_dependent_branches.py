@@ -18,7 +18,7 @@ MOST = 6
 """Predicates that one run decides: 64 runs."""
 
 
-class Decisions:
+class BranchChoices:
     """The ways of one run: the first predicates as given, the others false."""
 
     def __init__(self, given: tuple[bool, ...] = ()) -> None:

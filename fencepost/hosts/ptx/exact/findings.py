@@ -10,7 +10,7 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
-from fencepost.hosts.ptx.exact.data_dependent_branches import Decisions
+from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses
@@ -133,10 +133,10 @@ class Findings:
         values |= dict(setup.parameters)
         return values | dict.fromkeys(set(numbers) - setup.parameters.keys(), setup.number)
 
-    def only_on_a_way(self, decisions: Decisions) -> None:
+    def only_on_a_way(self, choices: BranchChoices) -> None:
         """What was found is there if data decide so, and perhaps no data do: a doubt, and no finding."""
         shown = next(iter(self.findings.values()))
-        site = self.site(decisions.place) if decisions.place is not None else shown.first
+        site = self.site(choices.place) if choices.place is not None else shown.first
         self.doubts.append(Reason(f"if data decide so, {shown.message}", site))
         self.findings.clear()
 

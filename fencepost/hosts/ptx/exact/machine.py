@@ -112,7 +112,7 @@ class Machine(Computing):
     def _settle(self, predicate: Register, who: Threads, place: Place, why: str) -> None:
         """Gives predicates that depend on data the value that they have in this run."""
         some = who[self.made_up.of(predicate, who)]
-        bits = self.decisions.of(self.identity(predicate, some), place, why)
+        bits = self.choices.of(self.identity(predicate, some), place, why)
         self.write(predicate, some, bits.astype(np.uint64))
         self.made_up.set(predicate, some, np.zeros(some.shape, dtype=bool))
 

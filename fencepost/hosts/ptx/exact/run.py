@@ -99,7 +99,7 @@ class Run(MbarrierInstructions):
             # Where data decide what is stored where, cells may have been written all the same.
             unwritten += [each.unwritten_by_threads for each in self.shadows]
         self.found.unwritten = next((each for each in unwritten if each is not None), None)
-        self.found.relied = any(each.relied for each in self.shadows) or bool(self.decisions)
+        self.found.relied = any(each.relied for each in self.shadows) or bool(self.choices)
         return self.found
 
     def _go_on(self) -> bool:

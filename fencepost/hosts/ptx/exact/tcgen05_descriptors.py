@@ -1,6 +1,6 @@
 """What a `tcgen05` product or copy takes from shared memory: the descriptors of its operands and of itself.
 
-A descriptor of shared memory has the layouts of wgmma's (`descriptors`), with the swizzle encoded in another way.
+A descriptor of shared memory has the layouts of wgmma's (`wgmma_descriptors`), with the swizzle encoded differently.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
-from fencepost.hosts.ptx.launches.address_taken import handed_out
+from fencepost.hosts.ptx.launches.address_taken import with_address_taken
 from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
@@ -58,7 +58,7 @@ def launched_blocks(text: str) -> dict[str, Block]:
             if instance is not None:
                 found.setdefault(instance, set()).add(block)
     result = _of_comments(text)
-    elsewhere = handed_out(_of_the_host(seen), {name.partition("<")[0] for name in found})
+    elsewhere = with_address_taken(_of_the_host(seen), {name.partition("<")[0] for name in found})
     for name, blocks in found.items():
         if name.partition("<")[0] in elsewhere:
             continue
@@ -101,7 +101,7 @@ def common_launches(text: str) -> dict[str, Launches]:
             found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
             block = None if of_template else _block(configuration[1], context, here)
             blocks.setdefault(name, set()).add(block)
-    elsewhere = handed_out(_of_the_host(seen), found.keys())
+    elsewhere = with_address_taken(_of_the_host(seen), found.keys())
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
