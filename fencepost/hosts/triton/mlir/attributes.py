@@ -13,7 +13,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TypeAlias
 
-from fencepost.hosts.triton.mlir.remembered import remembered
+from fencepost.hosts.triton.mlir.memoized import memoized
 from fencepost.hosts.triton.mlir.scan import STRING, Unreadable, split_list
 
 
@@ -185,7 +185,7 @@ class Dictionary:
 NO_ATTRIBUTES = Dictionary("")
 
 
-@remembered
+@memoized
 def dictionary_of(text: str) -> Dictionary:
     """The entries between two braces: most texts are those of many modules."""
     return Dictionary(text)
