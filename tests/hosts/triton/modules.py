@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from textwrap import indent
 
+from fencepost.check import check
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.source_edits import edit_source
@@ -34,6 +35,14 @@ MMA = (
 )
 POINTERS = "tensor<64x64x!tt.ptr<f16>, #b>"
 BYTES = 64 * 64 * 2
+
+ALLOC = "%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <TILE>"
+NUMBERS = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%two = arith.constant 2 : i32
+%three = arith.constant 3 : i32
+"""
 
 SHORT = {
     "TENSOR": TENSOR,
@@ -101,3 +110,13 @@ def inserted(text: str) -> tuple[str, float]:
     translation = translated(text)
     result = place_barriers(translation)
     return edit_source(translation.module, edits_of(translation)), result.executed
+
+
+def lines(body: str, **options: object) -> list[str]:
+    """The kernel's lines for the body of a function."""
+    return statements(translated(module(body, **options)))  # type: ignore[arg-type]
+
+
+def races(body: str, **options: object) -> int:
+    """How many pairs of accesses of a function can meet."""
+    return len(check(translated(module(body, **options)).trace).races)  # type: ignore[arg-type]
