@@ -21,7 +21,7 @@ from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import Body, CapturedTrace
-from tests.ir.test_text_form import structure
+from tests.ir.round_trip import structure
 from tests.tiers import sweep
 
 DESIGN_EXAMPLE = """kernel @gemm waves=8 {
