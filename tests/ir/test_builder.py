@@ -394,7 +394,7 @@ def test_numbers_that_a_kernel_is_given() -> None:
             pass
 
 
-def test_what_cannot_be_said_about_barrier_objects() -> None:
+def test_what_cannot_be_said_about_mbarriers() -> None:
     k = fp.Kernel("k", waves=4)
     a, full = k.shared("a", bytes=64), k.shared("full", bytes=8)
     elsewhere = fp.Kernel("other", waves=4).shared("full", bytes=8)

@@ -199,7 +199,7 @@ def test_numbers_that_a_kernel_is_given() -> None:
     assert_round_trip(text)
 
 
-def test_what_an_engine_tells() -> None:
+def test_what_an_engine_arrives_on() -> None:
     op = only("gather_to_lds %a[0] arrives %b[8..16] bytes=64")
     assert isinstance(op, ops.GatherToLDS)
     assert op.arrives is not None
@@ -315,7 +315,7 @@ def test_spaces_in_arguments_mean_nothing() -> None:
     assert str(parse(text)) == moved
 
 
-def test_expectations_stand_before_what_is_handed_on() -> None:
+def test_expectations_stand_before_what_is_forwarded() -> None:
     text = kernel(
         *("loop %i in 0..? step 2 expect=64 carry %x = 0 {", "  next %x + 1", "}"),
         *("if %c expect=0.25 gives %y {", "  give 1", "} else {", "  give 0", "}"),
