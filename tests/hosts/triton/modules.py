@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from textwrap import indent
+from typing import Any
 
 from fencepost.check import check
+from fencepost.hosts.triton.generic import generic_form
+from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
+from fencepost.hosts.triton.parsing_process import parse_texts
 from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.translate import Translation, translate
 from fencepost.hosts.triton.write_back import edits_of, place_barriers
 from fencepost.ir.source import Source
@@ -120,3 +125,17 @@ def lines(body: str, **options: object) -> list[str]:
 def races(body: str, **options: object) -> int:
     """How many pairs of accesses of a function can meet."""
     return len(check(translated(module(body, **options)).trace).races)  # type: ignore[arg-type]
+
+
+def read_live(module: Any, context: Any = None) -> Module:
+    """The tree of a live module."""
+    return read_module(generic_form(module, context), "<module>")
+
+
+def custom_form(text: str, *, locations: bool = True) -> str:
+    """A module in the form that Triton prints and people read."""
+    (parsed,) = parse_texts([Source("<module>", text)])
+    if locations:
+        return parsed.custom
+    lines = [line.rstrip() for line in without_locations(parsed.custom).split("\n")]
+    return parsed.custom_blank or "\n".join([*(line for line in lines if line), ""])

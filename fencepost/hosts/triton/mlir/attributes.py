@@ -46,11 +46,6 @@ class Dense:
     value: Attribute
     type: str
 
-    @property
-    def splat(self) -> int | float | bool | None:
-        """The one value of all elements; None where they differ or cannot be read."""
-        return self.value if isinstance(self.value, (int, float)) else None
-
 
 Attribute: TypeAlias = """
     int | float | bool | str | _Unit | Opaque | Symbol | Dense | tuple[Attribute, ...] | Mapping[str, Attribute]
