@@ -88,11 +88,7 @@ class PtxFile:
 
     def launch(self, kernel: str) -> AskedLaunch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launches.launch_sites import (
-            grid_of_comments,
-            is_for_gpuverify,
-            is_warp_synchronous,
-        )
+        from fencepost.hosts.ptx.launches import gpuverify_comments as comments
         from fencepost.hosts.ptx.launches.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
@@ -100,10 +96,11 @@ class PtxFile:
         refuse_too_large(params, kernel, names, self.ptx.text)
         required = self.preconditions(kernel)
         params = {**required.values, **params}
-        grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
-        in_step = asked.warp_synchronous or (self.cuda is not None and is_warp_synchronous(self.cuda_text))
+        text = self.cuda_text if self.cuda is not None else ""
+        grid = None if comments.is_about_one_block(text) else comments.grid_of_comments(text)
+        in_step = asked.warp_synchronous or comments.is_warp_synchronous(text)
         # What is required and could not be read may be what keeps a race away.
-        open_ = self.cuda is not None and is_for_gpuverify(self.cuda_text) and not required.left_out
+        open_ = comments.block_of_comments(text) is not None and not required.left_out
         about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step, open_)
         return AskedLaunch(asked.block, params, self.ptx.name, *about)
 

@@ -11,7 +11,6 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
-from fencepost.hosts.ptx.exact.bulk_copies import worked_out
 from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
 from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
@@ -26,6 +25,7 @@ from fencepost.hosts.ptx.exact.problems import (
 )
 from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
@@ -333,7 +333,7 @@ class Judge:
             first.choices = BranchChoices(given)
             first.bulk.boxes |= boxes
             first.execute_all()
-            found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
+            found = boxes_that_fit(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
                 raise NotExact(
                     "the boxes of the tensor maps cannot be worked out from the bytes that are expected: "
