@@ -1,4 +1,4 @@
-"""The boxes of tensor maps that a kernel is given: worked out from the bytes of each phase, and from where copies go."""
+"""Boxes of tensor maps that a kernel is given: worked out from the bytes of each phase, and from where copies go."""
 
 from __future__ import annotations
 
