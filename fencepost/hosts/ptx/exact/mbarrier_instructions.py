@@ -35,7 +35,7 @@ class MbarrierInstructions(WarpInstructions):
             here = who[(where == address) & (amounts == amount)]
             far = self.ranks[here] != address // self.memory.span
             for threads, from_afar in ((here[~far], False), (here[far], True)):
-                # An arrival for the threads of its own block hands on nothing to others.
+                # An arrival for the threads of its own block passes on nothing to others.
                 relaxed = form.relaxed or (from_afar and form.of_block)
                 if threads.size:
                     self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)

@@ -63,7 +63,7 @@ class TensorShadow(Shadow):
             table[rows] = 0
 
     def _relied(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
-        """How far issuers may rely on a column: what fences have handed on."""
+        """How far issuers may rely on a column: what fences have passed on."""
         later = self.operations.get(int(touch.columns[0]))
         if later is None or later.kind in SYNCHRONOUS:
             return self._relied_without_fences(touch, threads, columns)

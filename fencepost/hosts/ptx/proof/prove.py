@@ -30,7 +30,7 @@ SECONDS_PER_QUESTION = 3.0
 SECONDS = 20.0
 WHOLE_WARP = 0xFFFFFFFF
 MOST_MASKS = 3
-"""So many different masks of warp barriers are told apart; others order nothing."""
+"""So many different masks of warp barriers are distinguished; others order nothing."""
 
 
 @dataclass
