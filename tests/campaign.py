@@ -23,7 +23,7 @@ from fencepost.passes.prune import prune_barriers
 from fencepost.placement import STRATEGIES, cost
 from fencepost.placement.wait_counts import paid_each_time
 from tests.mbarrier_reference import TooLarge, mistake
-from tests.random_kernels import without
+from tests.shrink import without
 
 Property = Callable[[str], str | None]
 EVERY = ("auto", *STRATEGIES)

@@ -32,9 +32,10 @@ from tests.campaign import (
     Property,
     asked,
 )
-from tests.random_kernels import Shape, random_text, shrink
+from tests.random_kernels import Shape, random_text
 from tests.random_mbarriers import random_kernel as random_mbarriers
 from tests.shifted_kernels import ShiftedKernel
+from tests.shrink import shrink
 
 
 def skewed(seed: int, copies: bool, by_wave: bool) -> str:

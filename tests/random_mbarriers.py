@@ -56,7 +56,7 @@ kernel @k waves=3 {
   }
 }
 """,
-    # The same with one slot, and two buffers on one object.
+    # The same with one slot, and two buffers on one mbarrier.
     """\
 kernel @k waves=2 {
   shared %a : 2 x 64
@@ -154,7 +154,7 @@ kernel @k waves=2 {
   }
 }
 """,
-    # Everybody arrives and waits: a barrier made of an object.
+    # Everybody arrives and waits: a barrier made of an mbarrier.
     """\
 kernel @k waves=2 {
   shared %a : 2 x 64
@@ -199,7 +199,7 @@ kernel @k waves=3 {
   }
 }
 """,
-    # An object that is made anew in each round, and ended when everybody is done with it.
+    # An mbarrier that is made anew in each round, and ended when everybody is done with it.
     """\
 kernel @k waves=2 {
   shared %a : 2 x 64
@@ -380,7 +380,7 @@ def _changed(rng: random.Random, lines: list[str]) -> list[str]:
 
 
 def _anything(rng: random.Random) -> list[str]:
-    """A kernel of random statements around an object that is made properly."""
+    """A kernel of random statements around an mbarrier that is made properly."""
     lines = [
         f"kernel @k waves={rng.choice([2, 2, 3])} {{",
         "  shared %a : 2 x 64",

@@ -213,3 +213,10 @@ def test_the_architecture_page_names_files_that_exist() -> None:
         folder = str(path.parent.relative_to(package))
     packages = {path.parent.name for path in package.glob("*/__init__.py")} - {"kernels"}
     assert packages <= set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)) | {"api"}
+
+
+def test_the_architecture_page_has_every_module_of_triton_and_every_folder_of_ptx() -> None:
+    hosts, text = DOCS.parent / "fencepost" / "hosts", (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)/?`", text))
+    assert not {path.stem for path in (hosts / "triton").glob("[!_]*.py")} - named
+    assert not {path.parent.name for path in (hosts / "ptx").glob("*/__init__.py")} - named

@@ -95,12 +95,12 @@ def _ptx(entry: Any, variant: Any) -> str:
 
 def _pruned(entry: Any) -> str | None:
     """A kernel without its redundant barriers; None if every one is needed."""
-    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.asked_launch import AskedLaunch
     from fencepost.hosts.ptx.edits.text_edits import prune
 
     text = _ptx(entry, entry.variants[0])
     # The arrays of a launch are apart, so that pointers do not overlap.
-    pruned = prune(text, entry.name, Launch(entry.block, distinct_pointers=True)).text
+    pruned = prune(text, entry.name, AskedLaunch(entry.block, distinct_pointers=True)).text
     return pruned if pruned != text else None
 
 
@@ -203,7 +203,7 @@ def _racecheck(folder: Path, record: Record, left: float) -> Record:
 
 
 def one(folder: Path, name: str) -> int:
-    """Launch one kernel and wait for it."""
+    """AskedLaunch one kernel and wait for it."""
     (record,) = [each for each in _manifest(folder) if each["name"] == name]
     _launch(folder / f"{name}.cubin", record)
     return 0

@@ -30,7 +30,6 @@ KERNELS = Path(__file__).parent / "kernels"
 BASE = "base"
 """The name of a file as it stands, with nothing defined."""
 MISTAKES = ("race", "warning", "divergence", "deadlock", "phase", "fence", "lifetime", "allocation")
-EXPECTATIONS = ("proven", *MISTAKES, "undecided")
 _FIELD = re.compile(r"// (?P<key>block|grid|args|shared|target|expect): (?P<value>.+)")
 _VARIANT = re.compile(rf"// (?P<expectation>{'|'.join(MISTAKES)}) (?P<name>[A-Z_]+): (?P<why>.+)")
 _MARK = re.compile(r"@(\w+)")

@@ -122,11 +122,11 @@ def deletions(entry: Entry, optimized: bool = True) -> Iterator[Row]:
     """Each barrier of a proven kernel deleted in turn: that has to be reported, or the barrier is redundant.
 
     What fencepost calls redundant is run by `simulate.py`, which shares no code with it."""
-    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.asked_launch import AskedLaunch
     from fencepost.hosts.ptx.edits.text_edits import barriers, global_pair
     from fencepost.hosts.ptx.reading.parse import parse
 
-    text, launch = ptx_of(entry, entry.variants[0], optimized), Launch(entry.block)
+    text, launch = ptx_of(entry, entry.variants[0], optimized), AskedLaunch(entry.block)
     whole = launch.judge(text, entry.name)
     if whole.verdict != "proven":
         return

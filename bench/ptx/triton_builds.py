@@ -34,8 +34,8 @@ from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.exact.verdict import Judge
 from fencepost.hosts.ptx.expressions.local_memory import followed
 from fencepost.hosts.ptx.launches.launch import Given, launch_of
-from fencepost.hosts.ptx.reading.calls import inlined
 from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
+from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.module import Module, Routine
 from fencepost.hosts.ptx.reading.parse import parse
 

@@ -36,8 +36,8 @@ from fencepost.hosts.common.audits import barrier_runs
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.audit import stock_edits
 from fencepost.hosts.triton.choose_barriers import fewer_or_membars
+from fencepost.hosts.triton.mlir.memoized import forget
 from fencepost.hosts.triton.mlir.reader import read_module
-from fencepost.hosts.triton.mlir.remembered import forget
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar, PassRange, running
 from fencepost.hosts.triton.text_edits import Edit, apply_edits
@@ -144,7 +144,7 @@ def whole_time() -> float:
 def measure(entries: list[Entry], target: str, repeat: int, counted: bool) -> dict[str, Measured]:
     """Compile entries as they are, and with fencepost; once more to count.
 
-    All of them once, then once more: what is remembered from one kernel to the next (`mlir.remembered`) is then what
+    All of them once, then once more: what is remembered from one kernel to the next (`mlir.memoized`) is then what
     kernels have in common, and not what a kernel has in common with itself.
     """
     counts = {entry.name: count(entry, target) if counted else Measured() for entry in entries}

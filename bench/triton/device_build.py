@@ -13,11 +13,9 @@ Left out are kernels with a mistake that hangs.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import multiprocessing
 import re
-import tempfile
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -27,7 +25,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from corpus import CORPUS, TARGETS, Argument, Array, Entry, Scalar, TensorMap
+from build import compile_plain
+from corpus import CORPUS, Argument, Array, Entry, Scalar, TensorMap
 
 from fencepost.hosts.triton import installed
 from fencepost.hosts.triton.choose_barriers import fencepost_barriers, fewer_or_membars
@@ -68,25 +67,6 @@ def no_barriers(before: object, after: object) -> list[Any]:
     return []
 
 
-def compiled(entry: Entry) -> Any:
-    """One kernel for the target, past Triton's cache."""
-    triton = importlib.import_module("triton")
-    knobs = importlib.import_module("triton.knobs")
-    if entry.language == "gluon":
-        source = importlib.import_module("triton.experimental.gluon._runtime").GluonASTSource
-    else:
-        source = importlib.import_module("triton.compiler").ASTSource
-    machine = TARGETS[TARGET]
-    target = importlib.import_module("triton.backends.compiler").GPUTarget(
-        machine.backend, machine.arch, machine.warp_size
-    )
-    made = source(entry.kernel, entry.signature(TARGET), entry.constants(TARGET), entry.attributes())
-    with tempfile.TemporaryDirectory() as cache, knobs.cache.scope(), knobs.compilation.scope():
-        knobs.cache.dir = cache
-        knobs.compilation.always_compile = True
-        return triton.compile(made, target=target, options={"enable_fp_fusion": True, **entry.options})
-
-
 DECIDING = {"chosen": fewer_or_membars, "ours": fencepost_barriers}
 """Whose barriers: what `replace` chooses, or always fencepost's."""
 
@@ -94,19 +74,19 @@ DECIDING = {"chosen": fewer_or_membars, "ours": fencepost_barriers}
 def build(name: str, out: Path, whose: str) -> dict[str, Any]:
     """Compile one entry in its variants, write the binaries, and say how to launch them."""
     entry = CORPUS[name]
-    stock = compiled(entry)
+    stock = compile_plain(entry, TARGET)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with installed("replace", decide=DECIDING[whose]):
-            ours = compiled(entry)
+            ours = compile_plain(entry, TARGET)
     # Without barriers it is wrong, and would not be passed on.
     unjudged = patch("fencepost.hosts.triton.installation.refuse_wrong", lambda *_, **__: "not judged")
     with unjudged, installed("replace", decide=no_barriers):
-        bare = compiled(entry)
+        bare = compile_plain(entry, TARGET)
     said = [str(one.message) for one in caught if str(one.message).startswith("fencepost left")]
     with warnings.catch_warnings(), installed("audit", show=lambda _: None) as made:
         warnings.simplefilter("ignore")
-        compiled(entry)
+        compile_plain(entry, TARGET)
     found = made.audits[-1] if made is not None and made.audits else None
     record = launch(entry, stock.metadata)
     record |= {

@@ -18,7 +18,7 @@ import logging
 import statistics
 from pathlib import Path
 
-from wave_corpus import named
+from wave_corpus import add_selection, selected
 from wave_measure import Measured, measure
 from wave_synchronization import Count
 
@@ -34,10 +34,7 @@ LARGE = 200
 def main() -> int:
     """Print the table; 1 if something is not as it should be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", default=[], help="entries whose name contains one of these")
-    parser.add_argument(
-        "--fast", action="store_true", help="only the entries that compile within two seconds"
-    )
+    add_selection(parser)
     parser.add_argument("--json", type=Path, help="write everything that was measured to this file")
     parser.add_argument("--summary", action="store_true", help="only the totals")
     options = parser.parse_args()
@@ -45,9 +42,7 @@ def main() -> int:
     done: list[Measured] = []
     if not options.summary:
         print(HEAD)
-    for entry in named(options.only):
-        if options.fast and not entry.fast:
-            continue
+    for entry in selected(options):
         found = measure(entry)
         done.append(found)
         if not options.summary:

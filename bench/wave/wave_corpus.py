@@ -14,7 +14,7 @@ from wave_gemm_entries import GEMMS
 from wave_model import Entry
 from wave_small_entries import SMALL
 
-__all__ = ["CORPUS", "Entry", "named"]
+__all__ = ["CORPUS", "Entry", "add_selection", "named", "selected"]
 
 CORPUS = {entry.name: entry for entry in (*GEMMS, *ATTENTION, *SMALL)}
 
@@ -22,6 +22,19 @@ CORPUS = {entry.name: entry for entry in (*GEMMS, *ATTENTION, *SMALL)}
 def named(only: list[str]) -> list[Entry]:
     """The entries whose name contains one of the given texts; all of them where none is given."""
     return [each for name, each in CORPUS.items() if not only or any(text in name for text in only)]
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Options that say which entries are meant."""
+    parser.add_argument("--only", nargs="+", default=[], help="entries whose name contains one of these")
+    parser.add_argument(
+        "--fast", action="store_true", help="only the entries that compile within two seconds"
+    )
+
+
+def selected(options: argparse.Namespace) -> list[Entry]:
+    """The entries that these options mean."""
+    return [each for each in named(options.only) if each.fast or not options.fast]
 
 
 def describe(entry: Entry) -> str:

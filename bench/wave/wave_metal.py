@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from wave_capture import compile_with, fencepost_pass
-from wave_corpus import named
+from wave_corpus import add_selection, selected
 from wave_isa import Barrier, assemble, barriers
 from wave_model import TARGETS, Entry
 from wave_synchronization import Standing, existing
@@ -50,18 +50,13 @@ class Compared:
 def main() -> int:
     """Print the table; 1 if an assembly has other barriers than asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", default=[], help="entries whose name contains one of these")
-    parser.add_argument(
-        "--fast", action="store_true", help="only the entries that compile within two seconds"
-    )
+    add_selection(parser)
     parser.add_argument("--keep", type=Path, help="a folder for the modules and the assembly")
     options = parser.parse_args()
     logging.disable(logging.ERROR)
     print(f"{'kernel / target / schedule':<52}{'asked':>8}{'found':>8}{'fences':>8}{'waits for copies':>18}")
     wrong = done = 0
-    for entry in named(options.only):
-        if options.fast and not entry.fast:
-            continue
+    for entry in selected(options):
         done += 1
         try:
             found = compare(entry, options.keep)

@@ -18,7 +18,7 @@ from fencepost.phases import begin_phase
 from fencepost.report.words import plural
 
 if TYPE_CHECKING:
-    from fencepost.hosts.ptx.asked_launch import Launch
+    from fencepost.hosts.ptx.asked_launch import AskedLaunch
     from fencepost.hosts.ptx.edits.source_edits import Compiler, EditedSource
     from fencepost.hosts.ptx.proof.global_memory import GlobalPair
     from fencepost.hosts.ptx.unoptimized import Builds
@@ -186,7 +186,7 @@ def _inserted_cuda(file: PtxFile) -> Changed:
     return Changed(file, edited.text, found)
 
 
-def _compiler(file: PtxFile, launch_of: Callable[[str], Launch]) -> Compiler:
+def _compiler(file: PtxFile, launch_of: Callable[[str], AskedLaunch]) -> Compiler:
     from fencepost.hosts.ptx.edits.source_edits import Compiler
 
     known: dict[str, PtxFile] = {file.source.text: file}

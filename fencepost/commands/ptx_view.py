@@ -23,7 +23,7 @@ from fencepost.hosts.ptx.cuda_source.cuda_statements import braces_of
 from fencepost.hosts.ptx.files import PtxFile, as_launched, judgements, located_errors
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.reading.kernel_names import plain_text
-from fencepost.hosts.ptx.report.finding_words import message_of, verb_of
+from fencepost.hosts.ptx.report.quoted_findings import message_of, verb_of
 from fencepost.hosts.ptx.report.quoted_places import line_of
 from fencepost.hosts.ptx.report.shown_findings import conclusion, distinct, finding_diagnostics, reason_lines
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT

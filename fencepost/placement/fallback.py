@@ -1,4 +1,4 @@
-"""The safety net under every strategy: a barrier right before whatever is still uncovered."""
+"""What follows every strategy: a barrier right before whatever is still uncovered, so that none can leave a race."""
 
 from __future__ import annotations
 

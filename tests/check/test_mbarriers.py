@@ -1,4 +1,4 @@
-"""Mbarriers by example: small kernels, with what `check` finds in each, and what `insert` puts into them."""
+"""Mbarriers by example: small kernels, with what `check` finds in each."""
 
 from __future__ import annotations
 
@@ -8,30 +8,8 @@ import fencepost as fp
 from fencepost.check.group_by_fix import causes_of
 from fencepost.check.trusted_mbarriers import TRUSTED
 from fencepost.ir.printer import statement
-from fencepost.placement import STRATEGIES
+from tests.mbarrier_kernels import PER_THREAD, RING, SHARED_OBJECT, SOME_MEET
 from tests.mbarrier_reference import mistakes, read_unwritten
-
-# ---------------------------------------------------------------- kernels in which nothing is wrong
-
-RING = """\
-kernel @ring waves=2 {
-  shared %a : 2 x 1024
-  shared %full : 2 x 8
-  param %n
-  mbarrier_init %full[0] count=1
-  mbarrier_init %full[1] count=1
-  barrier
-  loop %i in 0..%n {
-    if wave == 0 {
-      mbarrier_expect %full[%i % 2] bytes=1024
-      tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=1024
-    }
-    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
-    read %a[%i % 2]
-    barrier
-  }
-}
-"""
 
 SPECIALIZED = """\
 kernel @specialized waves=3 {
@@ -60,25 +38,7 @@ kernel @specialized waves=3 {
 }
 """
 
-# cp.async: each wave copies its part, and the engine of each arrives.
-PER_THREAD = """\
-kernel @per_thread waves=2 {
-  shared %a : 2 x 1024
-  shared %full : 2 x 8
-  mbarrier_init %full[0] count=2
-  mbarrier_init %full[1] count=2
-  barrier
-  loop %i in 0..4 {
-    gather_to_lds %a[%i % 2] counter=copy
-    mbarrier_arrive %full[%i % 2] counter=copy
-    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
-    read %a[%i % 2]
-    barrier
-  }
-}
-"""
-
-# Objects without bytes: engines and waves arrive, and are counted.
+# Mbarriers without bytes: engines and waves arrive, and are counted.
 COUNTED = """\
 kernel @counted waves=2 {
   shared %a : 2 x 1024
@@ -101,25 +61,6 @@ kernel @counted waves=2 {
       tensor_load_to_lds %a[%j % 2] arrives %full[%j % 2] count=1
     }
   }
-}
-"""
-
-# Two copies, one object: the phase is complete when both have come.
-SHARED_OBJECT = """\
-kernel @shared_object waves=2 {
-  shared %a : 1024
-  shared %b : 512
-  shared %full : 8
-  mbarrier_init %full count=1
-  barrier
-  if wave == 0 {
-    mbarrier_expect %full bytes=1536
-    tensor_load_to_lds %a counter=tma arrives %full bytes=1024
-    tensor_load_to_lds %b counter=tma arrives %full bytes=512
-  }
-  mbarrier_wait %full phase=0
-  read %a
-  read %b
 }
 """
 
@@ -149,28 +90,6 @@ kernel @handed_over waves=2 {
 }
 """
 
-# Some waves meet among themselves; the third one only waits for the object.
-SOME_MEET = """\
-kernel @some_meet waves=3 {
-  shared %a : 2 x 512
-  shared %done : 8
-  mbarrier_init %done count=1
-  barrier
-  if wave < 2 {
-    write %a[wave]
-    barrier waves 0..2
-    read %a[1 - wave]
-    barrier waves 0..2
-    if wave == 0 {
-      mbarrier_arrive %done
-    }
-  } else {
-    mbarrier_wait %done phase=0
-    write %a[0]
-  }
-}
-"""
-
 CORRECT = [RING, SPECIALIZED, PER_THREAD, COUNTED, SHARED_OBJECT, HANDED_OVER, SOME_MEET]
 
 
@@ -179,8 +98,6 @@ def test_nothing_is_found_in_correct_kernels(text: str) -> None:
     assert fp.check(fp.parse(text)).ok
     assert mistakes(text) == set()
 
-
-# ---------------------------------------------------------------- in order, and a phase off
 
 BOTH_OFF = (
     ("phase=%i // 2 % 2", "phase=(%i // 2 + 1) % 2"),
@@ -254,8 +171,6 @@ def test_other_reads_of_unwritten_memory_are_nobodys_business(this: str, that: s
     assert ELECTED.count(this) == 1
     assert "unfilled" not in findings(ELECTED.replace(this, that))
 
-
-# ---------------------------------------------------------------- one mistake each
 
 MISTAKES = [
     # (what is wrong, in which kernel, this text, becomes that, what is found)
@@ -384,7 +299,7 @@ MISTAKES = [
         {"missed phase", "early arrival"},
     ),
     (
-        "the copy tells the other object",
+        "the copy arrives on the other mbarrier",
         SPECIALIZED,
         "arrives %full[%j % 2]",
         "arrives %full[(%j + 1) % 2]",
@@ -398,9 +313,9 @@ MISTAKES = [
         {"race WAR"},
     ),
     ("no barrier behind the first use of shared memory", SHARED_OBJECT, "  barrier\n", "", {"race RAW"}),
-    ("an object is never made", SPECIALIZED, "  mbarrier_init %empty[1] count=2\n", "", {"stuck"}),
+    ("an mbarrier is never initialized", SPECIALIZED, "  mbarrier_init %empty[1] count=2\n", "", {"stuck"}),
     (
-        "an object is made by one wave, while another arrives",
+        "an mbarrier is initialized by one wave, while another arrives",
         HANDED_OVER,
         "  mbarrier_init %full count=1\n  mbarrier_init %empty count=1\n  barrier\n",
         "  if wave == 0 {\n    mbarrier_init %full count=1\n    mbarrier_init %empty count=1\n  }\n",
@@ -509,7 +424,7 @@ kernel @k waves=2 {
     assert mistakes(text) == {"hang"}
 
 
-def test_an_engine_that_tells_an_object_uses_it() -> None:
+def test_an_engine_that_arrives_on_an_mbarrier_uses_it() -> None:
     text = """\
 kernel @k waves=2 {
   shared %a : 64
@@ -589,136 +504,18 @@ def test_loops_up_to_one_number_run_equally_often() -> None:
     assert "stuck" in findings(apart)
 
 
-def test_an_engine_needs_an_object_to_tell() -> None:
+def test_an_engine_needs_an_mbarrier_to_arrive_on() -> None:
     text = (
         "kernel @k waves=4 {\n  shared %a : 64\n  shared %o : 8\n  gather_to_lds %a arrives %o count=1\n}\n"
     )
     assert findings(text) == {"early arrival"}
-    # Nor does it help to make the object when the copy is done.
+    # Nor does it help to make the mbarrier when the copy is done.
     late = text.replace(
         "count=1\n}", "count=1\n  wait_count load=0\n  barrier\n  mbarrier_init %o count=1\n}"
     )
     assert findings(late) == {"early arrival"}
     assert mistakes(late) == {"race"}
 
-
-# ---------------------------------------------------------------- placement
-
-UNORDERED = """\
-kernel @ring waves=2 {
-  shared %a : 2 x 1024
-  shared %full : 2 x 8
-  param %n
-  if wave == 0 {
-    mbarrier_init %full[0] count=1
-    mbarrier_init %full[1] count=1
-  }
-  loop %i in 0..%n {
-    if wave == 0 {
-      mbarrier_expect %full[%i % 2] bytes=1024
-      tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=1024
-    }
-    mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
-    read %a[%i % 2]
-  }
-}
-"""
-ORDERED = UNORDERED.replace(
-    "    mbarrier_wait",
-    "    barrier  # mbarrier_init → update %full; read → copy %a, 2 iterations later\n    mbarrier_wait",
-)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_one_barrier_keeps_the_object_and_the_next_round_apart(strategy: str) -> None:
-    trace = fp.parse(UNORDERED)
-    fp.insert_barriers(trace, strategy=strategy)
-    assert str(trace) == ORDERED
-    assert fp.check(trace).ok
-    assert mistakes(str(trace)) == set()
-    fp.prune_barriers(trace)
-    assert str(trace) == ORDERED
-
-
-# (a kernel, how many barriers it lacks)
-LACKING = [
-    (RING, 0),
-    (PER_THREAD, 0),
-    (SHARED_OBJECT, 0),
-    # An object that is made is used behind a barrier.
-    (SHARED_OBJECT.replace("  barrier\n", ""), 1),
-    (PER_THREAD.replace("  barrier\n  loop", "  loop"), 1),
-    # What was read is overwritten in the next round.
-    (RING.replace("    barrier\n", ""), 1),
-    (PER_THREAD.replace("    read %a[%i % 2]\n    barrier\n", "    read %a[%i % 2]\n"), 1),
-    # A wait for the object settles copies, nothing else does: the wave's own writes are met by a barrier.
-    (SHARED_OBJECT.replace("  read %b\n", "  read %b\n  write %b\n"), 1),
-]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize(("text", "lacking"), LACKING)
-def test_exactly_the_barriers_that_are_lacking_are_put_in(text: str, lacking: int, strategy: str) -> None:
-    trace = fp.parse(text)
-    inserted = fp.insert_barriers(trace, strategy=strategy)
-    assert len(inserted.barriers) == lacking
-    assert not inserted.upgraded
-    assert fp.check(trace).ok
-    assert mistakes(str(trace)) == set()
-
-
-@pytest.mark.parametrize("text", [RING, PER_THREAD, SHARED_OBJECT])
-def test_prune_keeps_what_is_needed_and_check_agrees(text: str) -> None:
-    trace = fp.parse(text)
-    assert not fp.prune_barriers(trace).removed
-    assert str(trace) == text
-    for at, line in enumerate(text.splitlines()):
-        if line.strip() == "barrier":
-            lines = text.splitlines()
-            del lines[at]
-            assert not fp.check(fp.parse("\n".join(lines) + "\n")).ok
-
-
-def test_prune_takes_out_what_a_wait_makes_redundant() -> None:
-    doubled = fp.parse(SHARED_OBJECT.replace("  read %a\n", "  barrier async\n  read %a\n"))
-    fp.prune_barriers(doubled)
-    assert str(doubled) == SHARED_OBJECT
-
-
-def test_barriers_of_some_waves_are_judged_and_not_placed() -> None:
-    with pytest.raises(fp.FencepostError) as refused:
-        fp.insert_barriers(fp.parse(SOME_MEET))
-    assert refused.value.code == "FP201"
-
-
-def test_a_wait_for_an_object_settles_a_copy_that_nobody_has_in_flight_any_more() -> None:
-    """The wave that copied has waited for its copy: for the others it is pending until they wait for the object."""
-    trace = fp.parse(
-        """
-        kernel @k waves=2 {
-          shared %a : 2 x 64
-          shared %full : 2 x 8
-          mbarrier_init %full[0] count=1
-          mbarrier_init %full[1] count=1
-          loop %i in 0..3 {
-            if wave == 0 {
-              mbarrier_expect %full[%i % 2] bytes=64
-              tensor_load_to_lds %a[%i % 2] counter=tma arrives %full[%i % 2] bytes=64
-            }
-            wait_count tma=0
-            mbarrier_wait %full[%i % 2] phase=%i // 2 % 2
-            read %a[%i % 2]
-            barrier
-          }
-        }
-        """
-    )
-    inserted = fp.insert_barriers(trace, waits=False)
-    assert fp.check(trace).ok
-    assert inserted.executed == 1  # behind the objects are made, and none in the loop
-
-
-# ---------------------------------------------------------------- barriers alone
 
 REFILLED = """kernel @k waves=4 {{
   shared %a : 2 x 64
@@ -755,29 +552,3 @@ def test_barriers_alone_are_judged_where_mbarriers_are_trusted(before: str, race
 def test_without_mbarriers_nothing_has_to_be_trusted() -> None:
     trace = fp.parse("kernel @k waves=4 {\n  shared %a : 64\n  write %a\n  barrier\n  read %a\n}\n")
     assert fp.check(trace, trusting=True).explored.complete
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_an_arrival_of_the_engine_says_nothing_of_copies_that_are_issued_later(strategy: str) -> None:
-    trace = fp.parse(
-        """
-        kernel @k waves=2 {
-          shared %a : 64
-          shared %b : 64
-          shared %o : 8
-          mbarrier_init %o count=2
-          barrier
-          gather_to_lds %a counter=copy
-          mbarrier_arrive %o counter=copy
-          gather_to_lds %b counter=copy
-          mbarrier_wait %o phase=0
-          read %a
-          read %b
-        }
-        """
-    )
-    inserted = fp.insert_barriers(trace, strategy=strategy)
-    assert [str(barrier.op.next) for barrier in inserted.barriers] == ["read %b"] or len(
-        inserted.barriers
-    ) == 1
-    assert fp.check(trace).ok

@@ -148,7 +148,7 @@ def test_the_conditional_barriers_order_what_is_around_the_loop() -> None:
     proven(str(trace))
 
 
-def test_held_back_by_two() -> None:
+def test_delayed_by_two() -> None:
     """Three barriers from late to early."""
     text = shifted("read %b\nwrite %b").replace(
         "    workgroup_barrier", "    workgroup_barrier\n    workgroup_barrier"
@@ -294,7 +294,7 @@ def test_prune_takes_out_what_the_shift_does_not_need() -> None:
     assert len(prune_barriers(parse(str(trace))).removed) == 0
 
 
-def test_explain_says_who_is_held_back() -> None:
+def test_explain_says_who_is_delayed() -> None:
     trace = parse(shifted("%x = read %b\nbarrier\nmma %x\nbarrier\nwrite %b\nbarrier\ncompute\nbarrier"))
     explained = explain_barriers(trace)
     assert (

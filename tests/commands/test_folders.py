@@ -8,21 +8,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.commands.paths import kernel_files
+from tests.commands.kernels import CLEAN, LONG, RACY
 from tests.conftest import CommandLine
-
-CLEAN = "kernel @clean waves=4 {\n  shared %a : 64\n  write %a\n  barrier\n  read %a\n}\n"
-RACY = "kernel @racy waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n"
-
-LONG = """kernel @long waves=4 {
-  shared %a : 8 x 64
-  loop %i in 0..100 {
-    write %a[%i % 8]
-    barrier
-    read %a[%i % 8]
-    barrier
-  }
-}
-"""
 
 
 @pytest.fixture

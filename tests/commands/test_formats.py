@@ -13,28 +13,13 @@ from fencepost.ir.source import Span
 from fencepost.ir.text_changes import TextChange, changed_text
 from fencepost.report.findings import CODES
 from fencepost.report.rules import NAMES
+from tests.commands.kernels import LONG, RACY
 from tests.conftest import CommandLine
 from tests.sarif_subset import sarif_mistakes
 from tests.tiers import sweep
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "check").rglob("*.fp"))
 PARTS = 12
-RACY = """kernel @racy waves=4 {
-  shared %a : 64
-  write %a
-  read %a
-}
-"""
-LONG = """kernel @long waves=4 {
-  shared %a : 8 x 64
-  loop %i in 0..100 {
-    write %a[%i % 8]
-    barrier
-    read %a[%i % 8]
-    barrier
-  }
-}
-"""
 RING = """kernel @ring waves=4 {
   shared %full : 8
   shared %a : 1024

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.kernels import RACY
 from tests.exploding_kernels import KERNELS
 from tests.lsp.test_server import MODULE
 
@@ -31,7 +32,6 @@ sys.exit(cli.main())
 """
 """As `fencepost` starts, with a word once `main` has begun; before that, Python itself is loading."""
 SLOW = KERNELS["accesses-20k"]()
-RACY = "kernel @racy waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n"
 CACHED = MODULE.replace("ttg.shared = 8192 : i32, ", "").replace(" {allocation.offset = 0 : i32}", "")
 """From before membar: it is parsed in one process, and lowered in another."""
 

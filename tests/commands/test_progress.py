@@ -15,6 +15,7 @@ import pytest
 
 from fencepost.commands import progress
 from fencepost.phases import listening
+from tests.commands.kernels import RACY
 from tests.conftest import CommandLine
 
 QUICK = """
@@ -37,7 +38,6 @@ progress.PATIENCE, progress._Line = 0.05, Line
 """
 """No phase ends before it is on the screen: so that no test needs a kernel that takes seconds."""
 CLEAN = "kernel @k waves=4 {\n  shared %a : 64\n  write %a\n}\n"
-RACY = "kernel @racy waves=4 {\n  shared %a : 64\n  write %a\n  read %a\n}\n"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ERASED, HIDDEN, SHOWN = "\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 

@@ -269,7 +269,7 @@ def test_a_loop_that_is_entered_in_two_places() -> None:
     assert barriers(body.format(2)) == 1  # what is written on the way in is read
 
 
-def test_numbers_keep_their_values_until_they_are_handed_on_again() -> None:
+def test_numbers_keep_their_values_until_they_are_forwarded_again() -> None:
     """Also where a block comes first that has not been run yet: there a number is not known."""
     body = (
         "br ^x(1); ^x(%n):; br ^y; ^y:; read %a[{}]; cond_br %c, ^z, ^end;"
@@ -279,7 +279,7 @@ def test_numbers_keep_their_values_until_they_are_handed_on_again() -> None:
     assert barriers(body.format("%m")) == 1  # at first %m could be anything
 
 
-def test_numbers_are_handed_on_all_at_once() -> None:
+def test_numbers_are_forwarded_all_at_once() -> None:
     body = (
         "br ^head(0, 1); ^head(%x, %y):; write %a[%x]; read %a[%y]; barrier; cond_br %c, ^on, ^end;"
         "^on:; br ^head({}); ^end:; return"

@@ -21,7 +21,7 @@ from fencepost.ir.parser import parse, parse_all
 from fencepost.ir.printer import print_file
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import Body, CapturedTrace
-from tests.ir.test_text_form import structure
+from tests.ir.round_trip import structure
 from tests.tiers import sweep
 
 DESIGN_EXAMPLE = """kernel @gemm waves=8 {
@@ -394,7 +394,7 @@ def test_numbers_that_a_kernel_is_given() -> None:
             pass
 
 
-def test_what_cannot_be_said_about_barrier_objects() -> None:
+def test_what_cannot_be_said_about_mbarriers() -> None:
     k = fp.Kernel("k", waves=4)
     a, full = k.shared("a", bytes=64), k.shared("full", bytes=8)
     elsewhere = fp.Kernel("other", waves=4).shared("full", bytes=8)

@@ -15,7 +15,8 @@ from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace, Function
 from fencepost.ir.verify import verify_trace
 from tests.commands.called import Mistake, assert_explained, fencepost, message_of
-from tests.ir.test_text_form import assert_round_trip, spanned, structure
+from tests.ir.round_trip import assert_round_trip, structure
+from tests.ir.test_spans import spanned
 
 LAYERED = """\
 func @inner {

@@ -26,7 +26,7 @@ from tests.commands.called import (
     kernel,
     message_of,
 )
-from tests.ir.test_text_form import assert_round_trip, structure
+from tests.ir.round_trip import assert_round_trip, structure
 
 # ---------------------------------------------------------------- what they mean
 

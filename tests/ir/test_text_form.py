@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,96 +11,32 @@ from hypothesis import strategies as st
 
 import fencepost as fp
 from fencepost.ir import ops
-from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.expr import (
-    ARITHMETIC,
-    COMPARISONS,
-    Binary,
     Compare,
     Const,
-    Expr,
     Select,
     Unknown,
     Var,
     Wave,
-    decide,
-    evaluate,
 )
-from fencepost.ir.loop_carried import kind_of, spelled
 from fencepost.ir.parser import parse, parse_all
-from fencepost.ir.printer import locate, print_file, statement
-from fencepost.ir.source import FencepostError, Span
-from fencepost.ir.trace import Body, Graph
+from fencepost.ir.printer import statement
+from fencepost.ir.source import FencepostError
 from fencepost.ir.verify import verify_trace
+from tests.ir.round_trip import (
+    EVERYTHING,
+    ROOT,
+    assert_round_trip,
+    kernel,
+    only,
+    structure,
+)
 from tests.random_kernels import Shape, random_text
 from tests.tiers import sweep
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "tests").rglob("*.fp"), *(ROOT / "fencepost" / "kernels").glob("*.fp")])
-EVERYTHING = Shape(size=16, slots=True, asynchronous=True, barriers=0.2, expects=0.3)
+
 ARGUMENTS = Shape(size=16, slots=True, asynchronous=True, handing=True, arguments=True, expects=0.3)
-NOT_COMPARED = {"span", "host", "graph", "prev", "next", "owner", "first", "last", "source", "heirs"}
-
-
-# ---------------------------------------------------------------- structure
-
-
-def structure(thing: Any) -> Any:
-    """Everything that a kernel says, as plain data: no spans, no references between operations."""
-    if isinstance(thing, View):
-        return ("view", thing.buffer.name, thing.slot, thing.lo, thing.hi)
-    if isinstance(thing, ops.Arrival):
-        return ("arrives", structure(thing.view), thing.count, thing.bytes)
-    if isinstance(thing, Graph):
-        params = [param.name for param in thing.params]
-        return (thing.name, params, thing.closing, [structure(op) for op in thing])
-    if isinstance(thing, tuple | list):
-        return [structure(part) for part in thing]
-    if isinstance(thing, ops.Operation | Buffer | Body):
-        return (type(thing).__name__, list(_fields(thing)))
-    if isinstance(thing, dict):
-        return [(key, structure(value)) for key, value in thing.items()]
-    return thing
-
-
-def _fields(thing: Any) -> Iterator[tuple[str, Any]]:
-    for field in dataclasses.fields(thing):
-        value = getattr(thing, field.name)
-        if field.name == "uses":
-            yield field.name, [used.name for used in value]
-        elif field.name == "numbers":
-            yield field.name, list(value)
-        elif field.name in ("values", "init"):
-            handed = value if isinstance(value, tuple) else () if value is None else (value,)
-            yield field.name, [(kind_of(each), spelled(each)) for each in handed]
-        elif field.name not in NOT_COMPARED:
-            yield field.name, structure(value)
-
-
-def kernel(*lines: str, waves: int = 4) -> str:
-    """A kernel around statements; %a has three slots of 1024 bytes, %b one."""
-    body = "".join(f"  {line}\n" for line in lines)
-    return f"kernel @k waves={waves} {{\n  shared %a : 3 x 1024\n  shared %b : 1024\n{body}}}\n"
-
-
-def only(*lines: str) -> ops.Operation:
-    """The first operation of a kernel around `lines`."""
-    first = parse(kernel(*lines)).get_root_graph().first
-    assert first is not None
-    return first
-
-
-def assert_round_trip(text: str) -> None:
-    first = parse_all(text)
-    printed = print_file(first)
-    second = parse_all(printed)
-    assert print_file(second) == printed
-    assert structure(second) == structure(first)
-    for trace in first:
-        assert str(parse(str(trace))) == str(trace)
-
-
-# ---------------------------------------------------------------- every statement
 
 CANONICAL = [
     "read %a",
@@ -266,7 +199,7 @@ def test_numbers_that_a_kernel_is_given() -> None:
     assert_round_trip(text)
 
 
-def test_what_an_engine_tells() -> None:
+def test_what_an_engine_arrives_on() -> None:
     op = only("gather_to_lds %a[0] arrives %b[8..16] bytes=64")
     assert isinstance(op, ops.GatherToLDS)
     assert op.arrives is not None
@@ -382,7 +315,7 @@ def test_spaces_in_arguments_mean_nothing() -> None:
     assert str(parse(text)) == moved
 
 
-def test_expectations_stand_before_what_is_handed_on() -> None:
+def test_expectations_stand_before_what_is_forwarded() -> None:
     text = kernel(
         *("loop %i in 0..? step 2 expect=64 carry %x = 0 {", "  next %x + 1", "}"),
         *("if %c expect=0.25 gives %y {", "  give 1", "} else {", "  give 0", "}"),
@@ -464,9 +397,6 @@ def test_a_kernel_without_anything() -> None:
     assert str(parse("kernel @empty waves=64 {\n}")) == "kernel @empty waves=64 {\n}\n"
 
 
-# ---------------------------------------------------------------- round trips
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_round_trip(path: Path) -> None:
     try:
@@ -491,184 +421,6 @@ def test_structure_tells_kernels_apart() -> None:
     texts = {kernel(line) for line in CANONICAL} | {region(line) for line in OPENING}
     structures = [repr(structure(parse(text))) for text in texts]
     assert len(set(structures)) == len(texts)
-
-
-# ---------------------------------------------------------------- comments
-
-COMMENTED = """\
-# A file begins.
-
-# Two paragraphs.
-kernel @k waves=4 {  # behind the kernel
-  # above the buffer
-  shared %a : 64  # behind the buffer
-  # above the loop
-  #
-  loop %i in 0..2 {  # behind the loop
-    # above the write
-    write %a  # behind the write: → 日本 #2
-    # end of the loop
-  }  # behind the loop's brace
-  if %c {  # behind the if
-    read %a
-    # end of then
-  } else {  # behind the else
-    # nothing but this
-  }  # behind the last brace of the if
-  br ^x  # behind the branch
-  # end of the entry block
-^x:  # behind the label
-  return
-  # end of the kernel
-}  # behind the kernel's brace
-# between the kernels
-kernel @j waves=1 {
-  # alone
-}
-# A file ends.
-"""
-
-
-def test_comments_stay_where_they_belong() -> None:
-    trace = parse_all(COMMENTED)[0]
-    loop, conditional, branch = trace.get_root_graph()
-    assert isinstance(loop, ops.Iterate)
-    assert isinstance(conditional, ops.Conditional)
-    assert trace.buffers["a"].heading == ("behind the kernel", "above the buffer")
-    assert trace.buffers["a"].comment == "behind the buffer"
-    assert (loop.heading, loop.comment) == (("above the loop", ""), "behind the loop")
-    (write,) = loop.body
-    assert (write.heading, write.comment) == (("above the write",), "behind the write: → 日本 #2")
-    assert loop.body.closing == ("end of the loop",)
-    assert (conditional.heading, conditional.comment) == (("behind the loop's brace",), "behind the if")
-    assert conditional.then.closing == ("end of then",)
-    assert conditional.orelse.closing == ("behind the else", "nothing but this")
-    assert branch.heading == ("behind the last brace of the if",)
-    assert branch.comment == "behind the branch"
-    entry, exit_ = trace.blocks
-    assert entry.closing == ("end of the entry block",)
-    (end,) = exit_
-    assert end.heading == ("behind the label",)
-    assert exit_.closing == ("end of the kernel", "behind the kernel's brace")
-
-
-def test_no_comment_is_lost_and_their_order_is_kept() -> None:
-    def comments(text: str) -> list[str]:
-        return [line.partition("#")[2].strip() for line in text.splitlines() if "#" in line]
-
-    printed = print_file(parse_all(COMMENTED))
-    assert comments(printed) == comments(COMMENTED)
-    assert_round_trip(COMMENTED)
-
-
-def test_comments_around_kernels_belong_to_the_file() -> None:
-    first, second = parse_all(COMMENTED)
-    assert first.heading == ("# A file begins.", "", "# Two paragraphs.")
-    assert second.heading == ("# between the kernels",)
-    assert second.closing == ("# A file ends.",)
-    assert str(first).startswith("kernel @k")
-    assert str(second).endswith("}\n")
-
-
-# ---------------------------------------------------------------- lines, spaces and characters
-
-PLAIN = kernel("loop %i in 0..4 step 2 {", "  %x = read %a[%i][0..8]  # → why", "}", "mma %x")
-CRAMPED = """kernel@k waves = 4{
-shared%a:3x1024
-shared%b:1024
-loop%i in 0 .. 4 step 2{
-%x=read%a[%i][0..8]# → why
-}
-mma%x
-}"""
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        PLAIN.replace("\n", "\r\n"),
-        PLAIN.replace("  ", "\t"),
-        PLAIN.replace(" ", "\t \t").replace("→\t \twhy", "→ why"),
-        PLAIN.rstrip("\n"),
-        PLAIN.replace("\n", "   \n"),
-        PLAIN.replace("\n", "\n\n   \n\t\n"),
-        "\n\n\r\n  " + PLAIN + "\n\n  ",
-        CRAMPED,
-    ],
-    ids=[
-        "crlf",
-        "tabs",
-        "wide",
-        "no newline at the end",
-        "trailing spaces",
-        "empty lines",
-        "around",
-        "cramped",
-    ],
-)
-def test_spacing_means_nothing(text: str) -> None:
-    assert str(parse(text)) == PLAIN
-
-
-def test_line_ends_of_other_systems_do_not_reach_comments() -> None:
-    trace = parse(COMMENTED.partition("# between")[0].replace("\n", "\r\n"))
-    assert "\r" not in str(trace)
-    assert "\r" not in print_file([trace])
-
-
-@given(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])))
-@settings(derandomize=True, max_examples=200, deadline=None)
-def test_any_comment_survives(comment: str) -> None:
-    text = kernel(f"read %a  # {comment}", f"# {comment}")
-    printed = str(parse(text))
-    assert str(parse(printed)) == printed
-    assert structure(parse(printed)) == structure(parse(text))
-    assert only(f"read %a  # {comment}").comment == comment.strip()
-
-
-# ---------------------------------------------------------------- spans
-
-
-def spanned(text: str, span: Span | None) -> str:
-    assert span is not None
-    assert span.line == span.end_line
-    return text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
-
-
-@pytest.mark.parametrize("seed", sweep(range(0, 500, 5), first=20))
-def test_spans_underline_exactly_the_statement(seed: int) -> None:
-    text = random_text(seed, EVERYTHING)
-    trace = parse(text)
-    for op in trace.preorder_walk():
-        assert spanned(text, op.span) == statement(op).removesuffix(" {")
-    for buffer in trace.buffers.values():
-        assert spanned(text, buffer.span) == str(buffer)
-
-
-def test_spans_leave_out_comments_braces_and_spaces() -> None:
-    trace = parse_all(COMMENTED)[0]
-    for op in trace.preorder_walk():
-        assert spanned(COMMENTED, op.span) == statement(op).removesuffix(" {")
-    cramped = [spanned(CRAMPED, op.span) for op in parse(CRAMPED).preorder_walk()]
-    assert cramped == ["loop%i in 0 .. 4 step 2", "%x=read%a[%i][0..8]", "mma%x"]
-
-
-def test_spans_with_tabs_and_carriage_returns() -> None:
-    text = kernel("loop %i in 0..2 {", "\t\tread  %a", "}").replace("\n", "\r\n")
-    loop, read = parse(text).preorder_walk()
-    assert spanned(text, loop.span) == "loop %i in 0..2"
-    assert spanned(text, read.span) == "read  %a"
-
-
-def test_printed_kernels_know_where_their_operations_stand() -> None:
-    trace = parse_all(COMMENTED)[0]
-    source, spans = locate(trace)
-    assert source.text == str(trace)
-    for op in trace.preorder_walk():
-        assert spanned(source.text, spans[op]) == statement(op).removesuffix(" {")
-
-
-# ---------------------------------------------------------------- the builder
 
 
 def test_the_builder_says_the_same_as_the_text() -> None:
@@ -736,195 +488,3 @@ kernel @all waves=8 {
 """
     assert str(k.trace) == expected
     assert structure(parse(expected)) == structure(k.trace)
-
-
-# ---------------------------------------------------------------- index expressions
-
-LEAVES = st.one_of(
-    st.integers(-9, 9).map(Const), st.sampled_from([Var("i"), Var("j")]), st.just(Wave()), st.just(Unknown())
-)
-
-
-def larger(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
-    compared = st.builds(Compare, st.sampled_from(sorted(COMPARISONS)), parts, parts)
-    return st.one_of(
-        st.builds(Binary, st.sampled_from(sorted(ARITHMETIC)), parts, parts),
-        st.builds(Select, compared, parts, parts),
-    )
-
-
-EXPRS = st.recursive(LEAVES, larger, max_leaves=12)
-PLAIN_EXPRS = st.recursive(
-    st.one_of(st.integers(-9, 9).map(Const), st.sampled_from([Var("i"), Var("j")]), st.just(Wave())),
-    lambda parts: st.builds(Binary, st.sampled_from(sorted(ARITHMETIC)), parts, parts),
-    max_leaves=12,
-)
-ENVIRONMENTS = [({"i": i, "j": j}, wave) for i in (-3, 0, 2) for j in (1, 5) for wave in (0, 3)]
-
-
-def reparsed(condition: Compare) -> Compare:
-    op = only("loop %i in 0..2 {", "loop %j in 0..2 {", f"if {condition} {{", "}", "}", "}")
-    assert isinstance(op, ops.Iterate)
-    inner = op.body.first
-    assert isinstance(inner, ops.Iterate)
-    conditional = inner.body.first
-    assert isinstance(conditional, ops.Conditional)
-    assert isinstance(conditional.condition, Compare)
-    return conditional.condition
-
-
-@given(EXPRS, st.sampled_from(sorted(COMPARISONS)), EXPRS)
-@settings(derandomize=True, max_examples=400, deadline=None)
-def test_expressions_keep_their_meaning(left: Expr, op: str, right: Expr) -> None:
-    condition = Compare(op, left, right)
-    again = reparsed(condition)
-    for env, wave in ENVIRONMENTS:
-        assert evaluate(again.lhs, env, wave) == evaluate(left, env, wave)
-        assert decide(again, env, wave) == decide(condition, env, wave)
-    assert again == condition
-
-
-@given(PLAIN_EXPRS)
-@settings(derandomize=True, max_examples=400, deadline=None)
-def test_expressions_mean_what_python_makes_of_them(expr: Expr) -> None:
-    text = re.sub(r"%([ij])", r"\1", str(expr))
-    for env, wave in ENVIRONMENTS:
-        try:
-            expected = eval(text, {}, {**env, "wave": wave})
-        except ZeroDivisionError:
-            expected = None
-        assert evaluate(expr, env, wave) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("-7 // 2", -4),
-        ("-7 % 3", 2),
-        ("7 // -2", -4),
-        ("7 % -3", -2),
-        ("2 - 3 - 4", -5),
-        ("2 - (3 - 4)", 3),
-        ("12 // 2 * 3", 18),
-        ("12 // (2 * 3)", 2),
-        ("1 + 2 * 3 % 4", 3),
-        ("(1 + 2) * 3", 9),
-        ("2 - -3", 5),
-        ("2--3", 5),
-        ("1 // 0", None),
-        ("1 % 0", None),
-        ("? * 0", None),
-        ("select(1 < 2, 3, 1 // 0)", 3),
-        ("select(? < 2, 3, 3)", None),
-        ("007", 7),
-        ("5 ^ 1", 4),
-        ("1 ^ 2 + 1", 2),
-        ("(1 ^ 2) + 1", 4),
-        ("1 ^ 2 ^ 3", 0),
-        ("-1 ^ 1", -2),
-        ("? ^ 1", None),
-    ],
-)
-def test_values_of_expressions(text: str, value: int | None) -> None:
-    op = only(f"if {text} == 0 {{", "}")
-    assert isinstance(op, ops.Conditional)
-    assert isinstance(op.condition, Compare)
-    assert evaluate(op.condition.lhs, {}) == value
-
-
-def test_superfluous_parentheses_go_and_needed_ones_stay() -> None:
-    def printed(text: str) -> str:
-        op = only(f"if {text} == 0 {{", "}")
-        return statement(op).removeprefix("if ").removesuffix(" == 0 {")
-
-    assert printed("((1)+(wave))") == "1 + wave"
-    assert printed("(1 + 2) + 3") == "1 + 2 + 3"
-    assert printed("1 + (2 + 3)") == "1 + (2 + 3)"
-    assert printed("(wave*2)%4") == "wave * 2 % 4"
-    assert printed("wave*(2%4)") == "wave * (2 % 4)"
-
-
-def test_python_operators_build_the_same_expressions() -> None:
-    i = Var("i")
-    built = 1 + i * 2 - (3 - i) // 4 % 5
-    assert str(built) == "1 + %i * 2 - (3 - %i) // 4 % 5"
-    assert str(7 // i + 7 % i - 2 * i) == "7 // %i + 7 % %i - 2 * %i"
-    assert str((i ^ 1) + (1 ^ i)) == "(%i ^ 1) + (1 ^ %i)"
-    for value in range(-5, 6):
-        assert evaluate(built, {"i": value}) == 1 + value * 2 - (3 - value) // 4 % 5
-
-
-# ---------------------------------------------------------------- documentation
-
-PAGES = [
-    *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "codes.md"),
-    ROOT / "README.md",
-]
-"""The index of codes shows what is wrong: `tests/codes` runs all of it."""
-REFERENCE = ROOT / "docs" / "text-form.md"
-FENCED = re.compile(r"^```fp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def examples(page: Path) -> list[str]:
-    return FENCED.findall(page.read_text(encoding="utf-8")) if page.exists() else []
-
-
-def is_whole(example: str) -> bool:
-    return re.search(r"^kernel @", example, re.MULTILINE) is not None
-
-
-SNIPPETS = re.findall(
-    r"^```python\n(.*?)^```\n.*?^```fp\n(.*?)^```$",
-    REFERENCE.read_text(encoding="utf-8"),
-    re.MULTILINE | re.DOTALL,
-)
-
-
-WHOLE = [(page.name, text) for page in PAGES for text in examples(page) if is_whole(text)]
-FRAGMENTS = [text for text in examples(REFERENCE) if not is_whole(text)]
-
-
-@pytest.mark.parametrize(("page", "text"), WHOLE)
-def test_kernels_in_the_documentation_parse(page: str, text: str) -> None:
-    for trace in parse_all(text, page):
-        assert_round_trip(str(trace))
-
-
-@pytest.mark.parametrize("text", FRAGMENTS)
-def test_fragments_in_the_reference_parse(text: str) -> None:
-    assert_round_trip(f"kernel @k waves=8 {{\n{text}}}\n" if "shared" in text else kernel(*text.splitlines()))
-
-
-@pytest.mark.parametrize(("snippet", "text"), SNIPPETS)
-def test_python_in_the_reference_builds_the_kernel_below_it(snippet: str, text: str) -> None:
-    variables: dict[str, Any] = {}
-    exec(snippet, variables)
-    assert str(variables["k"].trace) == text
-
-
-def test_the_reference_has_examples() -> None:
-    """None of them is missed by the patterns that look for them."""
-    text = REFERENCE.read_text(encoding="utf-8")
-    assert len(examples(REFERENCE)) == text.count("\n```fp\n") >= 15
-    assert len(SNIPPETS) == text.count("\n```python\n") > 0
-
-
-def test_the_reference_shows_every_statement() -> None:
-    shown = "\n".join(examples(REFERENCE))
-    for op in _subclasses(ops.Operation):
-        if op.mnemonic:
-            assert re.search(rf"\b{op.mnemonic}\b", shown), op.mnemonic
-
-
-def test_the_reference_lists_every_code_for_wrong_input() -> None:
-    used: set[str] = set()
-    for path in (ROOT / "fencepost").rglob("*.py"):
-        used.update(re.findall(r"\"(FP1\d\d)\"", path.read_text(encoding="utf-8")))
-    listed = re.findall(r"^\| `(FP1\d\d)` \|", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert listed == sorted(used)
-
-
-def _subclasses(kind: type[ops.Operation]) -> Iterator[type[ops.Operation]]:
-    for sub in kind.__subclasses__():
-        yield sub
-        yield from _subclasses(sub)

@@ -22,7 +22,8 @@ from fencepost.targets.table import PER_SIMD, UNITS, Latencies, Latency
 from fencepost.timing import Timing, draw, time_kernel
 from fencepost.timing.path import MOST_OPERATIONS
 from fencepost.timing.result import FOREVER, MEMORY, OPERAND, UNIT, WAVES
-from tests.random_kernels import STRAIGHT, Shape, random_text, without
+from tests.random_kernels import STRAIGHT, Shape, random_text
+from tests.shrink import without
 from tests.tiers import sweep
 
 WHY = "made up"

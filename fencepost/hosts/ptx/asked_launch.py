@@ -11,7 +11,7 @@ from fencepost.hosts.ptx.verdicts import KernelVerdict
 
 
 @dataclass(frozen=True)
-class Launch:
+class AskedLaunch:
     """What is said about the launch, for judging each step."""
 
     block: tuple[int, int, int] | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.hosts.kernel_files import is_ptx
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.compiler.architectures import notes_about, oldest_that_compiles
 from fencepost.hosts.ptx.compiler.nvrtc import DEFAULT_ARCHITECTURE, Compilation, Compiled, compile_cuda
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
@@ -86,13 +86,9 @@ class PtxFile:
 
         return parameter_names(self.cuda_text, kernel) if self.cuda is not None else ()
 
-    def launch(self, kernel: str) -> Launch:
+    def launch(self, kernel: str) -> AskedLaunch:
         """What the user says about the launch of a kernel."""
-        from fencepost.hosts.ptx.launches.launch_sites import (
-            grid_of_comments,
-            is_for_gpuverify,
-            is_warp_synchronous,
-        )
+        from fencepost.hosts.ptx.launches import gpuverify_comments as comments
         from fencepost.hosts.ptx.launches.parameters import numbered, parameters_in, refuse_too_large
 
         asked, names = self.asked, self.parameter_names(kernel)
@@ -100,12 +96,13 @@ class PtxFile:
         refuse_too_large(params, kernel, names, self.ptx.text)
         required = self.preconditions(kernel)
         params = {**required.values, **params}
-        grid = grid_of_comments(self.cuda_text) if self.cuda is not None else None
-        in_step = asked.warp_synchronous or (self.cuda is not None and is_warp_synchronous(self.cuda_text))
+        text = self.cuda_text if self.cuda is not None else ""
+        grid = None if comments.is_about_one_block(text) else comments.grid_of_comments(text)
+        in_step = asked.warp_synchronous or comments.is_warp_synchronous(text)
         # What is required and could not be read may be what keeps a race away.
-        open_ = self.cuda is not None and is_for_gpuverify(self.cuda_text) and not required.left_out
+        open_ = comments.block_of_comments(text) is not None and not required.left_out
         about = (asked.distinct_pointers, asked.cluster, required.conditions, grid, in_step, open_)
-        return Launch(asked.block, params, self.ptx.name, *about)
+        return AskedLaunch(asked.block, params, self.ptx.name, *about)
 
     def preconditions(self, kernel: str) -> Preconditions:
         """What a CUDA file requires of the launches of a kernel, as annotations say it."""
@@ -120,7 +117,7 @@ class PtxFile:
             constants |= {f"blockDim.{axis}": size for axis, size in zip("xyz", block, strict=True)}
         return preconditions(self.cuda_text, kernel, parameters_in(self.ptx.text, kernel), constants)
 
-    def launch_in_file(self, kernel: str) -> Launch:
+    def launch_in_file(self, kernel: str) -> AskedLaunch:
         """The same, with the block and the cluster of its launches in the CUDA file if the user names none."""
         block, cluster = self.asked.block or launched_block(self, kernel), launched_cluster(self, kernel)
         return replace(self.launch(kernel), block=block, cluster=self.asked.cluster or cluster)
@@ -235,7 +232,9 @@ def _not_made(kernel: str) -> KernelVerdict:
     return KernelVerdict(kernel, "undecided", (), (Reason(reason),), "it was not compiled", 0, 0)
 
 
-def _with_preconditions(verdict: KernelVerdict, required: Preconditions, launch: Launch) -> KernelVerdict:
+def _with_preconditions(
+    verdict: KernelVerdict, required: Preconditions, launch: AskedLaunch
+) -> KernelVerdict:
     """The verdict with what it takes for granted because the file requires it, and what is not read."""
     given = launch.params or {}
     if required.equations and all(given.get(name) == value for name, value in required.values.items()):

@@ -18,13 +18,13 @@ from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch, axes_of
 from fencepost.hosts.ptx.proof.prove import SECONDS, Proof, Prover, places
-from fencepost.hosts.ptx.reading.calls import inlined
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow, NotJudged
+from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.kernel_names import plain_name
 from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
 from fencepost.hosts.ptx.runs.global_findings import add_global_races, add_races_of_runs
-from fencepost.hosts.ptx.runs.made_up_data import MadeUp
+from fencepost.hosts.ptx.runs.made_up_data import DataDependence
 from fencepost.hosts.ptx.runs.simulated_launches import QUICK_SECONDS, Runs
 from fencepost.hosts.ptx.runs.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits
 from fencepost.hosts.ptx.verdicts import (
@@ -100,7 +100,7 @@ def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) 
     """The verdict for one block: quick runs, the proof, and if that fails runs that look closer."""
     routine, launch = case.routine, case.launch
     prover = Prover(case.module, routine, case.flow, launch, seconds)
-    runs = Runs(case, MadeUp(case.flow, prover.takes_alike), SHARE_OF_RUNS * seconds)
+    runs = Runs(case, DataDependence(case.flow, prover.takes_alike), SHARE_OF_RUNS * seconds)
     runs.usual(QUICK_SECONDS)
     if runs.show_a_race:
         return runs.race(counts)

@@ -61,7 +61,7 @@ def _parsed(source: Source, context: Any) -> Any:
         try:
             module = ir.parse_mlir_module(str(path), context)
         except RuntimeError as error:
-            # The bindings do not hand on what is wrong; in a process of its own, what the parser prints is read.
+            # The bindings do not pass on what is wrong; in a process of its own, what the parser prints is read.
             read_sources([source])
             said = str(error).strip().partition("\n")[0]
             raise FencepostError(

@@ -15,8 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fencepost.hosts.triton.mlir.reader import read_module
-from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.type_aliases import with_types_once
 from fencepost.hosts.triton.unparsable_layouts import repaired
@@ -47,11 +45,6 @@ def generic_form(module: Any, context: Any = None) -> str:
 def touches_shared(text: str) -> bool:
     """Whether a module can touch shared memory at all."""
     return "ttg.local_alloc" in text or "allocation.offset" in text
-
-
-def read_live(module: Any, context: Any = None, name: str = "<module>") -> Module:
-    """The tree of a live module."""
-    return read_module(generic_form(module, context), name)
 
 
 def parse_live(text: str, context: Any) -> Any:

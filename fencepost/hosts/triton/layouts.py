@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fencepost.hosts.triton.mlir.remembered import remembered
+from fencepost.hosts.triton.mlir.memoized import memoized
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import Encoding, Tensor, parse_encoding
 
@@ -34,7 +34,7 @@ def wave_bases(module: Module, value: Value) -> frozenset[tuple[int, ...]] | Non
     return _bases_in(tensor) if isinstance(tensor, Tensor) else None
 
 
-@remembered
+@memoized
 def _bases_in(tensor: Tensor) -> frozenset[tuple[int, ...]] | None:
     layout = parse_encoding(tensor.encoding)
     found = _bases(layout, tensor.encoding) if layout is not None else None

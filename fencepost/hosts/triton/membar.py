@@ -14,8 +14,8 @@ from fencepost.hosts.triton.membar_in_conversion import added_by_membar, convert
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.pipeline import AtMembar
-from fencepost.hosts.triton.read_back import refuse_not_read_back
 from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.round_trip import refuse_not_read_back
 from fencepost.hosts.triton.scratch_sizes import ScratchSizes
 from fencepost.hosts.triton.text_difference import ChangedModule
 from fencepost.hosts.triton.text_edits import Edit, apply_edits

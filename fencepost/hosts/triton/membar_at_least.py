@@ -81,12 +81,6 @@ def runs_at_least(stopped: Stopped, sure: CertainBarrier) -> float:
     return runs if sure.behind.block is sure.before.block else min(runs, stopped.runs_of(sure.before))
 
 
-def membar_runs_at_least(stopped: Stopped) -> float:
-    """How often barriers run at least once membar has put in its own, estimated; those that are there included."""
-    existing = sum(stopped.barriers().values())
-    return existing + sum(runs_at_least(stopped, sure) for sure in surely_put_in(stopped))
-
-
 class Access(NamedTuple):
     """What an operation accesses of an allocation."""
 

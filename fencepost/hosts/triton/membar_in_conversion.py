@@ -23,8 +23,8 @@ from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.pipeline import Run
-from fencepost.hosts.triton.quiet import quiet
 from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.silent_stderr import silent_stderr
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, apply_edits
 from fencepost.ir.source import FencepostError
 
@@ -57,7 +57,7 @@ def added_by_membar(before: Module, convert: Run, context: Any) -> list[Edit]:
     end = before.body.operations[-1].extent.end
     live = parse_live(f"{before.text[:end]}\n{_never()}{before.text[end:]}", context)
     try:
-        with quiet():
+        with silent_stderr():
             convert(live)
     except RuntimeError:
         pass

@@ -12,7 +12,6 @@ from pathlib import Path
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.parsing_process import Parsed, parse_texts
-from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.unparsable_layouts import repaired
 from fencepost.hosts.triton.user_lines import place_operations
 from fencepost.ir.source import FencepostError, Mark, Source, Span
@@ -31,20 +30,6 @@ def read_files(paths: Sequence[str | Path]) -> list[Module]:
 def read_sources(sources: Sequence[Source]) -> list[Module]:
     """The trees of modules that are texts already."""
     return [module_of(parsed) for parsed in parse_texts(sources)]
-
-
-def custom_form(text: str, name: str = "<module>", *, locations: bool = True) -> str:
-    """A module in the form that Triton prints and people read."""
-    parsed = parse_texts([Source(name, text)])[0]
-    if locations:
-        return parsed.custom
-    return parsed.custom_blank or _without_gaps(without_locations(parsed.custom))
-
-
-def _without_gaps(text: str) -> str:
-    """A text without what was left of lines where something was taken out."""
-    lines = [line.rstrip() for line in text.split("\n")]
-    return "\n".join([*(line for line in lines if line), ""])
 
 
 def module_of(parsed: Parsed) -> Module:

@@ -16,7 +16,7 @@ from fencepost.hosts.triton.mlir.scan import balanced_end
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.partitions import PARTITIONS, SPECIALIZE
 from fencepost.hosts.triton.pipeline import Run
-from fencepost.hosts.triton.quiet import quiet
+from fencepost.hosts.triton.silent_stderr import silent_stderr
 from fencepost.hosts.triton.text_edits import SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 
@@ -57,7 +57,7 @@ class ScratchSizes:
     def ask(self, text: str) -> int | None:
         """The bytes that a module has."""
         try:
-            with quiet():
+            with silent_stderr():
                 live = parse_live(text, self.context)
                 self.allocate(live)
         except (RuntimeError, FencepostError):

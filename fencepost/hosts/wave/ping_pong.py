@@ -14,7 +14,7 @@ from fencepost import schedule
 from fencepost.gc_pause import collection_paused
 from fencepost.hosts.wave.nodes import Kind, class_of, kind_of
 from fencepost.hosts.wave.ping_pong_constraints import check_worth, constraints_for_loop
-from fencepost.hosts.wave.rearranged import apply, check_movable, plan_of
+from fencepost.hosts.wave.reordered_loop import apply, check_movable, plan_of
 from fencepost.hosts.wave.translate import translate
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import SchedReorderStrategy, Scheduled

@@ -20,7 +20,7 @@ from fencepost.hosts.wave.launch import symbols_in_use, workgroup_of
 from fencepost.hosts.wave.lds import ANYWHERE, allocations
 from fencepost.hosts.wave.naming import names_of, unused
 from fencepost.hosts.wave.nodes import ACCESSES, FORWARDED, REGION_OF, Kind, Node, kind_of
-from fencepost.hosts.wave.order import Order, in_order
+from fencepost.hosts.wave.program_order import Order, in_order
 from fencepost.hosts.wave.scheduling_regions import WholeWriter
 from fencepost.hosts.wave.synchronization import SYNCHRONIZE
 from fencepost.hosts.wave.thread_numbers import Numbers, Workgroup

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
+from tests.hosts.ptx.all_schedules import shown_by_schedules, with_item
 from tests.hosts.ptx.exact_kernels import kernel
 
 WARP = 32
@@ -154,27 +155,24 @@ def _lines(act: Act, label: str, warps: int) -> list[str]:
 
 def explore(program: Program) -> set[str]:
     """What some schedule shows: `race`, `hang`, `gone` (a block that has ended), `misuse`."""
-    found: set[str] = set()
     count = len(program.warps)
-    start = State((0,) * count, frozenset(), (AWAY,) * count, program.counts * BLOCKS, (0,) * (2 * BLOCKS))
-    start = _completed(program, start)
-    seen, todo = {start}, [start]
-    while todo:
-        state = todo.pop()
+
+    def look(state: State) -> tuple[set[str], list[State]]:
         nexts = {
             warp: program.warps[warp][at]
             for warp, at in enumerate(state.at)
             if at < len(program.warps[warp]) and warp not in state.syncing
         }
-        found |= _races(nexts) | _gone(program, state, nexts)
+        found = _races(nexts) | _gone(program, state, nexts)
         following = [
             after for warp, act in nexts.items() if (after := _step(program, state, warp, act, found))
         ]
         if not following and not all(_ended(program, state, warp) for warp in range(count)):
             found.add("hang")
-        todo += [each for each in following if each not in seen]
-        seen |= set(following)
-    return found
+        return found, following
+
+    start = State((0,) * count, frozenset(), (AWAY,) * count, program.counts * BLOCKS, (0,) * (2 * BLOCKS))
+    return shown_by_schedules(_completed(program, start), look)
 
 
 def _ended(program: Program, state: State, warp: int) -> bool:
@@ -212,22 +210,18 @@ def _step(program: Program, state: State, warp: int, act: Act, found: set[str]) 
         if state.cluster[warp] != AWAY:
             found.add("misuse")
             return None
-        state = replace(state, cluster=_changed(state.cluster, warp, ARRIVED))
+        state = replace(state, cluster=with_item(state.cluster, warp, ARRIVED))
     elif act.does == "leave":
         if state.cluster[warp] == AWAY:
             found.add("misuse")
         if state.cluster[warp] != OPEN:
             return None
-        state = replace(state, cluster=_changed(state.cluster, warp, AWAY))
+        state = replace(state, cluster=with_item(state.cluster, warp, AWAY))
     return _completed(program, replace(state, at=_moved(state.at, {warp})))
 
 
 def _moved(at: tuple[int, ...], warps: set[int]) -> tuple[int, ...]:
     return tuple(each + (warp in warps) for warp, each in enumerate(at))
-
-
-def _changed(states: tuple[str, ...], warp: int, to: str) -> tuple[str, ...]:
-    return (*states[:warp], to, *states[warp + 1 :])
 
 
 def _signalled(program: Program, state: State, act: Act) -> State:

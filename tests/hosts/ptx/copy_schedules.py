@@ -12,11 +12,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
+from tests.hosts.ptx.all_schedules import shown_by_schedules, spoil, with_item
 from tests.hosts.ptx.exact_kernels import kernel
 
-T = TypeVar("T")
 WARP = 32
 BYTES = 128
 FULL, FREE = 0, 1
@@ -106,7 +105,7 @@ class Writer:
         if self.rng.random() < 0.8:
             self.meet()
         if self.rng.random() < 0.6:
-            self.spoil(self.rng.choice([acts for acts in self.warps if acts]))
+            spoil(self.rng, self.rng.choice([acts for acts in self.warps if acts]), self.elsewhere)
         return Program(tuple(map(tuple, self.warps)), self.blocks)
 
     def meet(self) -> None:
@@ -169,19 +168,9 @@ class Writer:
                 self.wait(each, FREE)
             self.phases[block, FREE] = self.phases.get((block, FREE), 0) + 1
 
-    def spoil(self, acts: list[Act]) -> None:
-        """One act is left out, done twice, changed, or changes places with the next."""
-        at, how = self.rng.randrange(len(acts)), self.rng.randrange(5)
-        if how == 0 and at + 1 < len(acts):
-            acts[at : at + 2] = acts[at + 1], acts[at]
-        elif how == 1:
-            acts[at] = replace(acts[at], parity=1 - acts[at].parity)
-        elif how == 2 and acts[at].does in REMOTE:
-            acts[at] = replace(acts[at], block=self.rng.choice(self.blocks))
-        elif how == 3:
-            acts.insert(at, acts[at])
-        else:
-            acts.pop(at)
+    def elsewhere(self, act: Act) -> Act | None:
+        """An act in another block, or in the same one."""
+        return replace(act, block=self.rng.choice(self.blocks)) if act.does in REMOTE else None
 
 
 def random_program(rng: random.Random) -> Program:
@@ -270,10 +259,8 @@ def explore(program: Program) -> set[str]:
     count, size = len(program.warps), program.size
     none = (0,) * (2 * size)
     start = State((0,) * count, (False,) * count, (AWAY,) * count, program.counts * size, none, none)
-    todo = [_met(program, start)]
-    seen = set(todo)
-    while todo:
-        state = todo.pop()
+
+    def look(state: State) -> tuple[set[str], list[State]]:
         nexts = {
             warp: program.warps[warp][at]
             for warp, at in enumerate(state.at)
@@ -283,11 +270,9 @@ def explore(program: Program) -> set[str]:
         following = list(_following(program, state, nexts, found))
         if not following and nexts:
             found.add("hang")
-        if found:
-            return found
-        todo += [each for each in dict.fromkeys(following) if each not in seen]
-        seen |= set(following)
-    return set()
+        return found, following
+
+    return shown_by_schedules(_met(program, start), look, first=True)
 
 
 def _ended(program: Program, state: State, warp: int) -> bool:
@@ -352,19 +337,15 @@ def _step(program: Program, state: State, warp: int, act: Act, found: set[str]) 
     if act.does in ("wait", "wait unless", "peek"):
         done = state.phases[2 * block + act.what] % 2 != act.parity
         if act.does == "peek":
-            return replace(state, tested=_changed(state.tested, warp, done))
+            return replace(state, tested=with_item(state.tested, warp, done))
         return state if done or (act.does == "wait unless" and state.tested[warp]) else None
     if act.does in ("meet", "leave"):
         wanted, to = (AWAY, ARRIVED) if act.does == "meet" else (OPEN, AWAY)
         if (state.cluster[warp] == AWAY) != (act.does == "meet"):
             found.add("misuse")
         fits = state.cluster[warp] == wanted
-        return replace(state, cluster=_changed(state.cluster, warp, to)) if fits else None
+        return replace(state, cluster=with_item(state.cluster, warp, to)) if fits else None
     return state
-
-
-def _changed(values: tuple[T, ...], at: int, to: T) -> tuple[T, ...]:
-    return (*values[:at], to, *values[at + 1 :])
 
 
 def _issued(state: State, act: Act, touches: list[Touch]) -> State:
@@ -384,9 +365,9 @@ def _counted(program: Program, state: State, at: int, more: tuple[int, int], fou
         pending, phase = program.counts[at % 2], phase + 1
     return replace(
         state,
-        pending=_changed(state.pending, at, pending),
-        bytes=_changed(state.bytes, at, expected),
-        phases=_changed(state.phases, at, phase),
+        pending=with_item(state.pending, at, pending),
+        bytes=with_item(state.bytes, at, expected),
+        phases=with_item(state.phases, at, phase),
     )
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
+from tests.hosts.ptx.all_schedules import shown_by_schedules, spoil, with_item
 from tests.hosts.ptx.exact_kernels import kernel
 
-T = TypeVar("T")
 WARP = 32
 BYTES = 128
 FULL, FREE, COPIED = 0, 1, 2
@@ -85,7 +84,7 @@ class Writer:
             self.rng.choice((self.load, self.out, self.words))(slot, owner)
             self.settle()
         if self.rng.random() < 0.5:
-            self.spoil(self.rng.choice([acts for acts in self.warps if acts]))
+            spoil(self.rng, self.rng.choice([acts for acts in self.warps if acts]), _shorter)
         return tuple(map(tuple, self.warps))
 
     def sync(self) -> None:
@@ -143,19 +142,10 @@ class Writer:
                 acts += [Act("arrive", FREE), Act("wait", FREE, self.phases[FREE] % 2)]
             self.phases[FREE] += 1
 
-    def spoil(self, acts: list[Act]) -> None:
-        """One act is left out, done twice, changed, or changes places with the next."""
-        at, how = self.rng.randrange(len(acts)), self.rng.randrange(5)
-        if how == 0 and at + 1 < len(acts):
-            acts[at : at + 2] = acts[at + 1], acts[at]
-        elif how == 1:
-            acts[at] = replace(acts[at], parity=1 - acts[at].parity)
-        elif how == 2 and acts[at].does in WAITS:
-            acts[at] = replace(acts[at], what=acts[at].what + 1)
-        elif how == 3:
-            acts.insert(at, acts[at])
-        else:
-            acts.pop(at)
+
+def _shorter(act: Act) -> Act | None:
+    """A wait that leaves one group more in flight."""
+    return replace(act, what=act.what + 1) if act.does in WAITS else None
 
 
 def random_program(rng: random.Random) -> Program:
@@ -221,10 +211,8 @@ def _lines(act: Act, label: str, warps: int) -> list[str]:
 def explore(program: Program) -> set[str]:
     """What some schedule shows first: `race`, `hang`, `misuse`."""
     start = State((0,) * len(program), ((0, 0),) * len(program), counts(program))
-    todo = [start]
-    seen = {start}
-    while todo:
-        state = todo.pop()
+
+    def look(state: State) -> tuple[set[str], list[State]]:
         nexts = {
             warp: acts[state.at[warp]]
             for warp, acts in enumerate(program)
@@ -237,11 +225,9 @@ def explore(program: Program) -> set[str]:
             found.add("race")
         if not over and not following:
             found.add("hang")
-        if found:
-            return found
-        todo += [each for each in dict.fromkeys(following) if each not in seen]
-        seen |= set(following)
-    return set()
+        return found, following
+
+    return shown_by_schedules(start, look, first=True)
 
 
 def _touches(act: Act) -> tuple[str, int] | None:
@@ -282,14 +268,14 @@ def _following(program: Program, state: State, nexts: dict[int, Act], found: set
 def _step(program: Program, state: State, warp: int, act: Act, found: set[str]) -> State | None:
     """What an act of a warp changes; None if it cannot go on."""
     groups = state.groups[warp]
-    moved = replace(state, at=_changed(state.at, warp, state.at[warp] + 1))
+    moved = replace(state, at=with_item(state.at, warp, state.at[warp] + 1))
     if act.does in (LOAD, OUT, WORDS):
         group = groups[act.does == WORDS]
         work = Work(act.does, warp, group, act.what, state.issued)
         return replace(moved, work=state.work | {work}, issued=state.issued + 1)
     if act.does in COMMITS:
         more = (groups[0] + (act.does == "commit out"), groups[1] + (act.does == "commit words"))
-        return replace(moved, groups=_changed(state.groups, warp, more))
+        return replace(moved, groups=with_item(state.groups, warp, more))
     if act.does in WAITS:
         kind = WAITS[act.does]
         last = groups[kind == WORDS] - act.what
@@ -310,10 +296,6 @@ def _step(program: Program, state: State, warp: int, act: Act, found: set[str]) 
     return moved
 
 
-def _changed(values: tuple[T, ...], at: int, to: T) -> tuple[T, ...]:
-    return (*values[:at], to, *values[at + 1 :])
-
-
 def _counted(program: Program, state: State, at: int, more: tuple[int, int], found: set[str]) -> State:
     """Arrivals at an mbarrier, and bytes that are expected or have come; its phase may be complete then."""
     pending, expected = state.pending[at] - more[0], state.bytes[at] + more[1]
@@ -324,7 +306,7 @@ def _counted(program: Program, state: State, at: int, more: tuple[int, int], fou
         pending, phase = counts(program)[at], phase + 1
     return replace(
         state,
-        pending=_changed(state.pending, at, pending),
-        bytes=_changed(state.bytes, at, expected),
-        phases=_changed(state.phases, at, phase),
+        pending=with_item(state.pending, at, pending),
+        bytes=with_item(state.bytes, at, expected),
+        phases=with_item(state.phases, at, phase),
     )

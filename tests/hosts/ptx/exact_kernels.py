@@ -111,6 +111,36 @@ $end:
 """
 """Two slots that one thread fills with bulk copies and a warp empties, n times."""
 
+
+def one_slot(roles: str, fill: str, use: str, consumers: int) -> str:
+    """One slot that is filled and used n times, with so many arrivals of those who use it. `roles` sends threads to
+    `$consumer` and `$end`; the others fill it."""
+    return f"""
+    @%p2 mbarrier.init.shared.b64 [%r6], 1;
+    @%p2 mbarrier.init.shared.b64 [%r7], {consumers};
+    bar.sync 0;
+{roles}$fill:
+    and.b32 %r12, %r10, 1;
+    xor.b32 %r13, %r12, 1;
+$free:
+    mbarrier.try_wait.parity.shared.b64 %p4, [%r7], %r13;
+    @!%p4 bra $free;
+{fill}    add.u32 %r10, %r10, 1;
+    setp.lt.u32 %p3, %r10, %r2;
+    @%p3 bra $fill;
+    bra $end;
+$consumer:
+    and.b32 %r12, %r10, 1;
+$filled:
+    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], %r12;
+    @!%p4 bra $filled;
+{use}    add.u32 %r10, %r10, 1;
+    setp.lt.u32 %p3, %r10, %r2;
+    @%p3 bra $consumer;
+$end:
+"""
+
+
 STORE = """
     st.shared.u32 [%r5], %r1;
     fence.proxy.async.shared::cta;

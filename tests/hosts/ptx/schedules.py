@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from tests.hosts.ptx.all_schedules import shown_by_schedules
 from tests.hosts.ptx.exact_kernels import kernel
 
 WARP = 32
@@ -119,28 +120,21 @@ def _lines(act: Act, label: str) -> list[str]:
 
 def explore(program: Program) -> set[str]:
     """What some schedule shows: `race`, `hang`, `misuse` (a warp that arrives twice in one phase)."""
-    found: set[str] = set()
-    start = State((0,) * len(program.warps), pending=program.counts, phases=(0,) * len(program.counts))
-    seen, todo = {start}, [start]
-    while todo:
-        state = todo.pop()
-        following = []
+
+    def look(state: State) -> tuple[set[str], list[State]]:
         nexts = {
             warp: program.warps[warp][at]
             for warp, at in enumerate(state.at)
             if at < len(program.warps[warp]) and warp not in {each for each, _ in state.blocked}
         }
-        found |= _races(nexts)
-        for warp, act in nexts.items():
-            after = _step(state, warp, act, found)
-            if after is not None:
-                following.append(after)
-        unfinished = any(at < len(program.warps[warp]) for warp, at in enumerate(state.at))
-        if not following and unfinished:
+        found = _races(nexts)
+        following = [after for warp, act in nexts.items() if (after := _step(state, warp, act, found))]
+        if not following and any(at < len(program.warps[warp]) for warp, at in enumerate(state.at)):
             found.add("hang")
-        todo += [each for each in following if each not in seen]
-        seen |= set(following)
-    return found
+        return found, following
+
+    start = State((0,) * len(program.warps), pending=program.counts, phases=(0,) * len(program.counts))
+    return shown_by_schedules(start, look)
 
 
 def _races(nexts: dict[int, Act]) -> set[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
+from tests.hosts.ptx.all_schedules import shown_by_schedules
 from tests.hosts.ptx.exact_kernels import kernel
 
 WARP = 32
@@ -154,17 +155,14 @@ def _lines(act: Act, label: str, threads: int) -> list[str]:
 
 def explore(program: Program) -> set[str]:
     """What some schedule shows: `race` or `hang`."""
-    found: set[str] = set()
-    start = State((0,) * len(program))
-    seen, todo = {start}, [start]
-    while todo:
-        state = todo.pop()
+
+    def look(state: State) -> tuple[set[str], list[State]]:
         nexts = {
             warp: program[warp][at]
             for warp, at in enumerate(state.at)
             if at < len(program[warp]) and warp not in state.meeting
         }
-        found |= _races(state, nexts)
+        found = _races(state, nexts)
         following = [after for warp, act in nexts.items() if (after := _step(program, state, warp, act))]
         following += [_arrived(state, commit) for commit in state.commits]
         over = all(at == len(acts) for at, acts in zip(state.at, program, strict=True))
@@ -172,9 +170,9 @@ def explore(program: Program) -> set[str]:
             found.add("race")
         if not over and not following:
             found.add("hang")
-        todo += [each for each in following if each not in seen]
-        seen |= set(following)
-    return found
+        return found, following
+
+    return shown_by_schedules(State((0,) * len(program)), look)
 
 
 def _touched(warp: int, act: Act) -> Work | None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from textwrap import indent
+from typing import Any
 
+from fencepost.check import check
+from fencepost.hosts.triton.generic import generic_form
+from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
+from fencepost.hosts.triton.parsing_process import parse_texts
 from fencepost.hosts.triton.source_edits import edit_source
+from fencepost.hosts.triton.strip_locations import without_locations
 from fencepost.hosts.triton.translate import Translation, translate
 from fencepost.hosts.triton.write_back import edits_of, place_barriers
 from fencepost.ir.source import Source
@@ -34,6 +40,14 @@ MMA = (
 )
 POINTERS = "tensor<64x64x!tt.ptr<f16>, #b>"
 BYTES = 64 * 64 * 2
+
+ALLOC = "%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <TILE>"
+NUMBERS = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%two = arith.constant 2 : i32
+%three = arith.constant 3 : i32
+"""
 
 SHORT = {
     "TENSOR": TENSOR,
@@ -101,3 +115,27 @@ def inserted(text: str) -> tuple[str, float]:
     translation = translated(text)
     result = place_barriers(translation)
     return edit_source(translation.module, edits_of(translation)), result.executed
+
+
+def lines(body: str, **options: object) -> list[str]:
+    """The kernel's lines for the body of a function."""
+    return statements(translated(module(body, **options)))  # type: ignore[arg-type]
+
+
+def races(body: str, **options: object) -> int:
+    """How many pairs of accesses of a function can meet."""
+    return len(check(translated(module(body, **options)).trace).races)  # type: ignore[arg-type]
+
+
+def read_live(module: Any, context: Any = None) -> Module:
+    """The tree of a live module."""
+    return read_module(generic_form(module, context), "<module>")
+
+
+def custom_form(text: str, *, locations: bool = True) -> str:
+    """A module in the form that Triton prints and people read."""
+    (parsed,) = parse_texts([Source("<module>", text)])
+    if locations:
+        return parsed.custom
+    lines = [line.rstrip() for line in without_locations(parsed.custom).split("\n")]
+    return parsed.custom_blank or "\n".join([*(line for line in lines if line), ""])

@@ -12,10 +12,11 @@ import pytest
 
 from fencepost.hosts.triton import parsing_process
 from fencepost.hosts.triton.mlir import Module, Operation
-from fencepost.hosts.triton.module_files import custom_form, read_file, read_files, read_sources
+from fencepost.hosts.triton.module_files import read_file, read_files, read_sources
 from fencepost.hosts.triton.parsing_process import parse_texts
 from fencepost.hosts.triton.text_edits import apply_edits
 from fencepost.ir.source import FencepostError, Source
+from tests.hosts.triton.modules import custom_form
 
 
 @pytest.fixture(autouse=True)

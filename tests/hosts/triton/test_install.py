@@ -318,7 +318,7 @@ def test_what_membar_does_besides_barriers_is_noticed(build: Compile) -> None:
 
 @pytest.mark.parametrize("gpu", ["gfx942", "sm_80"])
 @pytest.mark.parametrize("kept", [0, 1])
-def test_barriers_that_are_not_enough_are_not_handed_on(
+def test_barriers_that_are_not_enough_are_not_passed_on(
     kept: int, gpu: str, build: Compile, stock: Compile
 ) -> None:
     def too_few(before: Any, after: Any) -> Any:
@@ -360,7 +360,7 @@ def test_a_kernel_that_is_wrong_either_way_is_tritons_and_said_to_be(
         build("peak", "sm_80")
 
 
-def test_what_is_not_proven_is_not_handed_on(
+def test_what_is_not_proven_is_not_passed_on(
     build: Compile, stock: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verification, "BUDGET", 1)

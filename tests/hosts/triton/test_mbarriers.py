@@ -164,7 +164,7 @@ ttg.barrier local
         ("8192", "ttg.barrier local\nttng.inval_barrier %bar : <OBJECT>\nttg.barrier local", "", None),
     ],
 )
-def test_objects_are_used_while_they_are_there(
+def test_mbarriers_are_used_within_their_lifetime(
     bytes_: str, before: str, behind: str, expected: set[str] | None
 ) -> None:
     found = findings(LIFE.replace("<BYTES>", bytes_).replace("<BEFORE>", before).replace("<BEHIND>", behind))

@@ -133,7 +133,7 @@ def test_the_waves_that_issue_a_copy_are_as_many_as_it_has_messages(
     assert judge(fencepost, tmp_path, load(), target="cuda:90")[0] == 0
 
 
-def test_the_second_warp_uses_an_object_that_the_first_one_is_making(
+def test_the_second_warp_uses_an_mbarrier_that_the_first_one_initializes(
     fencepost: CommandLine, tmp_path: Path
 ) -> None:
     """Were the whole tile issued by the first warp, program order would be enough."""

@@ -12,8 +12,8 @@ import pytest
 from fencepost.hosts.triton.cache_keys import own_caches
 from fencepost.hosts.triton.compiled_listener import listener_there, put_in_listener, take_out_listener
 from fencepost.hosts.triton.mlir.reader import read_module
-from fencepost.hosts.triton.read_back import refuse_not_read_back
 from fencepost.hosts.triton.releases import release_of
+from fencepost.hosts.triton.round_trip import refuse_not_read_back
 from fencepost.hosts.triton.stages_hook import hook_there, put_in_hook, take_out_hook
 from fencepost.hosts.triton.write_back import removable
 from fencepost.ir.source import FencepostError
@@ -145,8 +145,8 @@ def test_parts_of_tiles_that_are_not_read_back_are_left(
         return re.sub(r"mutable, [\dx]+>", "mutable>", text)
 
     text = f'"ttg.local_load"(%0) : ({view}) -> tensor<64x32xf16>\n'
-    monkeypatch.setattr("fencepost.hosts.triton.read_back.parse_live", forgetting)
-    monkeypatch.setattr("fencepost.hosts.triton.read_back.print_generic", lambda module, _: module)
+    monkeypatch.setattr("fencepost.hosts.triton.round_trip.parse_live", forgetting)
+    monkeypatch.setattr("fencepost.hosts.triton.round_trip.print_generic", lambda module, _: module)
     as_in(monkeypatch, "3.3", "read_back")
     with pytest.raises(FencepostError, match="lose their place") if refused else nullcontext():
         refuse_not_read_back(text, None)

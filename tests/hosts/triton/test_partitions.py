@@ -46,14 +46,14 @@ def parted(memory: str = MEMORY, offset: int = 0) -> str:
     return module(PARTED.replace("<MEMORY>", memory).replace("<OFFSET>", str(offset)), shared=2 * BYTES)
 
 
-def test_partitions_take_what_they_are_told_and_all_meet_once_more() -> None:
+def test_partitions_load_their_captures_and_all_meet_once_more() -> None:
     found = translated(parted())
     told = "%warp_specialize"
     assert statements(found) == [f"write {told}", "barrier", f"read {told}", "barrier", "barrier"]
     assert statements(translated(parted(memory=""))) == ["barrier", "barrier", "barrier"]
 
 
-def test_what_partitions_were_told_may_be_written_over() -> None:
+def test_captures_of_partitions_may_be_written_over() -> None:
     assert races(parted()) == 0
 
 

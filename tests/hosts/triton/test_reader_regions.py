@@ -80,7 +80,7 @@ def test_a_value_may_be_used_above_its_definition() -> None:
     assert make.results[1].defining_operation is make
 
 
-def test_successors_know_what_they_are_handed() -> None:
+def test_successors_know_what_is_forwarded_to_them() -> None:
     module = in_function("""
     %c, %x, %y = "test.make"() : () -> (i1, i32, i64)
     "cf.cond_br"(%c, %x, %y, %y)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 2>}> : (i1, i32, i64, i64) -> ()

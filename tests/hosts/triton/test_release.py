@@ -23,7 +23,7 @@ from fencepost.hosts.triton.generic import parse_live
 from fencepost.hosts.triton.lowering import lowered
 from fencepost.hosts.triton.membar_in_conversion import BARRIERS, without_dropped
 from fencepost.hosts.triton.mlir.tree import Module
-from fencepost.hosts.triton.module_files import custom_form, read_sources
+from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.source_edits import edit_source
@@ -35,6 +35,7 @@ from fencepost.ir import ops
 from fencepost.ir.source import FencepostError, Source
 from tests.hosts.triton.conftest import GPUS
 from tests.hosts.triton.kernel_sources import HEADER, MATMUL_IN_STEPS
+from tests.hosts.triton.modules import custom_form
 
 KERNELS = (
     HEADER

@@ -12,7 +12,7 @@ from wave_lang.kernel.wave.scheduling.schedule_enums import SchedulingType
 from wave_lang.kernel.wave.templates.gemm import get_gemm_kernel
 
 from fencepost.hosts import wave as host
-from fencepost.hosts.wave import Audit, Installation, rearranged
+from fencepost.hosts.wave import Audit, Installation, reordered_loop
 from fencepost.ir.source import FencepostError
 from tests.hosts.wave import kernels
 from tests.tiers import sweep
@@ -236,11 +236,11 @@ def test_what_goes_wrong_leaves_the_loop_as_it_was(monkeypatch: pytest.MonkeyPat
         return [[node.name for node in graph.nodes] for graph in trace.region_graph.subgraphs.values()]
 
     seen: list[list[list[str]]] = []
-    put, calls = rearranged._put, []
+    put, calls = reordered_loop._put, []
 
     def breaks_at_the_end(plan: Any, item: Any, region: Any) -> Any:
         calls.append(item)
-        if sum(isinstance(each, rearranged.Shift) for each in calls) == 2:
+        if sum(isinstance(each, reordered_loop.Shift) for each in calls) == 2:
             raise FencepostError("it does not work")
         return put(plan, item, region)
 
@@ -250,7 +250,7 @@ def test_what_goes_wrong_leaves_the_loop_as_it_was(monkeypatch: pytest.MonkeyPat
     kernels.PIPELINE.schedule_reordering = look
     try:
         product((128, 128, 64)).compiled()
-        monkeypatch.setattr(rearranged, "_put", breaks_at_the_end)
+        monkeypatch.setattr(reordered_loop, "_put", breaks_at_the_end)
         why = "left the order of this kernel's loop to Wave: it does not work"
         with host.installed("replace", schedule=True), pytest.warns(RuntimeWarning, match=why):
             product((128, 128, 64)).compiled()

@@ -10,6 +10,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 _MOST_BITS = 32
 _SIZES = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "float": 4}
@@ -18,6 +19,10 @@ _CAST = re.compile(r"\(\s*(?:const\s+)?(?:unsigned int|unsigned|int|size_t|uint|
 _STATIC_CAST = re.compile(r"\bstatic_cast\s*<[\w\s:]+>")
 _SIZE_OF = re.compile(r"\bsizeof\s*\(\s*([\w\s]+?)\s*\)")
 _LIMIT = re.compile(r"\b(?:std::|thrust::)?(min|max)\s*(?:<[\w\s]+>)?\s*\(|\b(MIN|MAX)\s*\(")
+_INNERMOST = re.compile(r"\(([^()]*)\)")
+_PIECE = re.compile(r"&&|\|\||[?:,]")
+"""What separates expressions that are grouped by themselves."""
+_COMPARES, _BINDS_OTHERWISE = re.compile(r"[<>]|[=!]="), re.compile(r"[&|^]|!(?!=)")
 _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -30,7 +35,7 @@ _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -49,18 +54,40 @@ _SIGN: dict[type[ast.unaryop], Callable[[int], int]] = {
 def number(text: str, constants: Mapping[str, int]) -> int | None:
     """The value of an expression of constants; None if it has none."""
     try:
-        return _value(ast.parse(_as_python(text), mode="eval").body, constants)
+        return _value(ast.parse(_plain(text), mode="eval").body, constants)
     except (SyntaxError, ValueError, ZeroDivisionError, KeyError, RecursionError):
         return None
 
 
-def _as_python(text: str) -> str:
+def _plain(text: str) -> str:
     plain = _STATIC_CAST.sub("", _CAST.sub("", text))
     plain = _SIZE_OF.sub(lambda each: str(_SIZES.get(each[1], "unknown")), plain)
     plain = _LIMIT.sub(lambda each: f"{(each[1] or each[2]).lower()}(", plain)
-    plain = re.sub(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", plain).replace("/", "//")
-    plain = re.sub(r"!(?!=)", " not ", plain).replace("&&", " and ").replace("||", " or ")
-    return _chosen(plain).strip()
+    return _chosen(as_python(plain)).strip()
+
+
+def as_python(text: str) -> str:
+    """Operators and numbers of C as Python writes them. Raises `ValueError` where Python groups them differently."""
+    _refuse_other_grouping(text)
+    plain = re.sub(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text).replace("/", "//")
+    return re.sub(r"!(?!=)", " not ", plain).replace("&&", " and ").replace("||", " or ")
+
+
+def _refuse_other_grouping(text: str) -> None:
+    """C compares before `&`, `^` and `|`, and after `!`; Python the other way round: `a & 1 == 0`, `!a == b`."""
+    flat = text
+    while (inner := _INNERMOST.search(flat)) is not None:
+        _refuse_in(inner[1])
+        flat = f"{flat[: inner.start()]}x{flat[inner.end() :]}"
+    _refuse_in(flat)
+
+
+def _refuse_in(text: str) -> None:
+    """The same of a text without parentheses."""
+    for piece in _PIECE.split(text):
+        bare = piece.replace("<<", "").replace(">>", "")
+        if _COMPARES.search(bare) and _BINDS_OTHERWISE.search(bare):
+            raise ValueError("grouped differently")
 
 
 def _chosen(text: str) -> str:
@@ -124,8 +151,8 @@ def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
     given = [_value(each, constants) for each in _operands(node)]
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         return _computed(node.op, *given)
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARE and len(node.ops) == 1:
-        return int(_COMPARE[type(node.ops[0])](*given))
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARE and len(node.ops) == 1:
+        return int(COMPARE[type(node.ops[0])](*given))
     if isinstance(node, ast.BoolOp):
         return int(all(given) if isinstance(node.op, ast.And) else any(given))
     if isinstance(node, ast.UnaryOp):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.edits.text_edits import as_good, barriers, global_pair, without
 from fencepost.hosts.ptx.proof.beside_barriers import beside
 from fencepost.hosts.ptx.proof.global_memory import GlobalPair
@@ -54,11 +54,11 @@ class PtxExplanation:
 def explain(
     text: str,
     kernel: str,
-    launch: Launch | None = None,
+    launch: AskedLaunch | None = None,
     begin: Callable[[int, int], None] = lambda number, of: None,
 ) -> PtxExplanation:
     """What each barrier of a kernel is for; `begin` is told of each before it is looked at."""
-    launch = launch or Launch()
+    launch = launch or AskedLaunch()
     verdict = launch.judge(text, kernel)
     module = parse(text)
     removable = {each.span for each in barriers(module, kernel)}
@@ -91,7 +91,7 @@ def _kept_because(barrier: Instruction) -> str:
 
 
 def _explained(
-    text: str, kernel: str, barrier: Instruction, launch: Launch, verdict: KernelVerdict
+    text: str, kernel: str, barrier: Instruction, launch: AskedLaunch, verdict: KernelVerdict
 ) -> ExplainedBarrier:
     shorter = launch.judge(without(text, barrier), kernel, SECONDS_FOR_A_BARRIER)
     known = {(each.code, each.first.instruction, each.second.instruction) for each in verdict.findings}

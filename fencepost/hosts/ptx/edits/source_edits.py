@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.cuda_source.cuda_statements import (
     CLUSTER_ASSEMBLY,
     CLUSTER_SYNC,
@@ -22,7 +22,7 @@ from fencepost.hosts.ptx.cuda_source.cuda_statements import (
     places_before,
     without_barrier,
 )
-from fencepost.hosts.ptx.edits.mending import Mended, Mender, count_of, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.edits.fix_races import Mended, Mender, count_of, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.edits.text_edits import as_good, barriers, global_pair, without
 from fencepost.hosts.ptx.proof.global_memory import GlobalPair
 from fencepost.hosts.ptx.reading.module import Instruction, Label
@@ -39,7 +39,7 @@ class Compiler:
     """The PTX of a text."""
     judge: Callable[[str, str], KernelVerdict]
     """The verdict on a kernel in a text, in the order of the source as well."""
-    launch: Callable[[str], Launch]
+    launch: Callable[[str], AskedLaunch]
     """For a kernel by its name in PTX."""
     name: str
     """The file."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.checking import with_deep_stack
-from fencepost.hosts.ptx.edits.mending import Mender, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.edits.fix_races import Mender, is_at_the_end, mend, needs_cluster
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.launches.launch import launch_of
 from fencepost.hosts.ptx.proof.global_memory import GlobalOrder, GlobalPair
@@ -44,9 +44,9 @@ class Edited:
     """What no barrier mends, where the text is as it was because of that."""
 
 
-def prune(text: str, kernel: str, launch: Launch | None = None) -> Edited:
+def prune(text: str, kernel: str, launch: AskedLaunch | None = None) -> Edited:
     """Takes out the barriers that nothing needs. A kernel that is not proven is left as it is."""
-    launch = launch or Launch()
+    launch = launch or AskedLaunch()
     before = after = launch.judge(text, kernel)
     removed: list[Site] = []
     for_global: list[tuple[Site, GlobalPair]] = []
@@ -74,7 +74,7 @@ def as_good(verdict: KernelVerdict, before: KernelVerdict) -> bool:
 
 
 def global_pair(
-    text: str, kernel: str, taken_out: Sequence[Instruction], launch: Launch
+    text: str, kernel: str, taken_out: Sequence[Instruction], launch: AskedLaunch
 ) -> GlobalPair | None:
     """Two accesses to global memory that some barriers of a text may put in order; None if there are none."""
 
@@ -113,9 +113,9 @@ def without(text: str, *instructions: Instruction) -> str:
     return text
 
 
-def insert(text: str, kernel: str, launch: Launch | None = None) -> Edited:
+def insert(text: str, kernel: str, launch: AskedLaunch | None = None) -> Edited:
     """Puts barriers where races are, until the kernel is proven; if it cannot be, the text stays as it is."""
-    launch = launch or Launch()
+    launch = launch or AskedLaunch()
     before = launch.judge(text, kernel)
 
     def places_for(here: str, race: Finding) -> tuple[list[int], list[int]]:

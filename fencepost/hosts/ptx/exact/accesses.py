@@ -10,16 +10,16 @@ from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.clocks import Clock
 from fencepost.hosts.ptx.exact.data_dependent_addresses import DataDependentAccesses, data_dependent_accesses
-from fencepost.hosts.ptx.exact.descriptors import units_of
 from fencepost.hosts.ptx.exact.lifetimes import Lifetimes
 from fencepost.hosts.ptx.exact.machine import Machine
+from fencepost.hosts.ptx.exact.made_up_values import known, mix
 from fencepost.hosts.ptx.exact.matrices import loaded, product, stored
 from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.problems import DataDependentAddress, NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import MADE_UP, Kind, Numbers, Touch, UnorderedAccesses
 from fencepost.hosts.ptx.exact.tensor_maps import TensorMaps
 from fencepost.hosts.ptx.exact.thread_registers import NEVER_WRITTEN
-from fencepost.hosts.ptx.exact.values import known, mix
+from fencepost.hosts.ptx.exact.wgmma_descriptors import units_of
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import Access, destinations

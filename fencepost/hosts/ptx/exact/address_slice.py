@@ -16,9 +16,9 @@ from fencepost.hosts.ptx.exact.forms import (
     is_relaxed,
     operands_of,
 )
+from fencepost.hosts.ptx.exact.made_up_values import BLOCKS
 from fencepost.hosts.ptx.exact.reading_forms import form_of, uses_cluster
-from fencepost.hosts.ptx.exact.tensor_forms import TensorForm
-from fencepost.hosts.ptx.exact.values import BLOCKS
+from fencepost.hosts.ptx.exact.tcgen05_forms import TensorForm
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import Access, destinations, effect, space_of
 from fencepost.hosts.ptx.reading.flow import Flow

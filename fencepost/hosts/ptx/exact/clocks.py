@@ -4,7 +4,7 @@ A *column* is something that happens in order: one thread, the copies of one thr
 t of `seen` says how far thread t knows each column to have come, and sees what it wrote. `fenced` says the same of
 what a proxy fence has made visible to the async proxy, and `order` of what has happened, visible or not: a relaxed
 arrival tells that, and nothing else, and so do the bytes of a copy of the thread that issued it. What is known of
-tensor memory is handed on between two fences: `handed` has what the first let out, `tensor` what the second let in.
+tensor memory is passed on between two fences: `handed` has what the first let out, `tensor` what the second let in.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEEN, FENCED, ORDER, HANDED = "seen", "fenced", "order", "handed"
 
 @dataclass(frozen=True)
 class Known:
-    """What is handed on: a row for each kind of knowledge."""
+    """What is passed on: a row for each kind of knowledge."""
 
     rows: Mapping[str, Clock]
 
@@ -53,7 +53,7 @@ class Clocks:
         np.fill_diagonal(seen, 1)
         self.tables: dict[str, Clock] = {SEEN: seen, FENCED: np.zeros(size, dtype=np.int32)}
         self.published: dict[str, Clock] = {}
-        """What memory fences have let a relaxed arrival hand on, and let threads see that waited relaxedly."""
+        """What memory fences have let a relaxed arrival pass on, and let threads see that waited relaxedly."""
         self.observed: dict[str, Clock] = {}
         """What relaxed waits have come upon, which a memory fence lets their threads see."""
         if ordered_apart or relaxed:
@@ -128,7 +128,7 @@ class Clocks:
                 self.tables[name][who, who] += 1
 
     def release(self, who: Threads, relaxed: bool = False) -> Known:
-        """What some threads together know, to be handed on; of what they see, only what fences let, if relaxed."""
+        """What some threads together know, to be passed on; of what they see, only what fences let, if relaxed."""
         tables = {**self.tables, **self.published} if relaxed else self.tables
         found = Known({name: table[who].max(axis=0) for name, table in tables.items()})
         self.tick(who)
@@ -170,7 +170,7 @@ class Clocks:
         self.tick(who)
 
     def before_thread_sync(self, who: Threads) -> None:
-        """What `tcgen05` operations of these threads come after is handed on from here on."""
+        """What `tcgen05` operations of these threads come after is passed on from here on."""
         handed = self.tables[HANDED]
         handed[who] = np.maximum(handed[who], self.tensor[who])
 

@@ -26,7 +26,7 @@ class ClusterBarrier:
         """The last arrival, and one of its threads."""
         self.known: Known | None = None
         self.released: Known | None = None
-        """What the last complete phase has handed on."""
+        """What the last complete phase has passed on."""
 
     def arrive(self, place: Place, who: Threads, relaxed: bool, live: Threads) -> list[Threads]:
         """Threads arrive; those that can go on because of it."""

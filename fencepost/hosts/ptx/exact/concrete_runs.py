@@ -16,8 +16,8 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import space_of
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Address
-from fencepost.hosts.ptx.runs.made_up_data import MadeUp
-from fencepost.hosts.ptx.runs.memory import FEW, MANY
+from fencepost.hosts.ptx.runs.made_up_data import DataDependence
+from fencepost.hosts.ptx.runs.simulated_memory import FEW, MANY
 from fencepost.hosts.ptx.runs.simulation_setup import Setup
 
 MOST_SETUPS = 2
@@ -49,7 +49,7 @@ def _loads_only_inputs(flow: Flow) -> bool:
     return not touched[True] & touched[False]
 
 
-def certain(found: Found, data: MadeUp, place_of: Callable[[int], Place]) -> Found:
+def certain(found: Found, data: DataDependence, place_of: Callable[[int], Place]) -> Found:
     """What a run with numbers shows for certain: accesses that meet, and blocks that may not be there."""
 
     def counts(clash: UnorderedAccesses) -> bool:

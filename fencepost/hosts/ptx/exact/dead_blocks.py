@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression
 from fencepost.hosts.ptx.launches.launch import Launch
-from fencepost.hosts.ptx.proof.listing import CannotList, Points
+from fencepost.hosts.ptx.proof.bytes_by_thread import CannotList, Points
 from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
 from fencepost.hosts.ptx.reading.module import Module, Routine
 

@@ -10,11 +10,11 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
-from fencepost.hosts.ptx.exact.decisions import Decisions
+from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.shadow import UnorderedAccesses
-from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation, TensorForm
+from fencepost.hosts.ptx.exact.tcgen05_forms import TensorAllocation, TensorForm
 from fencepost.hosts.ptx.exact.tensor_shadow import BASE as TENSOR
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS
 from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
@@ -22,7 +22,7 @@ from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
-from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
+from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
 from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
 
@@ -133,10 +133,10 @@ class Findings:
         values |= dict(setup.parameters)
         return values | dict.fromkeys(set(numbers) - setup.parameters.keys(), setup.number)
 
-    def only_on_a_way(self, decisions: Decisions) -> None:
+    def only_on_a_way(self, choices: BranchChoices) -> None:
         """What was found is there if data decide so, and perhaps no data do: a doubt, and no finding."""
         shown = next(iter(self.findings.values()))
-        site = self.site(decisions.place) if decisions.place is not None else shown.first
+        site = self.site(choices.place) if choices.place is not None else shown.first
         self.doubts.append(Reason(f"if data decide so, {shown.message}", site))
         self.findings.clear()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.hosts.ptx.exact.tensor_forms import TensorCommit, TensorForm, tensor_operands
+from fencepost.hosts.ptx.exact.tcgen05_forms import TensorCommit, TensorForm, tensor_operands
 from fencepost.hosts.ptx.reading.module import Address, Operand
 
 

@@ -156,7 +156,7 @@ class HardwareBarriers:
         return woken
 
     def _with_ended(self, phase: Phase, known: Known, live: Threads) -> Known:
-        """What a phase hands on: if all threads are counted, those that have ended count as arrived."""
+        """What a phase passes on: if all threads are counted, those that have ended count as arrived."""
         ended = np.setdiff1d(self.threads, np.concatenate([live, *phase.threads]))
         if phase.count is not None or not ended.size:
             return known

@@ -1,7 +1,7 @@
 """Whether a block is there while other blocks of its cluster use its shared memory: it has started, and not ended.
 
 Blocks of a cluster start at any time. A thread knows that another block has started from anything that a thread of it
-has handed on. And a block may end as soon as its own threads have: one of them has to know, when it ends, that an
+has passed on. And a block may end as soon as its own threads have: one of them has to know, when it ends, that an
 access to its shared memory has been made.
 """
 

@@ -11,15 +11,15 @@ from bisect import bisect_left
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.computing import Computing
-from fencepost.hosts.ptx.exact.problems import NotExact
-from fencepost.hosts.ptx.exact.values import (
+from fencepost.hosts.ptx.exact.computing_instructions import Computing
+from fencepost.hosts.ptx.exact.made_up_values import (
     items,
     mix,
     registers_read,
     results,
     seed_of,
 )
+from fencepost.hosts.ptx.exact.problems import NotExact
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.instructions import computes
 from fencepost.hosts.ptx.reading.module import (
@@ -112,7 +112,7 @@ class Machine(Computing):
     def _settle(self, predicate: Register, who: Threads, place: Place, why: str) -> None:
         """Gives predicates that depend on data the value that they have in this run."""
         some = who[self.made_up.of(predicate, who)]
-        bits = self.decisions.of(self.identity(predicate, some), place, why)
+        bits = self.choices.of(self.identity(predicate, some), place, why)
         self.write(predicate, some, bits.astype(np.uint64))
         self.made_up.set(predicate, some, np.zeros(some.shape, dtype=bool))
 

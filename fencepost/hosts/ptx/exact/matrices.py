@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.exact.machine import Machine
+from fencepost.hosts.ptx.exact.made_up_values import items, known, mix, results, seed_of
 from fencepost.hosts.ptx.exact.shadow import MADE_UP
 from fencepost.hosts.ptx.exact.thread_registers import NEVER_WRITTEN
-from fencepost.hosts.ptx.exact.values import items, known, mix, results, seed_of
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.reading.module import Group, Instruction
 from fencepost.hosts.ptx.runs.simulation_setup import Threads

@@ -10,7 +10,7 @@ from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.mbarriers import SIZE, Operation, Wait
 from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.shadow import Touch
-from fencepost.hosts.ptx.exact.spinning import waiting_loop
+from fencepost.hosts.ptx.exact.spin_loops import waiting_loop
 from fencepost.hosts.ptx.exact.warp_instructions import WarpInstructions
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.module import Instruction
@@ -35,7 +35,7 @@ class MbarrierInstructions(WarpInstructions):
             here = who[(where == address) & (amounts == amount)]
             far = self.ranks[here] != address // self.memory.span
             for threads, from_afar in ((here[~far], False), (here[far], True)):
-                # An arrival for the threads of its own block hands on nothing to others.
+                # An arrival for the threads of its own block passes on nothing to others.
                 relaxed = form.relaxed or (from_afar and form.of_block)
                 if threads.size:
                     self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.exact.address_slice import sources
 from fencepost.hosts.ptx.exact.forms import Mbarrier
+from fencepost.hosts.ptx.exact.made_up_values import registers_read
 from fencepost.hosts.ptx.exact.problems import DependsOnTestWait
-from fencepost.hosts.ptx.exact.spinning import is_wait, waiting_loop
-from fencepost.hosts.ptx.exact.values import registers_read
+from fencepost.hosts.ptx.exact.spin_loops import is_wait, waiting_loop
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import destinations
 from fencepost.hosts.ptx.reading.module import Instruction, Register, registers_in

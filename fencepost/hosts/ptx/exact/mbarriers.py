@@ -54,7 +54,7 @@ class Wait:
     threads: Threads
     relaxed: bool = False
     of_block: bool = False
-    """Whether it sees what arrivals of its own block hand on, and no others."""
+    """Whether it sees what arrivals of its own block pass on, and no others."""
 
 
 @dataclass(frozen=True)

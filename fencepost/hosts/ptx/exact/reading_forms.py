@@ -26,7 +26,7 @@ from fencepost.hosts.ptx.exact.forms import (
     Wgmma,
     WideMatrix,
 )
-from fencepost.hosts.ptx.exact.tensor_forms import (
+from fencepost.hosts.ptx.exact.tcgen05_forms import (
     TensorAllocation,
     TensorCommit,
     TensorCopy,

@@ -4,7 +4,7 @@ They are read only behind the wait for it (`tcgen05.wait::ld`; `wgmma.wait_group
 was committed to). That does not depend on the schedule, and is decided along the control flow: what is in flight on
 every way to a read is a finding, what is on some way only may be one, as data may rule out the way. Of `tcgen05.ld`
 it is a warning: PTX wants the wait, but ptxas keeps track of the registers, and Triton leaves it to that.
-A `mov` reads nothing: compilers hand registers on with it, and what it hands on is in flight as well. Where a kernel
+A `mov` reads nothing: compilers pass registers on with it, and what it passes on is in flight as well. Where a kernel
 has a stack that pointers reach (all variables are there without optimization), a store to what may be the stack reads
 nothing either: results are stored there as soon as an instruction has been issued, whatever the source says.
 """

@@ -18,7 +18,7 @@ from fencepost.hosts.ptx.exact.mbarrier_test_waits import TestWaitResults
 from fencepost.hosts.ptx.exact.mbarriers import Mbarriers
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind
-from fencepost.hosts.ptx.exact.tensor_forms import (
+from fencepost.hosts.ptx.exact.tcgen05_forms import (
     OF_A_WARP,
     TensorCommit,
     TensorCopy,
@@ -99,7 +99,7 @@ class Run(MbarrierInstructions):
             # Where data decide what is stored where, cells may have been written all the same.
             unwritten += [each.unwritten_by_threads for each in self.shadows]
         self.found.unwritten = next((each for each in unwritten if each is not None), None)
-        self.found.relied = any(each.relied for each in self.shadows) or bool(self.decisions)
+        self.found.relied = any(each.relied for each in self.shadows) or bool(self.choices)
         return self.found
 
     def _go_on(self) -> bool:

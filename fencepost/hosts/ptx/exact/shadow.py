@@ -265,14 +265,15 @@ class Shadow:
             return seen
         return np.where(self.clocks.generic[columns], self.clocks.fenced[threads, columns], seen)
 
-    def _almost(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
-        """How far they could rely on it if nothing but a fence were missing."""
+    def _relied_without_fences(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
+        """How far they could rely on it if no fence were missing."""
         found: Clock = self.clocks.seen[threads, columns]
         return found
 
-    def _lacks_a_fence(self, here: Cells, at: int, column: int, clock: int) -> bool:
+    def _lacks_only_a_fence(self, here: Cells, at: int, column: int, clock: int) -> bool:
+        """Whether one cell's accesses are ordered but for a proxy fence, or one of `tcgen05`: FP008, not FP001."""
         issuer = here.touch.threads[here.who[at : at + 1]]
-        return int(self._almost(here.touch, issuer, np.array([column]))[0]) >= clock
+        return int(self._relied_without_fences(here.touch, issuer, np.array([column]))[0]) >= clock
 
     def _unordered(self, here: Cells) -> tuple[Numbers, Numbers]:
         """Which cells have a last write that is not ordered before; and those that are given the same value again."""
@@ -295,12 +296,12 @@ class Shadow:
             row = int(here.rows[at])
             column = int(self.writer[row])
             clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
-            fine = self._lacks_a_fence(here, at, column, int(self.written[row]))
+            only_a_fence = self._lacks_only_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
             # What a copy brings is not what a thread stores but by chance.
             own = [each < self.clocks.threads for each in clash.columns]
             comparable = not here.touch.engine and bool(self.clocks.generic[column]) and own[0] == own[1]
-            yield replaced(clash, fine, here.touch.kind == "write" and unknown and comparable)
+            yield replaced(clash, only_a_fence, here.touch.kind == "write" and unknown and comparable)
 
     def _after_others(self, here: Cells) -> Iterator[UnorderedAccesses]:
         names: dict[Kind, tuple[str, ...]] = {
@@ -330,7 +331,9 @@ class Shadow:
             for number in self._few(np.arange(at.size), places, self._apart(here, at, columns)):
                 cell, column = int(at[number]), int(columns[number])
                 clash = self._clash(here, cell, (int(places[number]), column, kinds.get(name, "atomic")))
-                yield replaced(clash, self._lacks_a_fence(here, cell, column, int(clocks[number])), False)
+                yield replaced(
+                    clash, self._lacks_only_a_fence(here, cell, column, int(clocks[number])), False
+                )
 
     def _of_other_sizes(self, touch: Touch) -> list[str]:
         """The tables of atomics that are none for an atomic, as they update more bytes at once, or fewer."""

@@ -16,7 +16,7 @@ from fencepost.hosts.ptx.exact.allocation_orders import Event, holds_and_waits, 
 from fencepost.hosts.ptx.exact.clocks import Threads
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch
-from fencepost.hosts.ptx.exact.tensor_forms import TensorAllocation
+from fencepost.hosts.ptx.exact.tcgen05_forms import TensorAllocation
 from fencepost.hosts.ptx.exact.tensor_shadow import CELL, COLUMNS, LANES, Operation, TensorShadow
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.module import Address, Operand

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact import tensor_forms as forms
+from fencepost.hosts.ptx.exact import tcgen05_forms as forms
 from fencepost.hosts.ptx.exact.clocks import Threads
 from fencepost.hosts.ptx.exact.mbarriers import Operation as Arrival
 from fencepost.hosts.ptx.exact.problems import NotExact
 from fencepost.hosts.ptx.exact.shadow import Kind, Numbers, Touch
+from fencepost.hosts.ptx.exact.tcgen05_descriptors import Shape, copied_units, operand_units, shape_of
 from fencepost.hosts.ptx.exact.tensor_allocations import Area, TensorAllocations
-from fencepost.hosts.ptx.exact.tensor_descriptors import Shape, copied_units, operand_units, shape_of
 from fencepost.hosts.ptx.exact.tensor_shadow import LANES, Operation
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.module import Address

@@ -63,16 +63,16 @@ class TensorShadow(Shadow):
             table[rows] = 0
 
     def _relied(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
-        """How far issuers may rely on a column: what fences have handed on."""
+        """How far issuers may rely on a column: what fences have passed on."""
         later = self.operations.get(int(touch.columns[0]))
         if later is None or later.kind in SYNCHRONOUS:
-            return self._almost(touch, threads, columns)
+            return self._relied_without_fences(touch, threads, columns)
         handed = self._known(self.clocks.tensor, touch, threads, columns)
         # Who uses memory that another thread has allocated has its address from there.
         plain = columns < self.clocks.threads
         return np.where(plain, self.clocks.order[threads, columns], handed)
 
-    def _almost(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
+    def _relied_without_fences(self, touch: Touch, threads: Threads, columns: Numbers) -> Clock:
         """How far they could rely on it if nothing but fences were missing."""
         return self._known(self.clocks.order, touch, threads, columns)
 

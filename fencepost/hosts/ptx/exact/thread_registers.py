@@ -12,10 +12,8 @@ import numpy as np
 
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
 from fencepost.hosts.ptx.exact.clocks import Clocks
-from fencepost.hosts.ptx.exact.decisions import Decisions
-from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
-from fencepost.hosts.ptx.exact.shadow import Shadow
-from fencepost.hosts.ptx.exact.values import (
+from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
+from fencepost.hosts.ptx.exact.made_up_values import (
     OF_CLUSTER,
     Flags,
     MadeUp,
@@ -24,6 +22,8 @@ from fencepost.hosts.ptx.exact.values import (
     mix,
     seed_of,
 )
+from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
+from fencepost.hosts.ptx.exact.shadow import Shadow
 from fencepost.hosts.ptx.expressions.lanes import Bits, Lane
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.flow import Flow
@@ -63,7 +63,7 @@ class ThreadRegisters(Simulation):
     ) -> None:
         super().__init__(module, routine, flow, setup)
         self.needed = needed
-        self.decisions = Decisions()
+        self.choices = BranchChoices()
         self.ranks = np.arange(self.count) // self.per_block
         """By thread, the rank of its block in the cluster."""
         self.made_up = MadeUp(self.ranks, self._unknown_specials())

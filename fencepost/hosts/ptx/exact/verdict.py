@@ -11,11 +11,11 @@ from typing import Literal
 from fencepost.hosts.ptx.exact import forms
 from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
-from fencepost.hosts.ptx.exact.bulk_copies import worked_out
 from fencepost.hosts.ptx.exact.concrete_runs import certain, concrete_setups
+from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
-from fencepost.hosts.ptx.exact.decisions import Decisions
 from fencepost.hosts.ptx.exact.findings import Findings
+from fencepost.hosts.ptx.exact.made_up_values import BLOCKS
 from fencepost.hosts.ptx.exact.problems import (
     DataDependentAddress,
     DependsOnData,
@@ -25,15 +25,15 @@ from fencepost.hosts.ptx.exact.problems import (
 )
 from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
-from fencepost.hosts.ptx.exact.values import BLOCKS
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Module, Routine
-from fencepost.hosts.ptx.runs.made_up_data import MadeUp
+from fencepost.hosts.ptx.runs.made_up_data import DataDependence
 from fencepost.hosts.ptx.runs.simulation_setup import Setup
 from fencepost.hosts.ptx.verdicts import Finding, Reason
 from fencepost.report.words import plural
@@ -61,7 +61,7 @@ OF_A_BLOCK = ("ctaid.", "clusterid.")
 
 
 @dataclass
-class Decision:
+class ExactVerdict:
     """What exact runs say of a kernel."""
 
     verdict: Literal["proven", "race", "undecided"]
@@ -93,7 +93,7 @@ class Judge:
     reached: set[Place] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     """Parameters that what is stored depends on, in a run that shows a race."""
-    decisions: Decisions = field(default_factory=Decisions)
+    choices: BranchChoices = field(default_factory=BranchChoices)
     """Of the last run."""
     by_data: bool = False
     """Whether runs were made for the ways that data may lead."""
@@ -131,7 +131,7 @@ class Judge:
     def _left(self) -> float:
         return max(self.end - time.thread_time(), 0.0)
 
-    def decide(self) -> Decision:
+    def decide(self) -> ExactVerdict:
         """The verdict."""
         why_not = self._not_run()
         if why_not:
@@ -154,7 +154,7 @@ class Judge:
         chosen = tuple(sorted(self._open()))
         shown = [replace(each, chosen=chosen) for each in self.shown.most_telling()]
         if any(each.severity == "error" for each in shown):
-            return Decision("race", self._holds(False), tuple(shown))
+            return ExactVerdict("race", self._holds(False), tuple(shown))
         doubts = self.shown.doubts
         open_ = self._open() or any(each.startswith(OF_A_BLOCK) for each in self.needed.specials)
         if open_ and not doubts:
@@ -164,15 +164,15 @@ class Judge:
             ]
         if doubts:
             return self._undecided(doubts)
-        return Decision("proven", self._holds(bool(shown)), tuple(shown))
+        return ExactVerdict("proven", self._holds(bool(shown)), tuple(shown))
 
     def _run_each_way(self, setup: Setup) -> None:
         """A run for each way that data may lead, until one shows something."""
-        for found, decisions in self._each_way(setup):
+        for found, choices in self._each_way(setup):
             self.shown.add(self.last, found, self._relevant() | self.numbers)
-            if decisions and self.shown.more_than_fences:
+            if choices and self.shown.more_than_fences:
                 # Perhaps no data lead there.
-                self.shown.only_on_a_way(decisions)
+                self.shown.only_on_a_way(choices)
                 self.shown.by_data = True
                 break
 
@@ -182,13 +182,13 @@ class Judge:
             found = self._run(replace(setup, test_waits_succeed=True, seconds=self._left()), ())
         except NotExact:
             return
-        if not self.decisions and not any(each.code == "FP002" for each in found.problems):
+        if not self.choices and not any(each.code == "FP002" for each in found.problems):
             # A test wait may well miss its phase.
             self.shown.add(self.last, Found(found.clashes), self._relevant() | self.numbers)
 
     def _run_with_numbers_in_memory(self) -> None:
         """Runs with data, where it depends on them whether accesses meet: what these show is there for those data."""
-        data = MadeUp(self.flow, lambda _: False)
+        data = DataDependence(self.flow, lambda _: False)
         needed = AddressSlice(self.flow, True)
         more = Findings(self.flow, needed, self.launch.warp_synchronous)
         for setup in concrete_setups(self.flow, self.ran):
@@ -271,7 +271,7 @@ class Judge:
         missed = (each for each in every if each not in self.reached and each.block not in self.dead)
         return sorted(missed, key=lambda each: (each.block, each.index))
 
-    def _undecided(self, reasons: list[Reason]) -> Decision:
+    def _undecided(self, reasons: list[Reason]) -> ExactVerdict:
         holds = self.launch.describe(len(self.routine.parameters))
         # Unrolled loops repeat what they are about.
         lines = {
@@ -279,11 +279,11 @@ class Judge:
             for each in reversed(reasons)
         }
         kept = [each for each in dict.fromkeys(reasons) if each in lines.values()]
-        return Decision("undecided", holds, (), tuple(kept[:MOST_REASONS]))
+        return ExactVerdict("undecided", holds, (), tuple(kept[:MOST_REASONS]))
 
     # ---- runs
 
-    def _each_way(self, setup: Setup) -> Iterator[tuple[Found, Decisions]]:
+    def _each_way(self, setup: Setup) -> Iterator[tuple[Found, BranchChoices]]:
         """A run for each way that data may lead."""
         given: tuple[bool, ...] | None = ()
         end = time.thread_time() + min(WAYS_SECONDS, self._left())
@@ -292,11 +292,11 @@ class Judge:
             parted = [each.parted for each in self.last.hardware if each.parted is not None]
             if parted and self.is_plain and not (found.clashes or found.problems):
                 raise NotExact("threads of the block that wait at two barriers", parted[0])
-            yield found, self.decisions
-            given = self.decisions.following()
-            self.by_data |= bool(self.decisions)
+            yield found, self.choices
+            given = self.choices.following()
+            self.by_data |= bool(self.choices)
             if given is not None and time.thread_time() > end:
-                raise NotExact("runs for every way that data may lead take too long", self.decisions.place)
+                raise NotExact("runs for every way that data may lead take too long", self.choices.place)
 
     def _run(self, setup: Setup, given: tuple[bool, ...]) -> Found:
         try:
@@ -312,12 +312,12 @@ class Judge:
             except DataDependentAddress:
                 raise
             except DependsOnData:
-                self.decisions = Decisions()
+                self.choices = BranchChoices()
             else:
-                if not self.decisions and not any(clash.perhaps_equal for clash in found.clashes):
+                if not self.choices and not any(clash.perhaps_equal for clash in found.clashes):
                     return found
         found = self._run_with(setup, self.valued, given)
-        if any(clash.perhaps_equal for clash in found.clashes) and not self.decisions:
+        if any(clash.perhaps_equal for clash in found.clashes) and not self.choices:
             # For any values of the parameters, nothing says so; for some, two threads may store different ones.
             numbers = AddressSlice(self.flow, True)
             again = self._run_with(setup, numbers, given)
@@ -330,10 +330,10 @@ class Judge:
         boxes = self._given_boxes()
         if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes, given)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
-            first.decisions = Decisions(given)
+            first.choices = BranchChoices(given)
             first.bulk.boxes |= boxes
             first.execute_all()
-            found = worked_out(first.mbarriers.brought, first.mbarriers.expected)
+            found = boxes_that_fit(first.mbarriers.brought, first.mbarriers.expected)
             if found is None:
                 raise NotExact(
                     "the boxes of the tensor maps cannot be worked out from the bytes that are expected: "
@@ -341,7 +341,7 @@ class Judge:
                 )
             boxes = {**first.bulk.boxes, **found, **boxes}
         run = Run(self.module, self.routine, self.flow, setup, needed, boxes)
-        run.decisions = self.decisions = Decisions(given)
+        run.choices = self.choices = BranchChoices(given)
         result = run.execute_all()
         result.problems += self.too_early
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
@@ -369,7 +369,7 @@ class Judge:
         if not boxes:
             return {None}
         first = Run(self.module, self.routine, self.flow, setup, needed)
-        first.decisions = Decisions(given)
+        first.choices = BranchChoices(given)
         first.bulk.boxes |= boxes
         first.execute_all()
         return first.bulk.seen

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from fencepost.hosts.ptx.exact import forms
+from fencepost.hosts.ptx.exact.made_up_values import mix, mixed
 from fencepost.hosts.ptx.exact.problems import NotExact
-from fencepost.hosts.ptx.exact.tensor_forms import (
+from fencepost.hosts.ptx.exact.tcgen05_forms import (
     TensorAccess,
     TensorAllocation,
     TensorWait,
 )
-from fencepost.hosts.ptx.exact.values import mix, mixed
 from fencepost.hosts.ptx.exact.waiting_threads import WaitingThreads
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place

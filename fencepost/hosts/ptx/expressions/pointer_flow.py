@@ -1,7 +1,7 @@
 """Which parameters each register may point into the memory of, also by way of local variables.
 
 Without optimization, variables are in local memory, and a lambda or a structure holds their addresses: a pointer
-comes from its parameter by several loads. What a local variable holds is told apart by offsets; an offset that is
+comes from its parameter by several loads. What a local variable holds is distinguished by offsets; an offset that is
 not constant may be any.
 """
 
@@ -27,7 +27,7 @@ KEEPS_POINTER = {"mov": (1,), "cvta": (1,), "add": (1, 2), "sub": (1,), "mad": (
 """Operands that a result may point into the same memory as, by opcode."""
 _POINTER = 64
 MOST_CELLS = 32
-"""So many places in local variables are told apart that one register may point to."""
+"""So many places in local variables are distinguished that one register may point to."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PointerFlow:
         return len(known) > before
 
     def step(self, instruction: Instruction) -> bool:
-        """What one instruction hands on; whether something is new."""
+        """What one instruction passes on; whether something is new."""
         if instruction.name in ("ld", "st") and space_of(instruction) in (None, "local"):
             return self._moved(instruction)
         changed = False

@@ -110,7 +110,7 @@ def _calls(seen: str, function: HostFunction) -> Iterator[tuple[int, list[str] |
     )
     for each in host_functions(seen):
         if each is function:
-            continue  # What it hands on to itself it was given.
+            continue  # What it passes on to itself it was given.
         for match in name.finditer(seen, each.start, each.end):
             yield match.start(), pieces(inside(seen, match.start(1))) if match[1] else None
 

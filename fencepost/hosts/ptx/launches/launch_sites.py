@@ -2,7 +2,6 @@
 
 `reduce<<<blocks, 256>>>`, `dim3 block(16, 16)`, `#define THREADS 128`: what these say is used where the user says
 nothing. A kernel that is launched with two different blocks, or with one that is computed at run time, has none.
-Files for GPUVerify name the block of all their kernels in a comment, `//--blockDim=[16,16]`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,18 @@ from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
-from fencepost.hosts.ptx.launches.handed_out import handed_out
+from fencepost.hosts.ptx.launches.address_taken import with_address_taken
+from fencepost.hosts.ptx.launches.gpuverify_comments import (
+    Block,
+    block_of_comments,
+    grid_of_comments,
+    is_a_block,
+    three,
+)
 from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
+from fencepost.hosts.ptx.launches.launch import MOST_BLOCKS
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
-Block = tuple[int, int, int]
-MOST_THREADS, MOST_BLOCKS = 1024, 16
 _LAUNCH = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}()]*?>)?\s*<<<")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(
@@ -31,10 +36,6 @@ _MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.
 """A variable among those that a statement declares, with what it is made of, if anything."""
 _NUMBER = r"(?:unsigned\s+|const\s+)*(?:int|long|short|unsigned|size_t|uint|uint32_t|auto)"
 _NUMBERS = re.compile(rf"\b{_NUMBER}\s+(\w+\s*=[^;{{}}]*);")
-_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:blockDim|local_size)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
-_GRID_OF_GPUVERIFY = re.compile(r"^\s*//.*--(?:gridDim|num_groups)=(\d+|\[[\d,\s]+\])", re.MULTILINE)
-_ONE_BLOCK = re.compile(r"^\s*//.*--only-intra-group\b", re.MULTILINE)
-_WARP_SYNCHRONOUS = re.compile(r"^\s*//.*--warp-sync=32\b", re.MULTILINE)
 _CLUSTER = re.compile(r"\bclusterDim\s*\.\s*([xyz])\s*=\s*([^;,]+?)\s*[;,]")
 _OPERATORS = re.compile(r"->|<=|>=|<<|>>")
 _LOOP = re.compile(r"\b(?:for|while)\s*\([^{}]*\)\s*$|\bdo\s*$")
@@ -57,8 +58,9 @@ def launched_blocks(text: str) -> dict[str, Block]:
             instance = _instance(seen, at, here)
             if instance is not None:
                 found.setdefault(instance, set()).add(block)
-    result = _of_comments(text)
-    elsewhere = handed_out(_of_the_host(seen), {name.partition("<")[0] for name in found})
+    of_all = block_of_comments(text)
+    result = {EVERY: of_all} if of_all is not None else {}
+    elsewhere = with_address_taken(_of_the_host(seen), {name.partition("<")[0] for name in found})
     for name, blocks in found.items():
         if name.partition("<")[0] in elsewhere:
             continue
@@ -101,7 +103,7 @@ def common_launches(text: str) -> dict[str, Launches]:
             found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
             block = None if of_template else _block(configuration[1], context, here)
             blocks.setdefault(name, set()).add(block)
-    elsewhere = handed_out(_of_the_host(seen), found.keys())
+    elsewhere = with_address_taken(_of_the_host(seen), found.keys())
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
@@ -194,39 +196,10 @@ def cluster_of_launches(text: str) -> Block | None:
 def constants_and_grid(text: str) -> dict[str, int]:
     """Macros and constants with one value in the whole file, and the sizes of the grid that a comment names."""
     found = constants_of(text, without_comments(text))
-    sizes = _grid(text)
+    sizes = grid_of_comments(text)
     return found | (
         {f"gridDim.{axis}": size for axis, size in zip("xyz", sizes, strict=True)} if sizes else {}
     )
-
-
-def grid_of_comments(text: str) -> Block | None:
-    """The grid of all kernels, if comments name one, as files for GPUVerify do, and blocks are to be looked at."""
-    return None if _ONE_BLOCK.search(text) is not None else _grid(text)
-
-
-def is_warp_synchronous(text: str) -> bool:
-    """Whether a comment says that the threads of a warp run in step, as those for GPUVerify do."""
-    return _WARP_SYNCHRONOUS.search(text) is not None
-
-
-def is_for_gpuverify(text: str) -> bool:
-    """Whether comments name a block, as files for GPUVerify do: these state all that launches keep to."""
-    return bool(_of_comments(text))
-
-
-def _grid(text: str) -> Block | None:
-    named = {match.strip("[]") for match in _GRID_OF_GPUVERIFY.findall(text)}
-    sizes = [int(each) for each in named.pop().split(",")] if len(named) == 1 else []
-    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
-    return (x, y, z) if min(x, y, z) > 0 else None
-
-
-def _of_comments(text: str) -> dict[str, Block]:
-    """The block of all kernels, if comments name one, as files for GPUVerify do."""
-    named = {match.strip("[]") for match in _OF_GPUVERIFY.findall(text)}
-    block = _checked([int(each) for each in named.pop().split(",")]) if len(named) == 1 else None
-    return {EVERY: block} if block is not None else {}
 
 
 def _launches(seen: str) -> Iterator[tuple[str, int, list[str]]]:
@@ -434,5 +407,5 @@ def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:
 
 
 def _checked(sizes: list[int]) -> Block | None:
-    x, y, z = [*sizes, 1, 1][:3] if 0 < len(sizes) <= 3 else (0, 0, 0)
-    return (x, y, z) if min(x, y, z) > 0 and x * y * z <= MOST_THREADS else None
+    block = three(sizes)
+    return block if block is not None and is_a_block(block) else None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_source.cuda_sources import text_with_headers
 from fencepost.hosts.ptx.cuda_source.host_code import declarations, function_name, without_comments
-from fencepost.hosts.ptx.launches.handed_out import handed_out
+from fencepost.hosts.ptx.launches.address_taken import with_address_taken
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
 SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl"})
@@ -56,7 +56,7 @@ def _launches_beside(
         own = set(kernels_made(seen))
         for kernel in launched - own:
             found.setdefault(kernel, []).append(sibling)
-        for kernel in handed_out(seen, named - launched - own):
+        for kernel in with_address_taken(seen, named - launched - own):
             others.setdefault(kernel, []).append(sibling)
     # Whoever has the address of a kernel may launch it otherwise: those files are read with the launches.
     return {kernel: _read([*files, *others.get(kernel, ())], includes) for kernel, files in found.items()}

@@ -19,8 +19,8 @@ from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
 from fencepost.hosts.ptx.expressions.lanes import signed
 from fencepost.hosts.ptx.proof.beside_barriers import beside
+from fencepost.hosts.ptx.proof.bytes_by_thread import CannotList, Points
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.proof.listing import CannotList, Points
 from fencepost.hosts.ptx.reading.effects import HARMLESS, OTHER_SPACES, space_of
 from fencepost.hosts.ptx.reading.instructions import computes, types_of
 from fencepost.hosts.ptx.reading.module import Address, Instruction, Register, width_of

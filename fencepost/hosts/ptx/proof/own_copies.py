@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.hosts.ptx.proof.copies import Copies
+from fencepost.hosts.ptx.proof.copies_in_flight import CopiesInFlight
 from fencepost.hosts.ptx.proof.intervals import Interval, Iteration, Place, Reached
 from fencepost.hosts.ptx.proof.race_questions import Outcome
 from fencepost.hosts.ptx.proof.races import Races
@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.reading.flow import ENTRY, Flow
 def ask_about_own_copies(flow: Flow, races: Races, outcome: Outcome) -> None:
     """Adds the accesses that may touch what a copy of the same thread has not written yet."""
     accesses = dict(_accesses(flow))
-    for place, copies in Copies(flow, accesses.keys()).in_flight().items():
+    for place, copies in CopiesInFlight(flow, accesses.keys()).in_flight().items():
         interval = Interval((ENTRY, 0, ()), (accesses[place], *copies), {})
         races.own_copies(interval, outcome)
 

@@ -12,7 +12,7 @@ from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves
 from fencepost.hosts.ptx.expressions.uniformity import Uniformity
 from fencepost.hosts.ptx.launches.launch import Launch
-from fencepost.hosts.ptx.proof.copies import Copies
+from fencepost.hosts.ptx.proof.copies_in_flight import CopiesInFlight
 from fencepost.hosts.ptx.proof.divergence import Divergence, PossibleDivergence
 from fencepost.hosts.ptx.proof.global_atomics import loads_beside_global_atomics
 from fencepost.hosts.ptx.proof.intervals import Place, Walk
@@ -30,7 +30,7 @@ SECONDS_PER_QUESTION = 3.0
 SECONDS = 20.0
 WHOLE_WARP = 0xFFFFFFFF
 MOST_MASKS = 3
-"""So many different masks of warp barriers are told apart; others order nothing."""
+"""So many different masks of warp barriers are distinguished; others order nothing."""
 
 
 @dataclass
@@ -158,7 +158,7 @@ class Prover:
         """The questions about some pairs of threads in all intervals between some barriers."""
         outcome = Outcome()
         walk = Walk(self.flow, lambda place, _: place in barriers, dead)
-        copies = Copies(self.flow, barriers).in_flight()
+        copies = CopiesInFlight(self.flow, barriers).in_flight()
         for start in (None, *sorted(barriers, key=lambda each: (each.block, each.index))):
             interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
             self.races.interval(interval, threads, outcome)

@@ -12,9 +12,9 @@ from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 from fencepost.hosts.ptx.proof.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
+from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, Listings
 from fencepost.hosts.ptx.proof.intervals import Iteration
-from fencepost.hosts.ptx.proof.listing import Listed, Listings
-from fencepost.hosts.ptx.proof.paths import Paths
+from fencepost.hosts.ptx.proof.path_conditions import PathConditions
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread, loads_agree, may_be_cut
@@ -95,7 +95,7 @@ class RaceSolver:
         solver.add(*held, *first.facts, z3.Or(*meetings))
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
-                paths = Paths(self.questions, touch.interval, name, same_warp)
+                paths = PathConditions(self.questions, touch.interval, name, same_warp)
                 solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, question.with_paths) if answer == "yes" else {}

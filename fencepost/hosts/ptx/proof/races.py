@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
+from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, contested
 from fencepost.hosts.ptx.proof.intervals import Interval, Iteration, Place, Reached
-from fencepost.hosts.ptx.proof.listing import Listed, contested
 from fencepost.hosts.ptx.proof.race_questions import Candidate, Outcome, Touch
 from fencepost.hosts.ptx.proof.race_solver import RaceSolver
 from fencepost.hosts.ptx.proof.solver_questions import common

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.hosts.ptx.reading.calls import called, is_harmless_function
+from fencepost.hosts.ptx.reading.inline_calls import called, is_harmless_function
 from fencepost.hosts.ptx.reading.instructions import computes, types_of
 from fencepost.hosts.ptx.reading.module import (
     Address,

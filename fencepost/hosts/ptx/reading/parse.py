@@ -22,8 +22,8 @@ from fencepost.hosts.ptx.reading.module import (
     Variable,
     width_of,
 )
+from fencepost.hosts.ptx.reading.operand_counts import misshapen
 from fencepost.hosts.ptx.reading.operands import read_integer, read_operand, split_at_commas
-from fencepost.hosts.ptx.reading.shapes import misshapen
 from fencepost.hosts.ptx.reading.statements import Cutter, Statement
 
 LOC = re.compile(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
-from fencepost.hosts.ptx.report.finding_words import (
+from fencepost.hosts.ptx.report.quoted_findings import (
     fix_of,
 )
 from fencepost.hosts.ptx.report.shown_findings import _diagnostic, distinct, reason_lines

@@ -13,7 +13,7 @@ from typing import Any
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.reading.kernel_names import plain_text
-from fencepost.hosts.ptx.report.finding_words import (
+from fencepost.hosts.ptx.report.quoted_findings import (
     BLOCK,
     CLUSTER,
     doing,

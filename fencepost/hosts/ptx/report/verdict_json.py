@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
-from fencepost.hosts.ptx.report.finding_words import (
+from fencepost.hosts.ptx.report.quoted_findings import (
     element_of,
     fix_of,
     message_of,

@@ -11,8 +11,8 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Instruction
-from fencepost.hosts.ptx.runs.global_races import GlobalRace, certain_races
-from fencepost.hosts.ptx.runs.global_runs import races_of_some_launch
+from fencepost.hosts.ptx.runs.certain_global_races import GlobalRace, certain_races
+from fencepost.hosts.ptx.runs.possible_global_races import races_of_some_launch
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Thread
 
 MOST_FINDINGS = 20

@@ -59,7 +59,7 @@ def _makers(flow: Flow) -> dict[str, list[tuple[Place, Instruction]]]:
     return found
 
 
-class MadeUp:
+class DataDependence:
     """Answers for one kernel. `uniform` says whether all threads take a branch alike."""
 
     def __init__(self, flow: Flow, uniform: Callable[[int], bool]) -> None:

@@ -10,7 +10,7 @@ from fencepost.hosts.ptx.launches.thread_names import thread_number, two_accesse
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.effects import effect, waits_for_copies
-from fencepost.hosts.ptx.runs.observed import Conflict, CopyInRace
+from fencepost.hosts.ptx.runs.observed_races import Conflict, CopyInRace
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, Iterations
 from fencepost.hosts.ptx.runs.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.runs.simulation_setup import MissedBarrier, Setup, SimulationResult, placed_variables

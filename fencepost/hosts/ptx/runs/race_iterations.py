@@ -19,7 +19,7 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import Flow, Loop
 from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
-from fencepost.hosts.ptx.runs.observed import Conflict
+from fencepost.hosts.ptx.runs.observed_races import Conflict
 from fencepost.hosts.ptx.runs.simulate import Simulation
 from fencepost.hosts.ptx.runs.simulation_setup import Setup, Threads
 from fencepost.hosts.ptx.verdicts import InLoop

@@ -36,7 +36,7 @@ from fencepost.hosts.ptx.reading.module import (
     registers_in,
     width_of,
 )
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Log,
 )
 from fencepost.hosts.ptx.runs.simulated_collectives import SimulatedCollectives
@@ -240,7 +240,7 @@ class Simulation(SimulatedCollectives):
         """Whether a thread that has ended went another way than one that waits, where this barrier depends on it.
 
         What counts is the last time that the waiting thread came by: had an earlier time kept threads from a barrier
-        that others reached, they would have been told apart there."""
+        that others reached, they would have been distinguished there."""
         one = int(waiting[0])
         for branch in deciding(self.flow.control_dependences, int(self.blocks[one])) & self.ways.keys():
             bits, times = self.ways[branch]

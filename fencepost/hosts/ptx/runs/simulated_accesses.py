@@ -31,9 +31,8 @@ from fencepost.hosts.ptx.reading.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.runs.atomics import updated
-from fencepost.hosts.ptx.runs.memory import POINTERS
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.atomic_results import updated
+from fencepost.hosts.ptx.runs.observed_races import (
     ATOMIC,
     READ,
     WRITE,
@@ -44,6 +43,7 @@ from fencepost.hosts.ptx.runs.observed import (
     copy_at,
 )
 from fencepost.hosts.ptx.runs.simulated_block import SimulatedBlock
+from fencepost.hosts.ptx.runs.simulated_memory import POINTERS
 from fencepost.hosts.ptx.runs.simulation_setup import (
     Threads,
 )

@@ -26,12 +26,12 @@ from fencepost.hosts.ptx.reading.module import (
     Symbol,
     width_of,
 )
-from fencepost.hosts.ptx.runs.memory import POINTERS, LocalMemory, Memory
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Event,
     Log,
     WaitEvent,
 )
+from fencepost.hosts.ptx.runs.simulated_memory import POINTERS, LocalMemory, Memory
 from fencepost.hosts.ptx.runs.simulation_setup import (
     DONE,
     RUNNING,

@@ -15,7 +15,7 @@ from fencepost.hosts.ptx.reading.module import (
     Instruction,
     Operand,
 )
-from fencepost.hosts.ptx.runs.atomics import reduced
+from fencepost.hosts.ptx.runs.atomic_results import reduced
 from fencepost.hosts.ptx.runs.simulated_accesses import SimulatedAccesses
 from fencepost.hosts.ptx.runs.simulation_setup import (
     Threads,

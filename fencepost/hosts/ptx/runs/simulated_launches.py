@@ -19,14 +19,14 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.proof.prove import Proof
 from fencepost.hosts.ptx.reading.module import Routine
-from fencepost.hosts.ptx.runs.any_numbers import race_with_any_numbers, sampled_numbers
-from fencepost.hosts.ptx.runs.flags import BY_A_FLAG, may_be_ordered
-from fencepost.hosts.ptx.runs.made_up_data import MadeUp
-from fencepost.hosts.ptx.runs.memory import MANY
-from fencepost.hosts.ptx.runs.observed import Conflict
+from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
+from fencepost.hosts.ptx.runs.made_up_data import DataDependence
+from fencepost.hosts.ptx.runs.observed_races import Conflict
 from fencepost.hosts.ptx.runs.race_findings import findings_of, thread_of
 from fencepost.hosts.ptx.runs.race_iterations import iterations_of
+from fencepost.hosts.ptx.runs.sampled_parameters import race_with_any_numbers, sampled_numbers
 from fencepost.hosts.ptx.runs.simulate import simulate
+from fencepost.hosts.ptx.runs.simulated_memory import MANY
 from fencepost.hosts.ptx.runs.simulation_setup import NotSimulated, Setup, SimulationResult
 from fencepost.hosts.ptx.verdicts import (
     Finding,
@@ -50,7 +50,7 @@ numbers are looked at."""
 class Runs:
     """Simulated launches of one kernel and what they showed."""
 
-    def __init__(self, case: KernelAndLaunch, made_up: MadeUp, seconds: float) -> None:
+    def __init__(self, case: KernelAndLaunch, made_up: DataDependence, seconds: float) -> None:
         self.case = case
         self.made_up = made_up
         self.left = seconds

@@ -14,10 +14,10 @@ from fencepost.hosts.ptx.reading.module import (
     Module,
     Routine,
 )
-from fencepost.hosts.ptx.runs.memory import FEW, Placed, place
-from fencepost.hosts.ptx.runs.observed import (
+from fencepost.hosts.ptx.runs.observed_races import (
     Conflict,
 )
+from fencepost.hosts.ptx.runs.simulated_memory import FEW, Placed, place
 
 RUNNING, AT_COLLECTIVE, AT_BARRIER, DONE = 0, 1, 2, 3
 """What a thread does."""

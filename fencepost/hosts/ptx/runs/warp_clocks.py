@@ -2,7 +2,7 @@
 
 A thread knows of each lane of its warp up to when all it has done comes before the thread's next access. Lanes that
 meet know the same afterwards, so that there is one row of such times for each meeting. Shuffles and votes make lanes
-wait for each other, and hand on nothing of what is in memory.
+wait for each other, and pass on nothing of what is in memory.
 """
 
 from __future__ import annotations

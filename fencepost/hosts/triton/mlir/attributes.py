@@ -13,7 +13,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TypeAlias
 
-from fencepost.hosts.triton.mlir.remembered import remembered
+from fencepost.hosts.triton.mlir.memoized import memoized
 from fencepost.hosts.triton.mlir.scan import STRING, Unreadable, split_list
 
 
@@ -45,11 +45,6 @@ class Dense:
 
     value: Attribute
     type: str
-
-    @property
-    def splat(self) -> int | float | bool | None:
-        """The one value of all elements; None where they differ or cannot be read."""
-        return self.value if isinstance(self.value, (int, float)) else None
 
 
 Attribute: TypeAlias = """
@@ -185,7 +180,7 @@ class Dictionary:
 NO_ATTRIBUTES = Dictionary("")
 
 
-@remembered
+@memoized
 def dictionary_of(text: str) -> Dictionary:
     """The entries between two braces: most texts are those of many modules."""
     return Dictionary(text)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.mlir.attributes import Attribute, parse_dictionary
-from fencepost.hosts.triton.mlir.remembered import remembered
+from fencepost.hosts.triton.mlir.memoized import memoized
 from fencepost.hosts.triton.mlir.scan import STRING, split_list
 
 Shape = tuple[int | None, ...]
@@ -82,7 +82,7 @@ def parse_type(text: str, aliases: Mapping[str, str]) -> Tensor | MemDesc | None
     return _parsed(resolve(text, aliases).strip())
 
 
-@remembered
+@memoized
 def _parsed(text: str) -> Tensor | MemDesc | None:
     for opening in ("tensor<", "!ttg.memdesc<"):
         if text.startswith(opening) and text.endswith(">"):
@@ -94,7 +94,7 @@ def _parsed(text: str) -> Tensor | MemDesc | None:
     return None
 
 
-@remembered
+@memoized
 def parse_encoding(text: str) -> Encoding | None:
     """A layout taken apart; None for text that is none. Aliases must be resolved before."""
     match = _ENCODING.match(text.strip())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx.asked_launch import Launch
+from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.hosts.ptx.edits.text_edits import Edited, insert, prune
 from fencepost.ir.source import Source
 from tests.hosts.ptx.kernels import NEIGHBOUR, kernel
 
-LAUNCH = Launch((256, 1, 1))
+LAUNCH = AskedLaunch((256, 1, 1))
 
 
 def test_a_second_barrier_is_taken_out_and_all_else_stays() -> None:
@@ -48,7 +48,9 @@ def pruned(body: str, *, distinct_pointers: bool = False) -> Edited:
     """A kernel `k(int *a, int *b, int n)` in CUDA, without the barriers that nothing needs."""
     source = f'extern "C" __global__ void k(int *a, int *b, int n) {{ int t = threadIdx.x; {body} }}'
     return prune(
-        compile_cuda(Source("k.cu", source)).ptx, "k", Launch((256, 1, 1), None, "k.cu", distinct_pointers)
+        compile_cuda(Source("k.cu", source)).ptx,
+        "k",
+        AskedLaunch((256, 1, 1), None, "k.cu", distinct_pointers),
     )
 
 

@@ -479,36 +479,13 @@ def test_an_instruction_with_too_few_operands_is_refused_by_name(line: str) -> N
 
 
 ELECT = "    elect.sync _|%p8, -1;\n"
-ELECTED = f"""
-    @%p2 mbarrier.init.shared.b64 [%r6], 1;
-    @%p2 mbarrier.init.shared.b64 [%r7], 32;
-    bar.sync 0;
-    @!%p1 bra $consumer;
-$fill:
-    and.b32 %r12, %r10, 1;
-    xor.b32 %r13, %r12, 1;
-$free:
-    mbarrier.try_wait.parity.shared.b64 %p4, [%r7], %r13;
-    @!%p4 bra $free;
-{ELECT}    @%p8 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 128;
-    @%p8 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 128, [%r6];
-    add.u32 %r10, %r10, 1;
-    setp.lt.u32 %p3, %r10, %r2;
-    @%p3 bra $fill;
-    bra $end;
-$consumer:
-    and.b32 %r12, %r10, 1;
-$filled:
-    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], %r12;
-    @!%p4 bra $filled;
-    ld.shared.u32 %r17, [%r5];
-    fence.proxy.async.shared::cta;
-    mbarrier.arrive.shared.b64 _, [%r7];
-    add.u32 %r10, %r10, 1;
-    setp.lt.u32 %p3, %r10, %r2;
-    @%p3 bra $consumer;
-$end:
-"""
+FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1],"
+ELECTED = kernels.one_slot(
+    "    @!%p1 bra $consumer;\n",
+    f"{ELECT}    @%p8 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 128;\n    @%p8 {FILL} 128, [%r6];\n",
+    "    ld.shared.u32 %r17, [%r5];\n    fence.proxy.async.shared::cta;\n    mbarrier.arrive.shared.b64 _, [%r7];\n",
+    consumers=32,
+)
 
 
 def test_lanes_that_elect_one_wait_for_each_other() -> None:
@@ -531,10 +508,12 @@ def test_the_elected_lane_sees_nothing_of_the_others() -> None:
 
 def test_lanes_that_multiply_together_wait_for_each_other() -> None:
     """All lanes of a warp wait for a tile, wgmma reads it, and one lane arrives for the warp: none is left behind."""
-    tile = """
-    @%p2 mbarrier.init.shared.b64 [%r6], 1;
-    @%p2 mbarrier.init.shared.b64 [%r7], 4;
-    bar.sync 0;
+    arrive = "    @%p8 mbarrier.arrive.shared.b64 _, [%r7];\n"
+    multiply = (
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 1, 1, 1, 0, 0;"
+    )
+    ends = "wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;"
+    roles = """
     setp.eq.u32 %p8, %r3, 0;
     setp.ge.u32 %p9, %r1, 128;
     shr.u32 %r12, %r4, 4;
@@ -544,37 +523,13 @@ def test_lanes_that_multiply_together_wait_for_each_other() -> None:
     @!%p9 bra $consumer;
     setp.ne.u32 %p9, %r1, 128;
     @%p9 bra $end;
-$fill:
-    and.b32 %r12, %r10, 1;
-    xor.b32 %r13, %r12, 1;
-$free:
-    mbarrier.try_wait.parity.shared.b64 %p4, [%r7], %r13;
-    @!%p4 bra $free;
-    mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 2048;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 2048, [%r6];
-    add.u32 %r10, %r10, 1;
-    setp.lt.u32 %p3, %r10, %r2;
-    @%p3 bra $fill;
-    bra $end;
-$consumer:
-    and.b32 %r12, %r10, 1;
-$filled:
-    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], %r12;
-    @!%p4 bra $filled;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    @%p8 mbarrier.arrive.shared.b64 _, [%r7];
-    add.u32 %r10, %r10, 1;
-    setp.lt.u32 %p3, %r10, %r2;
-    @%p3 bra $consumer;
-$end:
 """
+    fill = f"    mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 2048;\n    {FILL} 2048, [%r6];\n"
+    tile = kernels.one_slot(roles, fill, f"    {multiply}\n    {ends}\n{arrive}", consumers=4)
     assert verdict(tile, 160).verdict == "proven"
     assert (
         verdict(tile.replace("wait_group.sync.aligned 0", "wait_group.sync.aligned 1"), 160).verdict == "race"
     )
     # A lane that arrives before it multiplies may be ahead of others.
-    arrive = "    @%p8 mbarrier.arrive.shared.b64 _, [%r7];\n"
     early = tile.replace(arrive, "").replace("    wgmma.mma", arrive + "    wgmma.mma")
     assert verdict(early, 160).verdict == "race"

@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("named.cu").write_text(TEXT, encoding="utf-8")
 
 
-def test_a_producer_that_is_not_told(fencepost: CommandLine) -> None:
+def test_a_producer_that_is_not_notified(fencepost: CommandLine) -> None:
     """It arrives a second time without having waited for anything; a larger count would not help."""
     out = fencepost("check", "named.cu", "--kernel", "producer", "--block", "256").out
     assert "error[FP003]: thread 0 may arrive at barrier 1 one phase too early" in out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.exact.tensor_descriptors import copied_units, operand_units, shape_of
+from fencepost.hosts.ptx.exact.tcgen05_descriptors import copied_units, operand_units, shape_of
 from tests.hosts.ptx.exact_kernels import kernel
 
 START = f"""

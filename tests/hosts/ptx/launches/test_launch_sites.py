@@ -100,6 +100,7 @@ def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int,
         ("//--blockDim=64\n//--blockDim=32\n", {}),
         ("//--blockDim=2048\n", {}),
         ("int x; // blockDim=64\n", {}),
+        ("//--blockDim=[,]\n", {}),
         ("//--blockDim=64\nvoid f() { k<<<1, 32>>>(p); }", {EVERY: (64, 1, 1), "k": (32, 1, 1)}),
     ],
 )

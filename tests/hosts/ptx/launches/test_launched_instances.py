@@ -67,7 +67,7 @@ def test_a_kernel_in_namespaces() -> None:
     assert launched_instances(text) == ("b::c::scan<4>", "a::b::c::scan<8>")
 
 
-def test_types_of_objects_that_are_made_for_a_call() -> None:
+def test_types_of_function_objects_that_are_made_for_a_call() -> None:
     text = """
     struct Square { __device__ float operator()(float x) const { return x * x; } };
     struct Scale { float by; __device__ float operator()(float x) const { return by * x; } };

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import check
-from tests.hosts.ptx.random_cuda import proof_alone
+from tests.hosts.ptx.random_cuda.compare import proof_alone
 
 FRAME = """
 .version 8.3

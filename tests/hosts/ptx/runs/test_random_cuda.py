@@ -9,8 +9,9 @@ import pytest
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
-from tests.hosts.ptx.random_cuda import PARAMETERS, How, disagreement, random_kernel, wrong
-from tests.hosts.ptx.random_cuda import judged as compared
+from tests.hosts.ptx.random_cuda.compare import PARAMETERS, How, disagreement, wrong
+from tests.hosts.ptx.random_cuda.compare import judged as compared
+from tests.hosts.ptx.random_cuda.makers import random_kernel
 from tests.tiers import sweep
 
 MANY_WEAK_MEETINGS = """

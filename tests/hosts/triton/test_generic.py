@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from fencepost.hosts.triton import generic
-from fencepost.hosts.triton.generic import generic_form, parse_live, read_live
+from fencepost.hosts.triton.generic import generic_form, parse_live
 from fencepost.hosts.triton.mlir import MemDesc
 from fencepost.hosts.triton.text_edits import InsertBarrier, Remove, SetAttribute, apply_edits
 from fencepost.ir.source import FencepostError
 from tests.hosts.triton.conftest import GPUS, Compile
+from tests.hosts.triton.modules import read_live
 
 EVERYWHERE = [(gpu, lowered) for gpu in GPUS for lowered in (False, True)]
 

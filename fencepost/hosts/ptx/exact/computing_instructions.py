@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.thread_registers import RANK_BIT, ThreadRegisters
-from fencepost.hosts.ptx.exact.values import (
+from fencepost.hosts.ptx.exact.made_up_values import (
     Flags,
     is_exact,
     items,
@@ -15,6 +14,7 @@ from fencepost.hosts.ptx.exact.values import (
     results,
     seed_of,
 )
+from fencepost.hosts.ptx.exact.thread_registers import RANK_BIT, ThreadRegisters
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import destinations, space_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.runs.observed import ATOMIC, READ, WRITE, Conflict, Event, Log, _Table
+from fencepost.hosts.ptx.runs.observed_races import ATOMIC, READ, WRITE, Conflict, Event, Log, _Table
 from fencepost.hosts.ptx.runs.warp_clocks import WarpClocks
 
 THREADS = 128

@@ -1,6 +1,6 @@
 """What a `tcgen05` product or copy takes from shared memory: the descriptors of its operands and of itself.
 
-A descriptor of shared memory has the layouts of wgmma's (`descriptors`), with the swizzle encoded in another way.
+A descriptor of shared memory has the layouts of wgmma's (`wgmma_descriptors`), with the swizzle encoded differently.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.descriptors import REACH, Numbers, units_of
+from fencepost.hosts.ptx.exact.wgmma_descriptors import REACH, Numbers, units_of
 
 SWIZZLES = {0: 0, 2: 1, 4: 2, 6: 3}
 """How wgmma's descriptors encode a swizzle of none, 128, 64 or 32 bytes."""

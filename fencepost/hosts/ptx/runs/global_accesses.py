@@ -13,10 +13,10 @@ from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.effects import destinations, element_size, is_strong, space_of
 from fencepost.hosts.ptx.reading.instructions import types_of
 from fencepost.hosts.ptx.reading.module import Group, Instruction, Operand, registers_in, width_of
-from fencepost.hosts.ptx.runs.memory import POINTERS
-from fencepost.hosts.ptx.runs.observed import ATOMIC, READ, WRITE, Conflict, Event, Log
+from fencepost.hosts.ptx.runs.observed_races import ATOMIC, READ, WRITE, Conflict, Event, Log
 from fencepost.hosts.ptx.runs.simulate import Simulation
 from fencepost.hosts.ptx.runs.simulated_instructions import tainted_registers
+from fencepost.hosts.ptx.runs.simulated_memory import POINTERS
 from fencepost.hosts.ptx.runs.simulation_setup import Setup, Threads
 
 KINDS = {"ld": READ, "ldu": READ, "st": WRITE, "atom": ATOMIC, "red": ATOMIC}

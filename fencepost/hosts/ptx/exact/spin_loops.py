@@ -41,7 +41,7 @@ def waiting_loop(flow: Flow, needed: AddressSlice, place: Place) -> Loop | None:
 
 
 def _does_nothing_else(flow: Flow, needed: AddressSlice, loop: Loop, place: Place) -> bool:
-    """Whether a loop has no other access or synchronization than a wait, and hands on nothing needed."""
+    """Whether a loop has no other access or synchronization than a wait, and passes on nothing needed."""
     others = [each for each in (*needed.forms, *needed.accesses) if each.block in loop and each != place]
     return not others and not _carries(flow, needed, loop)
 

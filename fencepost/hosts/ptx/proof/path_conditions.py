@@ -12,7 +12,7 @@ from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
 
 
-class Paths:
+class PathConditions:
     """Path conditions in one interval, for one of the two threads."""
 
     def __init__(self, questions: Questions, interval: Interval, name: str, same_warp: bool) -> None:

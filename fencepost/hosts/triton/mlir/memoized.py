@@ -14,7 +14,7 @@ Read = TypeVar("Read")
 _READERS: list[Any] = []
 
 
-def remembered(read: Callable[[Text], Read]) -> Callable[[Text], Read]:
+def memoized(read: Callable[[Text], Read]) -> Callable[[Text], Read]:
     """A function whose results are kept; they must not be changed."""
     made = lru_cache(maxsize=MOST)(read)
     _READERS.append(made)

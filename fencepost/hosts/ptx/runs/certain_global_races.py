@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
 from fencepost.hosts.ptx.expressions.lanes import signed
+from fencepost.hosts.ptx.proof.bytes_by_thread import CannotList, Points
 from fencepost.hosts.ptx.proof.global_memory import GlobalOrder, bytes_of, kind_of, same_for_all
 from fencepost.hosts.ptx.proof.intervals import Place
-from fencepost.hosts.ptx.proof.listing import CannotList, Points
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import NotJudged
 from fencepost.hosts.ptx.reading.module import Instruction, Register, width_of

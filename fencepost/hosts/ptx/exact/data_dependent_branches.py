@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fencepost.hosts.ptx.exact.made_up_values import Flags
 from fencepost.hosts.ptx.exact.problems import DependsOnData
-from fencepost.hosts.ptx.exact.values import Flags
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 
@@ -18,7 +18,7 @@ MOST = 6
 """Predicates that one run decides: 64 runs."""
 
 
-class Decisions:
+class BranchChoices:
     """The ways of one run: the first predicates as given, the others false."""
 
     def __init__(self, given: tuple[bool, ...] = ()) -> None:

@@ -16,9 +16,9 @@ from fencepost.hosts.ptx.launches.preconditions import satisfying
 from fencepost.hosts.ptx.proof.global_memory import ORDERING
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.flow import Flow
-from fencepost.hosts.ptx.runs.global_races import ORIGIN, Block, GlobalRace
-from fencepost.hosts.ptx.runs.global_watch import Watch, meetings
-from fencepost.hosts.ptx.runs.memory import FEW, MANY
+from fencepost.hosts.ptx.runs.certain_global_races import ORIGIN, Block, GlobalRace
+from fencepost.hosts.ptx.runs.global_accesses import Watch, meetings
+from fencepost.hosts.ptx.runs.simulated_memory import FEW, MANY
 from fencepost.hosts.ptx.runs.simulation_setup import NotSimulated, Setup
 
 SECONDS, SECONDS_PER_RUN = 4.0, 1.0

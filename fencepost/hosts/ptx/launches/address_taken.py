@@ -16,13 +16,13 @@ _NEAR = 300
 """So many characters before a name tell what it is there for."""
 
 
-def handed_out(host: str, kernels: Iterable[str]) -> set[str]:
+def with_address_taken(host: str, kernels: Iterable[str]) -> set[str]:
     """Those of some kernels that a text of the host names for something else than a launch of its own."""
     text = _STRING.sub(lambda each: " " * len(each[0]), host)
-    return {name for name in kernels if _is_handed_out(text, name)}
+    return {name for name in kernels if _is_address_taken(text, name)}
 
 
-def _is_handed_out(text: str, name: str) -> bool:
+def _is_address_taken(text: str, name: str) -> bool:
     if re.search(rf"\b[A-Za-z_]\w*[\s*&]+{name}\s*(?:[=;,)\[{{])", _without_returns(text)) is not None:
         return False  # A variable goes by the same name.
     for match in re.finditer(rf"\b{name}\s*(?:<(?!<)[^;{{}}()<>]*>)?\s*(?=[,);}}\]:?])", text):

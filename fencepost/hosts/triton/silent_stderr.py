@@ -13,7 +13,7 @@ _LOCK = RLock()
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silent_stderr() -> Iterator[None]:
     """Within it, what anybody writes to standard error is lost."""
     with _LOCK:
         sys.stderr.flush()

@@ -74,7 +74,7 @@ NOT_FOLLOWED = frozenset(
 
 
 def is_exact(instruction: Instruction) -> bool:
-    """Whether a result is computed as the GPU computes it: integers, and values handed on."""
+    """Whether a result is computed as the GPU computes it: integers, and values passed on."""
     name, parts = instruction.name, instruction.parts
     if name in EXACT:
         return True

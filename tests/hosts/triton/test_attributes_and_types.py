@@ -60,13 +60,9 @@ def test_attributes(text: str, value: Attribute) -> None:
     assert type(found) is type(value) or isinstance(value, dict)
 
 
-def test_a_dense_constant_tells_its_splat() -> None:
-    splat, several = (
-        parse_attribute("dense<0> : tensor<4xi32>"),
-        parse_attribute("dense<[0, 1]> : tensor<2xi32>"),
-    )
-    assert isinstance(splat, Dense) and isinstance(several, Dense)
-    assert (splat.splat, several.splat) == (0, None)
+def test_a_dense_constant_has_one_value_or_several() -> None:
+    assert parse_attribute("dense<0> : tensor<4xi32>") == Dense(0, "tensor<4xi32>")
+    assert parse_attribute("dense<[0, 1]> : tensor<2xi32>") == Dense((0, 1), "tensor<2xi32>")
 
 
 def test_a_view_of_shared_memory() -> None:

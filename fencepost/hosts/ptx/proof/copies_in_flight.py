@@ -20,7 +20,7 @@ State = tuple[int, int, Trips, int]
 """Block, position, trips, and commit groups closed since the copy was issued."""
 
 
-class Copies:
+class CopiesInFlight:
     """Finds the barriers that each copy is still in flight at."""
 
     def __init__(self, flow: Flow, barriers: Collection[Place]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
-from fencepost.hosts.ptx.reading.calls import inlined
+from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.module import Instruction
 from fencepost.hosts.ptx.reading.parse import parse
 
