@@ -115,8 +115,8 @@ class Finding:
     """Where the two places are in their loops, if the run that showed it knows."""
     in_one_warp: bool = False
     """Whether both threads are in one warp, as all are that the two places were seen to race for."""
-    visit: int = 0
-    """How often the second thread had come to the second place, this time included; 0 if that is not known."""
+    visits: tuple[int, int] = (0, 0)
+    """How often each thread had come to its place, this time included; 0 if that is not known."""
 
 
 @dataclass(frozen=True)

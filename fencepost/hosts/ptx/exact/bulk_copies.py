@@ -52,6 +52,7 @@ class BulkCopies:
     def issue(self, form: forms.BulkCopy, place: Place, who: Threads) -> list[Threads]:
         """Threads issue a copy each; the threads that can go on because of its bytes."""
         run = self.run
+        run.mbarriers.come(place, who)
         where = run.shared_addresses(form.address, who, place, form.near)
         sizes = run.certain(form.size, who, 32, place) if form.size is not None else None
         woken = []
@@ -102,6 +103,7 @@ class BulkCopies:
     def store(self, form: forms.AsyncStore, place: Place, who: Threads) -> list[Threads]:
         """`st.async` and `red.async`."""
         run, woken = self.run, []
+        run.mbarriers.come(place, who)
         where = run.shared_addresses(form.address, who, place)
         barriers = run.shared_addresses(form.mbarrier, who, place)
         for barrier in map(int, np.unique(barriers)):

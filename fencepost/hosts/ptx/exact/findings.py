@@ -193,27 +193,12 @@ class Findings:
             threads,
             bytes_,
             values,
-            problem.fix.format(**worded),
+            problem.fix.format(where=sites[1], **worded),
             blocks=self._ranks(problem.threads),
             mbarriers=(names[-1], names[0]) if names else None,
             causes=problem.causes,
-            visit=problem.visit if self._is_written_once(problem.places[1]) else 0,
+            visits=problem.visits,
         )
-
-    def _is_written_once(self, place: Place) -> bool:
-        """Whether the compiler has made one instruction of what the source says there: of an unrolled loop, how often
-        a thread comes to one of the copies says nothing about the source."""
-        written = self.site(place)
-        if not written.source_line:
-            return True
-        here = self.run.flow.blocks[place.block].instructions[place.index].opcode
-        alike = [
-            each
-            for block in self.run.flow.blocks
-            for each in block.instructions
-            if each.opcode == here and each.site.is_same_source(written)
-        ]
-        return len(alike) == 1
 
     def _mbarrier(self, address: int) -> str:
         """An mbarrier in words: an element of an array, if that is what its variable can be."""
@@ -244,7 +229,7 @@ class Findings:
         doing = [self._doing(places[at], clash, at) for at in order]
         ranks = self._ranks((clash.threads[order[0]], clash.threads[order[1]]))
         actors = [self._actor(places[at], who[number]) for number, at in enumerate(order)]
-        what = f"{actors[0]} {doing[0]} and {actors[1]} {doing[1]} {self._place_of(clash)}"
+        what = f"{_together(actors, doing)} {self._place_of(clash)}"
         severity, why = self._severity(clash)
         if clash.proxy:
             text, fix = self._missing_fence(clash)
@@ -365,6 +350,14 @@ class Findings:
             return "allocates" if form.does == "alloc" else "frees"
         words = {"read": "reads", "write": "writes", "atomic": "updates"}
         return words[clash.kinds[at]]
+
+
+def _together(actors: Sequence[str], doing: Sequence[str]) -> str:
+    """Who does what, twice: two copies of one thread are called that."""
+    if actors[0] == actors[1] and doing[0] == doing[1] and "copy of" in actors[0]:
+        copies = actors[0].removeprefix("the ").replace("copy of", "copies of")
+        return f"two {copies} {doing[0].removesuffix('s')}"
+    return f"{actors[0]} {doing[0]} and {actors[1]} {doing[1]}"
 
 
 def _rank(finding: Finding) -> tuple[bool, int, int]:

@@ -42,6 +42,7 @@ class MbarrierInstructions(WarpInstructions):
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
         who, place = operation.threads, operation.place
+        self.mbarriers.come(place, who)
         if form.does in ("init", "inval"):
             self._make_or_end(form, operation, address)
             return
@@ -122,7 +123,7 @@ class MbarrierInstructions(WarpInstructions):
         self.mbarrier_at(place, address, who)
         targets = np.full(who.shape, phase + 1)
         if form.does == "wait parity":
-            targets = self.mbarriers.targets(found, who, phase & 1)
+            targets = self.mbarriers.targets(found, who, phase & 1, place)
         on = []
         for target in map(int, np.unique(targets)):
             here = who[targets == target]

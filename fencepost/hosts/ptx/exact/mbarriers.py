@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -93,6 +93,8 @@ class Mbarrier:
     """Threads that wait, and for how many completed phases."""
     from_afar: bool = False
     """Whether threads of another block have arrived."""
+    passes: Counter[int] = field(default_factory=Counter)
+    """How often each thread has passed a wait for it."""
     again: set[Place] = field(default_factory=set)
     """Waits that a thread came to when it knew their phase to be complete."""
     overwritten: tuple[Place, int] | None = None
@@ -120,13 +122,17 @@ class Operation:
     relaxed: bool = False
     from_afar: bool = False
     """Whether some of the threads are of another block."""
+    visit: int = 0
+    """How often the first of them had come there; 0 for what is going on now."""
 
 
 class Mbarriers:
     """All mbarriers of a cluster, by address."""
 
-    def __init__(self, clocks: Clocks) -> None:
+    def __init__(self, clocks: Clocks, written: Callable[[Place], Hashable]) -> None:
         self.clocks = clocks
+        self.written = written
+        """What an instruction was made of: the same for the copies that a compiler makes of one wait."""
         self.objects: dict[int, Mbarrier] = {}
         self.problems: list[Problem] = []
         self.lazy = False
@@ -136,8 +142,10 @@ class Mbarriers:
         self.expected: dict[tuple[int, int], int] = {}
         self.ended: dict[int, int] = {}
         """Phases of objects that were invalidated, by address."""
-        self.visits: Counter[tuple[Place, int]] = Counter()
-        """How often each thread has passed each wait."""
+        self.visits: Counter[tuple[Hashable, int]] = Counter()
+        """How often each thread has come to each operation of the source; of waits, those that it has passed."""
+        self.waits: set[Hashable] = set()
+        """The waits of the source that some thread has passed."""
 
     def overwrite(self, starts: Bits, size: int, place: Place, who: Threads) -> None:
         """Something else is stored: an mbarrier that lay there is none any more, although nobody has ended it."""
@@ -150,6 +158,12 @@ class Mbarriers:
                 hit = np.flatnonzero((at < address + SIZE) & (at + size > address))
                 if hit.size and found.overwritten is None:
                     found.overwritten = (place, int(who[hit[0]]))
+
+    def come(self, place: Place, who: Threads) -> None:
+        """Counts how often threads come to an operation other than a wait."""
+        written = self.written(place)
+        for thread in who.tolist():
+            self.visits[written, thread] += 1
 
     def used(self, address: int, place: Place, who: Threads) -> Mbarrier | None:
         """The mbarrier that threads use at an address; None if there is none."""
@@ -215,11 +229,12 @@ class Mbarriers:
         late = operation.threads[self.clocks.order[operation.threads, found.column] < found.completed]
         if late.size:
             text = f"may {does} {{mbarrier}} one phase too early: nothing tells it that the phase before is complete"
+            counted = f"as many arrivals as the mbarrier counts ({found.count})"
             self._problem(
                 found,
                 Operation(operation.place, late),
                 text,
-                "wait for the phase before, or give each phase as many arrivals as the mbarrier counts",
+                f"wait for the phase before, or give each phase {counted}",
             )
 
     def arrive(self, found: Mbarrier, operation: Operation) -> list[Threads]:
@@ -338,7 +353,7 @@ class Mbarriers:
         if target == found.start:
             self._waited_for_nothing(found, past)
             return
-        operation = Operation(past.place, np.array([past.thread]))
+        operation = Operation(past.place, np.array([past.thread]), visit=past.visit)
         text = (
             "can miss the phase of {mbarrier} that it waits for: the next phase may complete first, "
             "and the parity repeats"
@@ -366,7 +381,7 @@ class Mbarriers:
             fix,
             mbarriers=(found.address,),
             causes=True,
-            visit=past.visit,
+            visits=(past.visit, past.visit),
         )
         # Whatever else is found may follow from it.
         self.problems.insert(sum(each.causes for each in self.problems), problem)
@@ -378,13 +393,14 @@ class Mbarriers:
         text = (
             f"thread {{1}} waits for parity 1 of {{mbarrier}} {before}, and nothing orders it with that phase"
         )
-        places, threads = (found.made, place), (thread, thread)
+        places, threads, visits = (found.made, place), (thread, thread), (0, past.visit)
         mbarriers: tuple[int, ...] = (found.address,)
         also = self._also_passed(place)
         if also is not None:
             # Of a producer and a consumer one has to wait; which one, only their author knows.
             text = f"thread {{0}} waits for parity 1 of {{other}} {before}; so does thread {{1}} with {{mbarrier}}"
-            places, threads, mbarriers = (also[1], place), (also[2], thread), (found.address, also[0])
+            places, threads = (also[1].place, place), (also[1].thread, thread)
+            visits, mbarriers = (also[1].visit, past.visit), (found.address, also[0])
         fix = (
             "wait for parity 0, which is that of the first phase; parity 1 is right only for a wait that is meant "
             "to pass at first (a producer's, for an empty slot)"
@@ -395,14 +411,14 @@ class Mbarriers:
         # A producer's first wait is meant to pass, and may only look wrong because of what came before.
         causes = not self.problems
         problem = Problem("FP006", text, places, threads, fix, mbarriers=mbarriers, causes=causes)
-        self.problems.append(replace(problem, visit=past.visit))
+        self.problems.append(replace(problem, visits=visits))
 
-    def _also_passed(self, place: Place) -> tuple[int, Place, int] | None:
-        """An mbarrier whose first phase was not waited for elsewhere either, with the wait and a thread."""
+    def _also_passed(self, place: Place) -> tuple[int, PastWait] | None:
+        """An mbarrier whose first phase was not waited for elsewhere either, with the wait."""
         for other in self.objects.values():
             for past in other.waited.get(other.start, ()):
-                if past.place != place:
-                    return other.address, past.place, past.thread
+                if self.written(past.place) != self.written(place):
+                    return other.address, past
         return None
 
     def _announced_in_time(self, found: Mbarrier) -> None:
@@ -422,7 +438,7 @@ class Mbarriers:
 
     # ---- waits
 
-    def targets(self, found: Mbarrier, who: Threads, parity: int) -> Clock:
+    def targets(self, found: Mbarrier, who: Threads, parity: int, _: Place) -> Clock:
         """How many phases are complete after a wait for a parity: the first that fits what a thread knows."""
         known = self.clocks.order[who, found.column]
         found_: Clock = np.where((known & 1) == ((parity + 1) & 1), known, known + 1)
@@ -436,7 +452,7 @@ class Mbarriers:
             found.again.add(place)
         if found.completed > target:
             first = int(who[0])
-            self._missed(found, PastWait(first, 0, place, self.visits[place, first] + 1), target)
+            self._missed(found, PastWait(first, 0, place, self._next_visit(place, first)), target)
             self._pass(found, wait, target)
             return True
         if found.completed == target:
@@ -452,10 +468,12 @@ class Mbarriers:
         known = found.released.get(target, self.clocks.nothing())
         self.clocks.acquire(wait.threads, known, wait.relaxed)
         clocks = self.clocks.own(wait.threads)
-        passed = found.waited.setdefault(target, [])
+        passed, written = found.waited.setdefault(target, []), self.written(wait.place)
+        self.waits.add(written)
         for thread, clock in zip(wait.threads.tolist(), clocks.tolist(), strict=True):
-            self.visits[wait.place, thread] += 1
-            passed.append(PastWait(thread, clock, wait.place, self.visits[wait.place, thread]))
+            found.passes[thread] += 1
+            self.visits[written, thread] += 1
+            passed.append(PastWait(thread, clock, wait.place, self.visits[written, thread]))
 
     # ---- when nothing goes on
 
@@ -474,8 +492,10 @@ class Mbarriers:
                 text = f"thread {{1}} waits for a phase of {{mbarrier}} that never completes: it {found.phase.lacks}"
                 fix = "let each phase have the arrivals and bytes that it counts"
                 at, thread = found.last
+                threads = thread, int(who[0])
+                visits = self.visits[self.written(at), thread], self._next_visit(place, threads[1])
                 yield Problem(
-                    "FP002", text, (at, place), (thread, int(who[0])), fix, mbarriers=(found.address,)
+                    "FP002", text, (at, place), threads, fix, mbarriers=(found.address,), visits=visits
                 )
                 continue
             other, they, there = others[0]
@@ -483,19 +503,21 @@ class Mbarriers:
                 f"thread {{0}} waits for {{other}}, {other.now}, and thread {{1}} waits for "
                 f"{{mbarrier}}, {found.now}: neither ever completes"
             )
-            fix = (
-                "let one of the waits pass at first: where a slot is free to begin with, the first wait for it has "
-                "parity 1"
-            )
+            threads = int(they[0]), int(who[0])
             yield Problem(
                 "FP002",
                 text,
                 (there, place),
-                (int(they[0]), int(who[0])),
-                fix,
+                threads,
+                _fix_of_deadlock(found, other),
                 mbarriers=(found.address, other.address),
+                visits=(self._next_visit(there, threads[0]), self._next_visit(place, threads[1])),
             )
             return
+
+    def _next_visit(self, wait: Place, thread: int) -> int:
+        """How often a thread has come to a wait that it has not passed yet."""
+        return self.visits[self.written(wait), thread] + 1
 
     def complete_lazily(self) -> list[Threads]:
         """Completes one phase that lacks nothing but bytes."""
@@ -519,6 +541,20 @@ class Mbarriers:
         place, before = last or (operation.place, int(operation.threads[-1]))
         if len(self.problems) < 50:
             places, threads = (place, operation.place), (before, thread)
+            own = operation.visit or self.visits[self.written(operation.place), thread]
+            visits = self.visits[self.written(place), before] if last else own, own
+            text = f"thread {{1}} {text}"
             self.problems.append(
-                Problem("FP006", f"thread {{1}} {text}", places, threads, fix, mbarriers=(address,))
+                Problem("FP006", text, places, threads, fix, mbarriers=(address,), visits=visits)
             )
+
+
+def _fix_of_deadlock(found: Mbarrier, other: Mbarrier) -> str:
+    """What ends that threads wait for two mbarriers, neither of which ever completes."""
+    for name, each in (("mbarrier", found), ("other", other)):
+        came = each.phase.count - each.phase.pending
+        if 0 < came < each.phase.count:
+            counted = f"which counts {plural(each.phase.count, 'arrival')}"
+            return f"initialize {{{name}}}, {counted}, for the {came} that come, or let more arrive"
+    free = "where a slot is free to begin with, the first wait for it has parity 1"
+    return f"let one of the waits pass at first: {free}"

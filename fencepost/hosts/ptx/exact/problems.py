@@ -47,5 +47,5 @@ class Problem:
     """Addresses of mbarriers that it is about: `{mbarrier}` in the message and in the fix, and `{other}`."""
     causes: bool = False
     """Whether other findings may follow from it."""
-    visit: int = 0
-    """How often the second thread had come to the second place, this time included; 0 if that is not known."""
+    visits: tuple[int, int] = (0, 0)
+    """How often each thread had come to its place, this time included; 0 if that is not known."""

@@ -61,7 +61,7 @@ class Run(MbarrierInstructions):
             for rank in range(self.cluster_size)
         ]
         self.cluster_barrier = ClusterBarrier(self.clocks)
-        self.mbarriers = Mbarriers(self.clocks)
+        self.mbarriers = Mbarriers(self.clocks, self._written)
         self.inits: dict[int, list[int]] = {}
         """By thread, the columns of the mbarriers that it has initialized."""
         self.bulk = BulkCopies(self, boxes)
@@ -75,6 +75,10 @@ class Run(MbarrierInstructions):
         self.test_waits = TestWaitResults(self)
         self.reached: set[Place] = set()
         """The accesses and synchronization instructions that some thread has carried out."""
+
+    def _written(self, place: Place) -> tuple[object, ...]:
+        """What an instruction was made of."""
+        return self.flow.blocks[place.block].instructions[place.index].written
 
     def execute_all(self) -> Found:
         """Until every thread has ended."""

@@ -112,6 +112,10 @@ class Shadow:
         self.wrote: Numbers = np.zeros(0, dtype=np.int64)
         self.values: Bits = np.zeros(0, dtype=np.uint64)
         self.valued: Flags = np.zeros(0, dtype=bool)
+        self.issuer: Numbers = np.zeros(0, dtype=np.int64)
+        """Which thread issued the last write: copies of several threads arrive on one mbarrier, in one column."""
+        self.issued: dict[tuple[int, int], int] = {}
+        """By column and place, the last thread that issued something that engines do."""
         self.tables: dict[str, Clock] = {}
         """Clocks by cell and column: of `reads`, of `atomics`, and of `writes` besides the last one."""
         self.places: NDArray[np.int16] = np.zeros((0, 0), dtype=np.int16)
@@ -143,7 +147,7 @@ class Shadow:
         used = rows != NOBODY
         rows[used] = rows[used] * times + np.tile(np.arange(times), len(self.rows))[used]
         self.rows = rows
-        for name in ("writer", "written", "wrote", "values", "valued", "places", "several"):
+        for name in ("writer", "written", "wrote", "values", "valued", "issuer", "places", "several"):
             setattr(self, name, np.repeat(getattr(self, name), times, axis=0))
         for name, table in self.tables.items():
             self.tables[name] = np.repeat(table, times, axis=0)
@@ -179,7 +183,7 @@ class Shadow:
         if more > 0:
             more = max(more, len(self.writer))
             self.writer = np.concatenate([self.writer, np.full(more, NOBODY, dtype=np.int64)])
-            for name in ("written", "wrote", "values", "valued", "several"):
+            for name in ("written", "wrote", "values", "valued", "issuer", "several"):
                 table = getattr(self, name)
                 setattr(self, name, np.concatenate([table, np.zeros(more, dtype=table.dtype)]))
         height, width = len(self.writer), self.places.shape[1]
@@ -295,7 +299,7 @@ class Shadow:
         for at in self._few(late, self.wrote[here.rows[late]], apart):
             row = int(here.rows[at])
             column = int(self.writer[row])
-            clash = self._clash(here, at, (int(self.wrote[row]), column, "write"))
+            clash = self._clash(here, at, (int(self.wrote[row]), column, "write"), int(self.issuer[row]))
             only_a_fence = self._lacks_only_a_fence(here, at, column, int(self.written[row]))
             unknown = here.values is None or not self.valued[row] or self._copies(clash, here.touch)
             # What a copy brings is not what a thread stores but by chance.
@@ -373,7 +377,8 @@ class Shadow:
         for at in np.flatnonzero(differ)[:4]:
             one, other = int(first[at]), int(second[at])
             column = int(here.touch.columns[here.who[one]])
-            clash = self._clash(here, other, (here.touch.place, column, "write"))
+            issuer = int(here.touch.threads[here.who[one]])
+            clash = self._clash(here, other, (here.touch.place, column, "write"), issuer)
             yield replaced(clash, False, here.values is None or here.touch.made_up)
 
     @staticmethod
@@ -384,6 +389,8 @@ class Shadow:
     def _note(self, here: Cells, equal: Numbers) -> None:
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
+        if columns[0] >= self.clocks.threads:
+            self.issued[int(columns[-1]), touch.place] = int(touch.threads[-1])
         if touch.kind != "write":
             names = ["reads"] if touch.kind == "read" else ["atomics"]
             if touch.reach:
@@ -403,6 +410,7 @@ class Shadow:
             self._put("writes", (kept, before[0]), before[1], before[2])
             self.several[kept] = True
         self.writer[rows], self.written[rows], self.wrote[rows] = columns, clocks, touch.place
+        self.issuer[rows] = touch.threads[here.who]
         others = np.flatnonzero(self.writer[rows] != columns)
         if others.size:
             self._put("writes", (rows[others], columns[others]), clocks[others], touch.place)
@@ -424,12 +432,16 @@ class Shadow:
             here = places == place
             yield from map(int, np.concatenate([bad[here & apart], bad[here & ~apart]])[:2])
 
-    def _clash(self, here: Cells, at: int, earlier: tuple[int, int, Kind]) -> UnorderedAccesses:
+    def _clash(
+        self, here: Cells, at: int, earlier: tuple[int, int, Kind], issuer: int | None = None
+    ) -> UnorderedAccesses:
         place, column, kind = earlier
+        if issuer is None:
+            issuer = self.issued.get((column, place), self.clocks.owners[column])
         thread, own = int(here.touch.threads[here.who[at]]), int(here.touch.columns[here.who[at]])
         return UnorderedAccesses(
             (place, here.touch.place),
-            (self.clocks.owners[column], thread),
+            (issuer, thread),
             (column, own),
             (kind, here.touch.kind),
             self.base + int(here.cells[at]) * self.unit,

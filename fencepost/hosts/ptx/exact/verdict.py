@@ -27,6 +27,7 @@ from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
+from fencepost.hosts.ptx.exact.wrong_phases import with_cause
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -169,12 +170,18 @@ class Judge:
     def _run_each_way(self, setup: Setup) -> None:
         """A run for each way that data may lead, until one shows something."""
         for found, choices in self._each_way(setup):
+            found.problems = with_cause(self.last, found, self._again)
             self.shown.add(self.last, found, self._relevant() | self.numbers)
             if choices and self.shown.more_than_fences:
                 # Perhaps no data lead there.
                 self.shown.only_on_a_way(choices)
                 self.shown.by_data = True
                 break
+
+    def _again(self, seconds: float) -> Run:
+        """The last run once more."""
+        setup = replace(self.last.setup, seconds=max(min(seconds, self._left()), 0.0))
+        return Run(self.module, self.routine, self.flow, setup, self.last.needed, self.last.bulk.boxes)
 
     def _run_with_test_waits(self, setup: Setup) -> None:
         """A run in which waits that are tried once succeed: accesses that meet there do, if it comes to an end."""

@@ -106,6 +106,14 @@ class Instruction:
         return self.parts[0]
 
     @property
+    def written(self) -> tuple[object, ...]:
+        """What the copies have in common that a compiler makes of one operation of the source."""
+        where = self.location
+        if where is None or where.line == 0:
+            return (self.line,)
+        return where.file, where.line, where.inlined_at, self.opcode
+
+    @property
     def site(self) -> Site:
         """Where the instruction stands, for a report."""
         where = self.location

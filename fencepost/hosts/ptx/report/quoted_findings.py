@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 
-from fencepost.hosts.ptx.cuda_source.cuda_statements import braces_of
+from fencepost.hosts.ptx.cuda_source.source_loops import (
+    is_in_every_iteration,
+    loop_around_both,
+    loops_around,
+)
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.launches.thread_names import with_warp
 from fencepost.hosts.ptx.reading.kernel_names import plain_text
 from fencepost.hosts.ptx.report.element_names import element_in, is_a_part, with_element
 from fencepost.hosts.ptx.report.quoted_places import (
     called_from,
+    line_of,
+    lines_of,
     span_of,
     worded,
 )
-from fencepost.hosts.ptx.runs.race_findings import OUTSIDE
+from fencepost.hosts.ptx.runs.race_findings import AROUND_BOTH, OUTSIDE
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, Site, Thread
 from fencepost.report.words import ordinal
@@ -72,13 +78,26 @@ def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     if len(lines) == 1 and finding.first != finding.second:
         (line,) = lines
         between = f"between the two accesses of line {line} (in a loop: between its iterations)"
-        loop = _loop_of(judged.quoted.text, line) if judged.quoted is not judged.ptx else None
-        if loop is not None:
-            between = f"between the iterations of the loop of line {loop}"
+        loops = loops_around(judged.quoted.text, line) if judged.quoted is not judged.ptx else []
+        if loops:
+            between = f"between the iterations of the loop of line {loops[-1].line}"
             between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
         text = text.replace(f"between line {line} and line {line}", between)
         text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
-    return text
+    return _at_ends_of_loop(judged, text, *lines) if AROUND_BOTH in text else text
+
+
+def _at_ends_of_loop(judged: JudgedPtx, text: str, one: int, other: int | None = None) -> str:
+    """A fix with the lines where a barrier goes that orders an iteration before the next one."""
+    source = judged.quoted
+    loop = loop_around_both(source.text, one, other or one) if source is not judged.ptx else None
+    if loop is None:
+        return text
+    if not loop.has_room:
+        return text.replace(AROUND_BOTH, f"at either end of the loop of line {loop.line}")
+    ends = f"at the end of the loop of line {loop.line} (before line {loop.last}), or at its start"
+    ends += f" (before line {loop.first})"
+    return re.sub(rf"(put \S+) (between .*): {AROUND_BOTH}", rf"\1 {ends}: \2", text)
 
 
 def with_waits_as_written(judged: JudgedPtx, finding: Finding, text: str) -> str:
@@ -105,21 +124,10 @@ def _with_calls(judged: JudgedPtx, finding: Finding, text: str) -> str:
     return text.replace(f"between {one} and {other}", f"between {one} ({calls[0]}) and {other} ({calls[1]})")
 
 
-def _loop_of(text: str, line: int) -> int | None:
-    """The line of the innermost loop with braces around a line of CUDA."""
-    around = [
-        each.start
-        for each in braces_of(text)
-        if each.is_loop and text.count("\n", 0, each.start) < line <= text.count("\n", 0, each.end) + 1
-    ]
-    words = list(_LOOP.finditer(text[: max(around)])) if around else []
-    return text.count("\n", 0, words[-1].start()) + 1 if words else None
-
-
 def message_of(judged: JudgedPtx, finding: Finding) -> str:
     """What a finding says, with the names, lines and elements of the file that is quoted."""
     text = with_element(finding.message, finding, element_of(judged, finding))
-    first, second = (shown_iteration(judged, each) for each in finding.iterations)
+    first, second = (iteration_at(judged, finding, at) for at in (0, 1))
     if first and second and (first.line, first.iteration + 1) == (second.line, second.iteration):
         text = text.replace(IN_LATER, IN_NEXT)
     return worded(judged, text, (finding.first, finding.second))
@@ -148,19 +156,51 @@ def doing(judged: JudgedPtx, finding: Finding, at: int) -> str:
     if finding.mbarriers is not None and verb != "waits":
         verb, what = verb.removesuffix(" the mbarrier at"), f" {plain_text(finding.mbarriers[at])}"
     who = with_warp(thread, _block_of(finding))
-    # A finding about one place of one thread names it twice, and is shown with one mark.
-    counted = site == finding.second and thread == finding.threads[1] and finding.visit > 1
-    visit = f", the {ordinal(finding.visit)} time it comes here" if counted else ""
-    return f"{who}{block} {verb}{what}{visit}{_in_iteration(judged, finding, at)}{called_from(judged, site)}"
+    return f"{who}{block} {verb}{what}{_when(judged, finding, at)}{called_from(judged, site)}"
 
 
-def _in_iteration(judged: JudgedPtx, finding: Finding, at: int) -> str:
-    """Which iteration of which loop, where that is known."""
-    found = shown_iteration(judged, finding.iterations[at])
-    return f" in iteration {found.iteration} of the loop of line {found.line}" if found is not None else ""
+def _when(judged: JudgedPtx, finding: Finding, at: int) -> str:
+    """Which iteration of which loop it is, or how often the thread has come there, where that is known."""
+    found = iteration_at(judged, finding, at)
+    if found is not None:
+        return f" in iteration {found.iteration} of the loop of line {found.line}"
+    visit = 0 if _is_one_of_several(judged, finding, at) else finding.visits[at]
+    return f", the {ordinal(visit)} time it comes here" if visit > 1 else ""
 
 
-def shown_iteration(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
+def iteration_at(judged: JudgedPtx, finding: Finding, at: int) -> InLoop | None:
+    """In which iteration of which loop the first or the second place is."""
+    if finding.visits[at]:
+        if _is_one_of_several(judged, finding, at):
+            return None
+        return _iteration_of_visit(judged, (finding.first, finding.second)[at], finding.visits[at])
+    return _shown_iteration(judged, finding.iterations[at])
+
+
+def _is_one_of_several(judged: JudgedPtx, finding: Finding, at: int) -> bool:
+    """Whether its line has several statements, which line tables do not tell apart."""
+    line = line_of(judged, (finding.first, finding.second)[at])
+    if judged.quoted is judged.ptx or line is None:
+        return False
+    code = re.sub(r"\bfor\s*\([^;]*;[^;]*;", "", judged.quoted.line(line).partition("//")[0])
+    return code.count(";") > 1
+
+
+def _iteration_of_visit(judged: JudgedPtx, site: Site, visit: int) -> InLoop | None:
+    """The iteration in which a thread comes to a place for the n-th time, if there is one loop around it that comes
+    there each time round."""
+    line = line_of(judged, site) if judged.quoted is not judged.ptx else None
+    if line is None:
+        return None
+    chain = lines_of(judged, site)
+    lines = chain[chain.index(line) :]
+    loops = [(loop, each) for each in lines for loop in loops_around(judged.quoted.text, each)]
+    if len(loops) != 1 or not is_in_every_iteration(judged.quoted.text, *loops[0]):
+        return None
+    return InLoop(loops[0][0].line, visit)
+
+
+def _shown_iteration(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
     """The iteration of a loop, if its line is one of a loop, and what is in it several times is so because of other
     loops inside: otherwise the loop is unrolled, and its iterations are not those of the source."""
     source = judged.quoted
@@ -168,10 +208,16 @@ def shown_iteration(judged: JudgedPtx, found: InLoop | None) -> InLoop | None:
         return None
     inner = (
         each != found.line
-        and (_LOOP.search(source.line(each)) or _loop_of(source.text, each) not in (None, found.line))
+        and (_LOOP.search(source.line(each)) or _innermost(source.text, each) not in (None, found.line))
         for each in found.repeated
     )
     return found if all(inner) else None
+
+
+def _innermost(text: str, line: int) -> int | None:
+    """The line of the innermost loop around a line."""
+    loops = loops_around(text, line)
+    return loops[-1].line if loops else None
 
 
 def _block_of(finding: Finding) -> Thread:

@@ -79,10 +79,20 @@ def called_from(judged: JudgedPtx, site: Site) -> str:
 
 def line_of(judged: JudgedPtx, site: Site) -> int | None:
     """The line of the quoted CUDA file that an instruction stands for: where a header was inlined, the call."""
-    same = Path(site.source_file or "").name == Path(judged.quoted.name).name
-    if same and site.source_line:
+    if _is_quoted(judged, site):
         return _outside_wrappers(judged.quoted, site)
     return site.inlined_at[-1] if site.inlined_at else None
+
+
+def lines_of(judged: JudgedPtx, site: Site) -> list[int]:
+    """The lines of the quoted CUDA file that an instruction stands for: its own, and of the calls around it."""
+    own = [site.source_line] if _is_quoted(judged, site) and site.source_line else []
+    return [*own, *site.inlined_at]
+
+
+def _is_quoted(judged: JudgedPtx, site: Site) -> bool:
+    same = Path(site.source_file or "").name == Path(judged.quoted.name).name
+    return same and bool(site.source_line)
 
 
 def _outside_wrappers(source: Source, site: Site) -> int:

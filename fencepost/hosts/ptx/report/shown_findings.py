@@ -199,8 +199,10 @@ def _also(judged: JudgedPtx, finding: Finding, others: Sequence[Finding]) -> str
 
 
 def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    """Findings that may be there only because of another one: the first race, and how many there are besides."""
-    race = next((each for each in others if each.code == "FP001"), None)
+    """Findings that may be there only because of another one: a race, and how many there are besides."""
+    races = [each for each in others if each.code == "FP001"]
+    # What is read too early says more than what is written twice.
+    race = min(races, key=lambda each: each.first.is_same_source(each.second), default=None)
     if race is not None:
         lines = enumerated(
             dict.fromkeys(str(span_of(judged, site).line) for site in (race.first, race.second))

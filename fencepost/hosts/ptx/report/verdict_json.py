@@ -8,14 +8,14 @@ from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.report.quoted_findings import (
     element_of,
     fix_of,
+    iteration_at,
     message_of,
-    shown_iteration,
 )
 from fencepost.hosts.ptx.report.quoted_places import (
     name_of_parameter,
     worded,
 )
-from fencepost.hosts.ptx.verdicts import Finding, InLoop, Reason, Site
+from fencepost.hosts.ptx.verdicts import Finding, Reason, Site
 from fencepost.report.allow_comments import silenced_json
 
 
@@ -44,14 +44,15 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "message": message_of(judged, finding),
         **{
-            name: site_json(site) | {"thread": list(thread), "block": block} | _loop_json(judged, loop)
-            for name, site, thread, block, loop in zip(
-                ("first", "second"),
-                (finding.first, finding.second),
-                finding.threads,
-                blocks,
-                finding.iterations,
-                strict=True,
+            name: site_json(site) | {"thread": list(thread), "block": block} | _loop_json(judged, finding, at)
+            for at, (name, site, thread, block) in enumerate(
+                zip(
+                    ("first", "second"),
+                    (finding.first, finding.second),
+                    finding.threads,
+                    blocks,
+                    strict=True,
+                )
             )
         },
         "bytes": [finding.bytes[0], sum(finding.bytes)] if finding.bytes else None,
@@ -63,9 +64,9 @@ def _finding_json(judged: JudgedPtx, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _loop_json(judged: JudgedPtx, loop: InLoop | None) -> dict[str, Any]:
+def _loop_json(judged: JudgedPtx, finding: Finding, at: int) -> dict[str, Any]:
     """Where an access is in its loop, if that is known."""
-    found = shown_iteration(judged, loop)
+    found = iteration_at(judged, finding, at)
     return {"loop": {"line": found.line, "iteration": found.iteration}} if found is not None else {}
 
 

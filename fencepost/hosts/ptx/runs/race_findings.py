@@ -27,6 +27,8 @@ from fencepost.report.words import nth_newest
 
 OUTSIDE = "outside of conditions that only some of the threads meet"
 """Where a barrier of all threads has to stand, if one of two accesses is for some of them."""
+AROUND_BOTH = "at either end of the loop around both"
+"""Where one goes that orders an iteration before the next."""
 BOTH_SIDES = (
     "if threads take both sides of the condition in one iteration, move one of the two out of it as well"
 )
@@ -196,7 +198,7 @@ def _order_fix(order: RaceOrder, sites: tuple[Site, Site], in_one_warp: bool, by
     if order.later:
         also = f"; {BOTH_SIDES}" if order.sides else ""
         between = f"{sites[0]} and {sites[1]} of the next iteration"
-        return f"put {sync} between {between}: at either end of the loop around both{also}"
+        return f"put {sync} between {between}: {AROUND_BOTH}{also}"
     where = "" if by_all or in_one_warp else f", {OUTSIDE}"
     return f"put {sync} between {sites[0]} and {sites[1]}{where}"
 

@@ -46,7 +46,7 @@ __global__ void ring(const float *in, float *out, int tiles) {
         }
     } else {
         float acc = 0.f;
-        for (int i = 0; i < tiles; ++i) {
+        for (int i = 0; i < tiles; ++i) {  // loop
             int s = i % 2;
             wait(&full[s], CONSUMER);  // consumer
             acc += buf[s][(t + 1) % 128];
@@ -79,7 +79,9 @@ __global__ void both(const float *in, float *out, int tiles) {
 }
 """
 )
-LINES = {word: RING[: RING.index(f"// {word}")].count("\n") + 1 for word in ("producer", "consumer")}
+LINES = {word: RING[: RING.index(f"// {word}")].count("\n") + 1 for word in ("producer", "consumer", "loop")}
+LOOPS = {"PRODUCER": LINES["producer"] - 2, "CONSUMER": LINES["loop"]}
+NEW_LINE = "\n"
 RIGHT = {"PRODUCER": "((i/2+1)&1)", "CONSUMER": "((i/2)&1)", "FULL": "128"}
 
 
@@ -109,9 +111,15 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     assert out.count("error[") == 1
     assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
-    assert "thread 128 (warp 4) waits for `full[0]`, the 3rd time it comes here\n" in out
+    assert (
+        f"thread 128 (warp 4) waits for `full[0]` in iteration 3 of the loop of line {LINES['loop']}\n" in out
+    )
     assert "= so: thread 0 writes and thread 255 reads `buf[0][0]`" in out
-    assert "= fix: flip the parity each time `full[0]` has completed a phase" in out
+    assert (
+        f"= fix: in line {LINES['consumer']}, wait for parity 0 the first time round the ring of 2 slots"
+        in out
+    )
+    assert "1 the second time, and so on: `(k / 2) & 1`" in out
     assert "more findings may follow from it" in out
 
 
@@ -180,12 +188,54 @@ def test_a_wait_that_shares_its_header_with_the_loop_around_it(
 
 @pytest.mark.usefixtures("folder")
 def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLine) -> None:
-    """A consumer with the parity of a producer: neither waits for the other at first."""
+    """A consumer with the parity of a producer: the producer's own wait is right, and not named."""
     out = fencepost(*call(CONSUMER="((i/2+1)&1)")).out
+    assert "thread 128 waits for parity 1 of `full[0]` before its first phase is complete" in out
+    assert f"ring.cu:{LINES['consumer']}:13\n" in out
+    assert out.count("error[") == 1
+    assert (
+        f"= fix: in line {LINES['consumer']}, wait for parity 0 the first time round the ring of 2 slots"
+        in out
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_where_two_waits_are_wrong_both_are_named(fencepost: CommandLine) -> None:
+    """No wait alone explains it: which one has to wait, only the author knows."""
+    out = fencepost(*call(CONSUMER="((i/2+1)&1)", PRODUCER="1")).out
     assert "waits for parity 1 of `full[0]` before its first phase is complete" in out
     assert "the wait returns at once; so does" in out
     assert f"ring.cu:{LINES['consumer']}:13 and ring.cu:{LINES['producer']}:13" in out
-    assert out.count("error[") == 1 and "= fix: wait for parity 0, which is that of the first phase" in out
+    assert "= fix: wait for parity 0, which is that of the first phase" in out
+
+
+@pytest.mark.parametrize(
+    ("changed", "said", "iteration"),
+    [
+        # The second slot is the first one that is waited for with the wrong parity; all else follows.
+        ({"CONSUMER": "(i&1)"}, "thread 128 waits for parity 1 of `full[1]` before its first phase", 2),
+        ({"CONSUMER": "(((i+1)>>1)&1)"}, "thread 128 waits for parity 1 of `full[1]` before its first", 2),
+        ({"CONSUMER": "((i>>2)&1)"}, "thread 128 waits for the wrong phase of `full[0]`", 3),
+        ({"PRODUCER": "1"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
+        ({"PRODUCER": "(((i>>2)+1)&1)"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
+        ({"PRODUCER": "((i+1)&1)"}, "thread 0 waits for `empty[1]`, whose first phase lacks 128 of 128", 2),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_the_wait_with_the_wrong_parity_is_named_and_no_other(
+    fencepost: CommandLine, changed: dict[str, str], said: str, iteration: int
+) -> None:
+    """With the mbarrier and the iteration where it goes wrong first, and the parity that it needs."""
+    (word,) = changed
+    out = fencepost(*call(**changed)).out
+    line, plus = LINES[word.lower()], " + 1" if word == "PRODUCER" else ""
+    assert out.count("error[") == 1 and out.startswith("error") and said in out.splitlines()[0]
+    assert (
+        f"= fix: in line {line}, wait for parity {len(plus) // 4} the first time round the ring of 2 slots"
+        in out
+    )
+    assert f"(k / 2{plus}) & 1`, with k counting its waits from 0" in out
+    assert f" in iteration {iteration} of the loop of line {LOOPS[word]}\n" in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -193,18 +243,23 @@ def test_a_parity_that_flips_from_slot_to_slot_is_named_with_the_time_it_goes_wr
     fencepost: CommandLine,
 ) -> None:
     """The first slot is waited for with the right parity, the second one is not."""
-    assert (
-        "(warp 4) waits for `full[0]`, the 3rd time it comes here\n" in fencepost(*call(CONSUMER="(i&1)")).out
-    )
     Path("both.cu").write_text(BOTH, encoding="utf-8")
     both = ("check", "both.cu", "--block", "128", "--target", "sm_90")
+    loop = f"in iteration {{}} of the loop of line {BOTH[: BOTH.index('for (int i')].count(NEW_LINE) + 1}\n"
     out = fencepost(*both, "-D", "PARITY=(i%2)").out
     assert "waits for parity 1 of `full[1]` before its first phase is complete" in out
-    assert "thread 0 (warp 0) waits for `full[1]`, the 2nd time it comes here\n" in out
-    assert "In a ring the parity flips once each time round, and not from slot to slot" in out
+    assert f"thread 0 (warp 0) waits for `full[1]` {loop.format(2)}" in out
     out = fencepost(*both, "-D", "PARITY=1").out
-    assert "thread 0 (warp 0) waits for `full[0]`\n" in out and "In a ring" not in out, "wrong from the start"
+    assert f"thread 0 (warp 0) waits for `full[0]` {loop.format(1)}" in out, "wrong from the start"
     assert fencepost(*both, "-D", "PARITY=(i/2%2)").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_how_often_a_thread_has_come_where_the_iteration_is_not_clear(fencepost: CommandLine) -> None:
+    """A wait under a condition: not each iteration comes there."""
+    Path("both.cu").write_text(BOTH.replace("        wait(", "        if (i != 1) wait("), encoding="utf-8")
+    out = fencepost("check", "both.cu", "--block", "128", "--target", "sm_90", "-D", "PARITY=0").out
+    assert ", the 2nd time it comes here\n" in out and "in iteration" not in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -213,3 +268,85 @@ def test_targets_with_features_of_their_own_are_taken(fencepost: CommandLine) ->
     assert fencepost(*arguments).code == 0
     arguments = [each if each != "sm_90" else "sm_9x" for each in call()]
     assert "FP110" in fencepost(*arguments).err
+
+
+COPIED = (
+    HELPERS
+    + """
+__global__ void copied(const float *in, float *out, int tiles) {
+    __shared__ __align__(16) float buf[32];
+    __shared__ uint64_t full;
+    int t = threadIdx.x;
+    if (t == 0) init(&full, 1);
+    __syncthreads();
+    float sum = 0.f;
+    for (int i = 0; i < tiles; ++i) {
+        if (t == 33) {
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(addr(&full)) : "memory");
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];"
+                         ::"r"(addr(buf)), "l"(in + i * 32), "r"(addr(&full)) : "memory");
+        }
+        wait(&full, i & 1);
+        if (t < 32) sum += buf[31 - t];
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        BARRIER;
+    }
+    out[t] = sum;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("barrier", ["__syncthreads()", ""])
+@pytest.mark.usefixtures("folder")
+def test_a_copy_is_of_the_thread_that_issued_it(fencepost: CommandLine, barrier: str) -> None:
+    """Not of the one that has initialized its mbarrier."""
+    Path("copied.cu").write_text(COPIED, encoding="utf-8")
+    arguments = (
+        "check",
+        "copied.cu",
+        "--block",
+        "64",
+        "--target",
+        "sm_90",
+        "--all",
+        "-D",
+        f"BARRIER={barrier}",
+    )
+    ran = fencepost(*arguments)
+    assert ran.code == (not barrier)
+    assert ("bulk copy of thread 33" in ran.out) == (not barrier) and "bulk copy of thread 0" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("removed", "mbarrier", "arrives"),
+    [
+        ("wait(&empty[s], PRODUCER);", "empty[0]", "arrive(&empty"),
+        ("wait(&full[s], CONSUMER);", "full[0]", "arrive(&full"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_an_mbarrier_that_nobody_waits_for_is_named(
+    fencepost: CommandLine, removed: str, mbarrier: str, arrives: str
+) -> None:
+    """One finding, with the race that follows; not one for each phase that is out of step."""
+    Path("ring.cu").write_text(RING.replace(removed, ""), encoding="utf-8")
+    out = fencepost(*call()).out
+    line = RING[: RING.index(arrives)].count("\n") + 1
+    assert (
+        out.startswith(f"error[FP006]: no thread waits for `{mbarrier}`, on which thread")
+        and out.count("error[") == 1
+    )
+    assert f"--> ring.cu:{line}:13\n" in out and "= so: " in out and "`buf[0]" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_mbarrier_that_counts_too_many_arrivals_is_named_with_how_many_come(
+    fencepost: CommandLine,
+) -> None:
+    """Both waits have the right parity: it would not help if one passed at first."""
+    out = fencepost(*call(FULL="129")).out
+    assert (
+        "= fix: initialize `full[0]`, which counts 129 arrivals, for the 128 that come, or let more arrive"
+        in out
+    )

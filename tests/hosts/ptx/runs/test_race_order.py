@@ -98,7 +98,8 @@ def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(unrolled: str, fencep
     when = "in the next iteration" if unrolled == "1" else "in a later iteration"
     assert "reads and thread " in out.splitlines()[0] and when in out.splitlines()[0]
     assert "--> tiles.cu:8:9 and tiles.cu:6:9" in out
-    assert "fix: put __syncthreads() between line 8 and line 6 of the next iteration" in out
+    ends = "at the end of the loop of line 5 (before line 9), or at its start (before line 6)"
+    assert f"fix: put __syncthreads() {ends}: between line 8 and line 6 of the next iteration" in out
 
 
 def test_iterations_are_named_where_the_loop_is_as_it_was_written(fencepost: CommandLine) -> None:
@@ -366,9 +367,10 @@ def test_two_sides_of_a_condition_in_a_loop(unrolled: str, fencepost: CommandLin
     Path("rounds.cu").write_text(SIDES_IN_A_LOOP, encoding="utf-8")
     out = fencepost("check", "rounds.cu", "--block", "128", "-D", f"TIMES={unrolled}").out
     assert (
-        "at either end of the loop around both; if threads take both sides of the condition in one iteration"
+        "at the end of the loop of line 6 (before line 11), or at its start (before line 7): between line"
         in out
     )
+    assert "of the next iteration; if threads take both sides of the condition in one iteration" in out
 
 
 def test_a_parameter_that_only_ptx_names_is_numbered(fencepost: CommandLine) -> None:

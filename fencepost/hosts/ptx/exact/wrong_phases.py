@@ -1,0 +1,191 @@
+"""Which wait has the wrong parity, where mbarriers are out of step: the run once more, with one wait put right.
+
+A wait with the wrong parity passes at once, and whatever it should have kept back then looks wrong: producers that
+may miss a phase, arrivals too early, races. One run does not tell the cause among them. So each wait is put right in
+turn, as that of a consumer (its n-th wait for an mbarrier is for the n-th phase) and as that of a producer (for the
+phase before, since the slot is free at first). If the run shows nothing more with exactly one of these, that wait is
+the cause, and the parity that it needs is known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from fencepost.hosts.ptx.exact.accesses import Found
+from fencepost.hosts.ptx.exact.clocks import Clock, Threads
+from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Mbarriers
+from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.run import Run
+from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.report.words import plural
+
+MOST_WAITS = 6
+SECONDS = 8.0
+"""Processor time for all runs with a wait put right."""
+CONSUMER, PRODUCER = 1, 0
+"""How many phases of an mbarrier are complete after the first wait for it."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A wait of one thread, as it is written and as it has to be."""
+
+    place: Place
+    thread: int
+    address: int
+    visit: int
+    """How often the thread has come to this wait, this time included."""
+    before: int
+    """How often it had waited for this mbarrier before."""
+    parity: int
+    needed: int
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is written with the other parity."""
+        return self.parity != self.needed
+
+
+class Corrected(Mbarriers):
+    """mbarriers of a run in which one wait of the source has the right parity, whatever is written."""
+
+    def correct(self, wait: Hashable, role: int) -> None:
+        """Which wait, and what it is then."""
+        self.wait_put_right, self.role = wait, role
+        self.passed: list[Passed] = []
+
+    def targets(self, found: Mbarrier, who: Threads, parity: int, place: Place) -> Clock:
+        """For the wait that is put right: one phase after the other."""
+        if self.written(place) != self.wait_put_right:
+            return super().targets(found, who, parity, place)
+        before = np.array([found.passes[thread] for thread in map(int, who)], dtype=np.int32)
+        for thread, times in zip(map(int, who), map(int, before), strict=True):
+            visit = self.visits[self.wait_put_right, thread] + 1
+            needed = (times + self.role + 1) % 2
+            self.passed.append(Passed(place, thread, found.address, visit, times, parity, needed))
+        targets: Clock = before + np.int32(found.start + self.role)
+        return targets
+
+
+def with_cause(run: Run, found: Found, again: Callable[[float], Run]) -> list[Problem]:
+    """What a run has found, that of the wait first whose parity explains all of it, if there is one.
+
+    `again` makes the same run once more, which may take some seconds."""
+    if run.choices or not any(each.mbarriers for each in found.problems):
+        return found.problems
+    causes: list[tuple[Passed, Corrected]] = []
+    end = time.thread_time() + SECONDS
+    for wait in _waits(run, found.problems):
+        for role in (CONSUMER, PRODUCER):
+            try:
+                corrected = _put_right(run, again(end - time.thread_time()), wait, role)
+            except NotExact:
+                return found.problems
+            first = next((each for each in corrected.passed if each.is_wrong), None) if corrected else None
+            if corrected is not None and first is not None:
+                causes.append((first, corrected))
+    if len(causes) == 1:
+        return _told_first(found.problems, *causes[0])
+    return _without_a_wait(run.mbarriers, found.problems)
+
+
+def _waits(run: Run, problems: list[Problem]) -> Iterator[Hashable]:
+    """The waits of the run, those first that the problems are about."""
+    mbarriers = run.mbarriers
+    named = [mbarriers.written(place) for each in problems for place in reversed(each.places)]
+    waited = mbarriers.waits | {mbarriers.written(place) for _, _, place in mbarriers.stuck()}
+    every = [*(each for each in named if each in waited), *sorted(waited, key=str)]
+    yield from list(dict.fromkeys(every))[:MOST_WAITS]
+
+
+def _put_right(run: Run, again: Run, wait: Hashable, role: int) -> Corrected | None:
+    """The mbarriers of a run with one wait put right; None if something is still wrong."""
+    corrected = again.mbarriers = Corrected(again.clocks, run.mbarriers.written)
+    corrected.correct(wait, role)
+    found = again.execute_all()
+    shown = found.problems or any(not each.proxy for each in found.clashes)
+    return None if shown or found.unwritten is not None or again.choices else corrected
+
+
+def _told_first(problems: list[Problem], wrong: Passed, corrected: Corrected) -> list[Problem]:
+    """The problems, with the wrong wait as the cause of all others."""
+    fix = _fix(wrong, corrected)
+    deadlock = next((each for each in problems if each.code == "FP002"), None)
+    if deadlock is not None:
+        return [replace(deadlock, fix=fix) if each is deadlock else each for each in problems]
+    threads, places = (wrong.thread, wrong.thread), (wrong.place, wrong.place)
+    cause = Problem(
+        "FP006",
+        f"thread {{1}} {_said(wrong)}",
+        places,
+        threads,
+        fix,
+        mbarriers=(wrong.address,),
+        causes=True,
+        visits=(wrong.visit, wrong.visit),
+    )
+    return [cause, *(replace(each, causes=False) for each in problems)]
+
+
+def _without_a_wait(mbarriers: Mbarriers, problems: list[Problem]) -> list[Problem]:
+    """The problems, with an mbarrier first that threads or copies arrive on and nobody waits for: nor for another
+    one that the same operation arrives on."""
+    for found in mbarriers.objects.values():
+        last = mbarriers.written(found.last[0])
+        alike = [each for each in mbarriers.objects.values() if mbarriers.written(each.last[0]) == last]
+        if found.completed == found.start or any(each.passes or each.waiting for each in alike):
+            continue
+        place, thread = found.last
+        cause = Problem(
+            "FP006",
+            "no thread waits for {mbarrier}, on which thread {1} arrives: nothing comes after its phases",
+            (place, place),
+            (thread, thread),
+            "let the threads that use what it guards wait for it before they do: consumers for parity 0 the first "
+            "time, a producer that fills a slot again for parity 1 the first time",
+            mbarriers=(found.address,),
+            causes=True,
+        )
+        return [cause, *(replace(each, causes=False) for each in problems)]
+    return problems
+
+
+def _said(wrong: Passed) -> str:
+    """What is wrong with the wait, in words."""
+    parity = wrong.parity
+    if wrong.needed == 0 and wrong.before == 0:
+        return (
+            f"waits for parity {parity} of {{mbarrier}} before its first phase is complete: the wait returns at "
+            "once, and nothing orders it with that phase"
+        )
+    if wrong.before < 2 and parity == 1:
+        return (
+            f"waits for parity {parity} of {{mbarrier}} again, before its first phase is complete: the wait returns "
+            f"at once, as it did before. The phase to wait for has parity {wrong.needed}"
+        )
+    return (
+        f"waits for the wrong phase of {{mbarrier}}: the phase with parity {parity} is complete already, and the "
+        f"wait returns at once. The phase to wait for has parity {wrong.needed}"
+    )
+
+
+def _fix(wrong: Passed, corrected: Corrected) -> str:
+    """Which parity the wait needs, by the number of the iteration, where that decides."""
+    first = 1 - corrected.role
+    mine = [each for each in corrected.passed if each.thread == wrong.thread]
+    addresses = list(dict.fromkeys(each.address for each in mine))
+    slots, steps = len(addresses), {b - a for a, b in pairwise(addresses)}
+    free = " (the slot is free)" if corrected.role == PRODUCER else ""
+    if len(steps) > 1 or any((each.visit - 1) // slots != each.before for each in mine):
+        each = f"wait for each mbarrier for parity {first} the first time{free}, {1 - first} the second time"
+        return f"in {{where}}, {each}, and so on"
+    ring = "" if slots == 1 else f" round the ring of {plural(slots, 'slot')}"
+    turn = "k" if slots == 1 else f"k / {slots}"
+    parity = f"({turn} + 1) & 1" if first else f"{turn if slots == 1 else f'({turn})'} & 1"
+    times = f"parity {first} the first time{ring}{free}, {1 - first} the second time, and so on"
+    return f"in {{where}}, wait for {times}: `{parity}`, with k counting its waits from 0"
