@@ -15,6 +15,7 @@ from fencepost.hosts.ptx.exact.made_up_values import (
     seed_of,
 )
 from fencepost.hosts.ptx.exact.thread_registers import RANK_BIT, ThreadRegisters
+from fencepost.hosts.ptx.exact.ways import Way
 from fencepost.hosts.ptx.expressions.lanes import Bits
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import destinations, space_of
@@ -70,6 +71,8 @@ class Computing(ThreadRegisters):
             self._map(instruction, who)
         elif computes(instruction):
             self._computed(instruction, who)
+            if instruction.name == "setp":
+                self._note_outcomes(instruction, place, who)
         elif instruction.name in ("ld", "ldu"):
             self._load_elsewhere(instruction, place, who)
         elif instruction.name == "st":
@@ -114,6 +117,12 @@ class Computing(ThreadRegisters):
         for number, each in enumerate(item for one in results(instruction) for item in items(one)):
             own = None if made is None else made + np.uint64(number)
             self.made_up.set(each, who, unsure, own)
+
+    def _note_outcomes(self, instruction: Instruction, place: Place, who: Threads) -> None:
+        """What becomes of a comparison that does not depend on data."""
+        target = instruction.operands[0]
+        found = self.read(target, who, 1).bits[~self.made_up.of(target, who)]
+        self.ways_taken |= {Way(place.block, place.index, int(each != 0)) for each in np.unique(found)}
 
     def _identities(self, instruction: Instruction, who: Threads) -> Bits:
         """The identities of what an instruction computes; its first result has these, the others the next ones."""

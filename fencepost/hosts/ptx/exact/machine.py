@@ -19,7 +19,8 @@ from fencepost.hosts.ptx.exact.made_up_values import (
     results,
     seed_of,
 )
-from fencepost.hosts.ptx.exact.problems import NotExact
+from fencepost.hosts.ptx.exact.problems import NotExact, TooLong
+from fencepost.hosts.ptx.exact.ways import Way
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.instructions import computes
 from fencepost.hosts.ptx.reading.module import (
@@ -61,7 +62,7 @@ class Machine(Computing):
         """Runs a group to the end of its block, or to where it waits."""
         self.steps += 1
         if self.steps % 16 == 0 and time.thread_time() > self.deadline:
-            raise NotExact("the run did not end in time")
+            raise TooLong("the run did not end in time")
         number, index = int(self.blocks[who[0]]), int(self.indices[who[0]])
         program = self.programs[number]
         if index == 0:
@@ -108,6 +109,9 @@ class Machine(Computing):
                 raise NotExact(why, self._last(number))
             self._settle(operand, who, self._last(number), why)
         super()._leave(number, who)
+        if decides:
+            end = len(block.instructions)
+            self.ways_taken |= {Way(number, end, int(each)) for each in np.unique(self.blocks[who])}
 
     def _settle(self, predicate: Register, who: Threads, place: Place, why: str) -> None:
         """Gives predicates that depend on data the value that they have in this run."""

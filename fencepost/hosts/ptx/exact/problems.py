@@ -19,6 +19,10 @@ class NotExact(Exception):
         self.place = place
 
 
+class TooLong(NotExact):
+    """A run takes more time than it was given."""
+
+
 class DependsOnData(NotExact):
     """The run depends on data."""
 

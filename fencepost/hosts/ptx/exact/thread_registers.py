@@ -24,6 +24,7 @@ from fencepost.hosts.ptx.exact.made_up_values import (
 )
 from fencepost.hosts.ptx.exact.problems import DependsOnData, NotExact
 from fencepost.hosts.ptx.exact.shadow import Shadow
+from fencepost.hosts.ptx.exact.ways import Way
 from fencepost.hosts.ptx.expressions.lanes import Bits, Lane
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.flow import Flow
@@ -82,6 +83,8 @@ class ThreadRegisters(Simulation):
         self.steps = 0
         self.rounds = np.zeros((len(flow.blocks), self.count), dtype=np.int32)
         """How often each thread has been in each block."""
+        self.ways_taken: set[Way] = set()
+        """What became of comparisons, and where branches went, unless data decided."""
         self._regions: dict[int, set[int]] = {}
         self._numbers: dict[Place, int] = {}
 

@@ -16,21 +16,26 @@ from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.made_up_values import BLOCKS
+from fencepost.hosts.ptx.exact.other_ways import OtherWays
 from fencepost.hosts.ptx.exact.problems import (
     DataDependentAddress,
     DependsOnData,
     DependsOnTestWait,
     NotExact,
     Problem,
+    TooLong,
 )
 from fencepost.hosts.ptx.exact.registers_in_flight import read_too_early
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
+from fencepost.hosts.ptx.exact.ways import Way
 from fencepost.hosts.ptx.exact.wrong_phases import with_cause
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
+from fencepost.hosts.ptx.reading.arithmetic import signed
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Module, Routine
@@ -53,9 +58,12 @@ ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
+SECONDS_FOR_ANOTHER_WAY = 3.0
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_REASONS = 10
+MOST_SAID = 4
+"""Runs for other ways whose numbers are named."""
 CLUSTERS = ("cluster", "nclusterid", "is_explicit_cluster")
 OF_A_BLOCK = ("ctaid.", "clusterid.")
 """Special registers that tell which block, or which cluster, is run."""
@@ -107,6 +115,12 @@ class Judge:
     """Registers that are read before they are filled."""
     last: Run = field(init=False)
     """The last run."""
+    taken: set[Way] = field(default_factory=set)
+    """The ways that threads have gone in some run."""
+    special: list[Mapping[str, int]] = field(default_factory=list)
+    """Numbers of runs that were made for other ways."""
+    left_out: list[Mapping[str, int]] = field(default_factory=list)
+    """Those for which nothing is proven."""
 
     def __post_init__(self) -> None:
         self.needed = AddressSlice(self.flow, False)
@@ -150,6 +164,8 @@ class Judge:
                     self._run_with_test_waits(setup)
                 break
             self.ran.append(setup)
+        if self._numbers_matter() and not (self.shown.errors or self.shown.doubts):
+            self._run_other_ways()
         if self.shown.by_data:
             self._run_with_numbers_in_memory()
         chosen = tuple(sorted(self._open()))
@@ -157,8 +173,7 @@ class Judge:
         if any(each.severity == "error" for each in shown):
             return ExactVerdict("race", self._holds(False), tuple(shown))
         doubts = self.shown.doubts
-        open_ = self._open() or any(each.startswith(OF_A_BLOCK) for each in self.needed.specials)
-        if open_ and not doubts:
+        if self._numbers_matter() and not doubts:
             # A proof for some parameters says nothing of instructions that other parameters would reach.
             doubts += [
                 Reason("no run reaches this instruction", self.shown.site(each)) for each in self._unreached()
@@ -182,6 +197,46 @@ class Judge:
         """The last run once more."""
         setup = replace(self.last.setup, seconds=max(min(seconds, self._left()), 0.0))
         return Run(self.module, self.routine, self.flow, setup, self.last.needed, self.last.bulk.boxes)
+
+    def _numbers_matter(self) -> bool:
+        """Whether runs depend on numbers that are not given."""
+        return bool(self._open()) or any(each.startswith(OF_A_BLOCK) for each in self.needed.specials)
+
+    def _run_other_ways(self) -> None:
+        """Runs with numbers that lead threads where no run has come, or for another reason."""
+        ways = OtherWays(KernelAndLaunch(self.module, self.routine, self.flow, self.launch), self.needed)
+        for way in list(ways.untaken(self.taken)):
+            if way in self.taken or self.shown.errors:
+                continue
+            numbers = ways.numbers(way)
+            if numbers is not None:
+                self._run_with_special(numbers)
+
+    def _run_with_special(self, numbers: Mapping[str, int]) -> None:
+        """A run with numbers that a solver has found. Sizes of nothing may not be meant: where they go wrong, the
+        verdict leaves them out."""
+        usual, self.shown = self.shown, Findings(self.flow, self.needed, self.launch.warp_synchronous)
+        reached = set(self.reached)
+        setup = self._setup({**numbers, **self.launch.parameters}, NUMBERS[0])
+        ended = True
+        try:
+            self._run_each_way(replace(setup, seconds=min(setup.seconds, SECONDS_FOR_ANOTHER_WAY)))
+        except TooLong:
+            ended = False
+        except NotExact as why:
+            self.shown.doubt(why.message, why.place)
+        seen, self.shown = self.shown, usual
+        if self.last.found.outside is not None:
+            # A proof takes it that accesses stay inside of their variables.
+            return
+        if not (seen.errors or seen.doubts):
+            self.special += [numbers] if ended else []
+        elif any(each == 0 or each >> 31 for each in numbers.values()):
+            self.left_out.append(numbers)
+            self.reached = reached
+        else:
+            self.shown.findings |= seen.findings
+            self.shown.doubts += seen.doubts
 
     def _run_with_test_waits(self, setup: Setup) -> None:
         """A run in which waits that are tried once succeed: accesses that meet there do, if it comes to an end."""
@@ -303,7 +358,7 @@ class Judge:
             given = self.choices.following()
             self.by_data |= bool(self.choices)
             if given is not None and time.thread_time() > end:
-                raise NotExact("runs for every way that data may lead take too long", self.choices.place)
+                raise TooLong("runs for every way that data may lead take too long", self.choices.place)
 
     def _run(self, setup: Setup, given: tuple[bool, ...]) -> Found:
         try:
@@ -354,6 +409,7 @@ class Judge:
         self.boxes |= {key: size for key, size in result.boxes.items() if key is not None}
         self.rounds = max(self.rounds, run.most_rounds())
         self.reached |= run.reached
+        self.taken |= run.ways_taken
         self.last = run
         return result
 
@@ -406,6 +462,12 @@ class Judge:
         named += [f"the box of {self._map_name(key)} has {size} bytes" for key, size in self.boxes.items()]
         if named:
             said.append("run with " + ", ".join(named))
+        if self.special:
+            rest = [f"{len(self.special) - MOST_SAID} more"] if len(self.special) > MOST_SAID else []
+            said[-1] += (
+                f", and for other ways with {'; '.join([*map(_numbers, self.special[:MOST_SAID]), *rest])}"
+            )
+        said += [f"not with {_numbers(each)}" for each in self.left_out]
         if open_ and self.rounds:
             said.append(f"loops of up to {plural(self.rounds, 'iteration')}")
         if self.routine.parameters:
@@ -464,6 +526,11 @@ class Judge:
 def _names(needed: AddressSlice) -> set[str]:
     """The parameters that something depends on."""
     return {each.partition("+")[0] for each in needed.parameters}
+
+
+def _numbers(named: Mapping[str, int]) -> str:
+    """Numbers with their names; negative ones as such."""
+    return ", ".join(f"{name} = {signed(each, 64 if each >> 32 else 32)}" for name, each in named.items())
 
 
 def _values(numbers: set[int]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
-from fencepost.hosts.ptx.cuda_source.host_expressions import number
+from fencepost.hosts.ptx.cuda_source.host_expressions import Macro, number
 from fencepost.hosts.ptx.launches.address_taken import with_address_taken
 from fencepost.hosts.ptx.launches.gpuverify_comments import (
     Block,
@@ -31,6 +31,9 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MUL
 _CONSTANT = re.compile(
     r"\b(?:const|constexpr|static|enum)\b[\w\s:]*?\b(\w+)\s*=\s*([^;,{}]+?)\s*[;,}]|\benum\s*\{\s*(\w+)\s*=\s*([^,}]+)"
 )
+_FLOAT = re.compile(r"\b(?:float|double|half)\b[^=]*=")
+_NO_INTEGER = "."
+"""In the place of a number that is none of the integers."""
 _DIM3 = re.compile(r"\bdim3\s+(\w[^;]*);")
 _MADE = re.compile(r"(\w+)\s*(?:=\s*(?:dim3\s*)?)?[({](.*)[)}]|(\w+)\s*(?:=\s*(.+))?", re.DOTALL)
 """A variable among those that a statement declares, with what it is made of, if anything."""
@@ -217,15 +220,19 @@ def constants_of(text: str, seen: str) -> dict[str, int]:
     written: dict[str, set[str]] = {}
     for match in _DEFINE.finditer(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)):
         written.setdefault(match[1], set()).add(match[2].strip())
+    macros = set(written)
     for match in _CONSTANT.finditer(seen):
-        written.setdefault(match[1] or match[3], set()).add((match[2] or match[4]).strip())
+        value = _NO_INTEGER if _FLOAT.search(match[0]) else (match[2] or match[4]).strip()
+        written.setdefault(match[1] or match[3], set()).add(value)
     found: dict[str, int] = {}
     for _ in range(4):  # A constant may be made of others.
         for name, values in written.items():
             defined = {each for each in values if not each.isidentifier() or each in written}
             numbers = {number(value, found) for value in defined}
             if len(numbers) == 1 and (only := numbers.pop()) is not None:
-                found[name] = only
+                # Of several texts for one number, the compiler has chosen one.
+                text_of_it = defined.pop() if len(defined) == 1 else str(only)
+                found[name] = Macro.of(only, text_of_it) if name in macros else only
     return found
 
 

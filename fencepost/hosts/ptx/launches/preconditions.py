@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fencepost.hosts.ptx.cuda_source.c_as_python import as_python
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
-from fencepost.hosts.ptx.cuda_source.host_expressions import COMPARE, as_python
 from fencepost.hosts.ptx.reading.kernel_names import function_name
 
 Formula = Any
@@ -27,6 +27,14 @@ _ANNOTATION = re.compile(r"\b__(?:global_)?(requires|assume)\s*\(")
 _UNSIGNED = re.compile(r"\bunsigned\b|\bu(?:int|short|long|char)\w*\b|\bsize_t\b")
 _INTEGER = re.compile(r"\b(?:unsigned|int|long|short|size_t|uint|ulong|u?int(?:32|64)_t)\b")
 _CAST = re.compile(r"\(\s*(?:unsigned|int|size_t|unsigned\s+int|uint)\s*\)")
+_COMPARES: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 _COMPUTES: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -251,7 +259,7 @@ def _check(tree: ast.expr, unsigned: bool) -> None:
     """Refuses what is not computed here, and differences of unsigned numbers, which wrap around."""
     for node in ast.walk(tree):
         computes = isinstance(node, ast.BinOp) and type(node.op) in _COMPUTES
-        compares = isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARE
+        compares = isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARES
         whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
         signs = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub)
         rest = isinstance(
@@ -287,7 +295,7 @@ def _computed(tree: ast.expr, known: Mapping[str, int]) -> int:
         return int(_COMPUTES[type(tree.op)](_computed(tree.left, known), _computed(tree.right, known)))
     if isinstance(tree, ast.Compare):
         left, right = _computed(tree.left, known), _computed(tree.comparators[0], known)
-        return int(COMPARE[type(tree.ops[0])](left, right))
+        return int(_COMPARES[type(tree.ops[0])](left, right))
     if isinstance(tree, ast.BoolOp):
         sides = [bool(_computed(each, known)) for each in tree.values]
         return int(all(sides) if isinstance(tree.op, ast.And) else any(sides))
@@ -340,7 +348,7 @@ def _truth(z3: Any, tree: ast.expr, known: Mapping[str, Formula]) -> Formula:
         return z3.Not(_truth(z3, tree.operand, known))
     if isinstance(tree, ast.Compare):
         left, right = (_formula(z3, each, known) for each in (tree.left, tree.comparators[0]))
-        return COMPARE[type(tree.ops[0])](left, right)
+        return _COMPARES[type(tree.ops[0])](left, right)
     return _formula(z3, tree, known) != 0
 
 

@@ -32,8 +32,10 @@ ENOUGH = 6
 SHARE_OF_A_BATCH = 0.3
 """A question about many accesses gets less time: if it is hard, it is split anyway."""
 SMALL = (16, 1024)
+POSITIVE = (*SMALL, (1 << 16) - 1, (1 << 31) - 1)
 SECONDS_FOR_SMALL_VALUES = 0.2
 SECONDS_FOR_ONE_ACCESS = 1.0
+SECONDS_FOR_CONDITIONS = 0.3
 ENOUGH_OPEN = 2
 """So many pairs that were not decided in time are enough to say so."""
 
@@ -98,16 +100,16 @@ class RaceSolver:
                 paths = PathConditions(self.questions, touch.interval, name, same_warp)
                 solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
-        values = self._values(solver, question.with_paths) if answer == "yes" else {}
+        values = self._values(solver, SMALL if question.with_paths else ()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
 
-    def _values(self, solver: Any, small: bool) -> dict[str, int]:
+    def _values(self, solver: Any, bounds: Sequence[int]) -> dict[str, int]:
         """The values for which accesses meet: if there are such, small ones, as runs have to come that far, and
         no sizes of nothing."""
         z3, model = self.questions.z3, solver.model()
         numbers = [each() for each in model.decls() if each.arity() == 0 and z3.is_bv_sort(each.range())]
         parameters = [each for each in numbers if str(each).partition("+")[0] in self.evaluator.parameters]
-        for most in SMALL if small else ():
+        for most in bounds:
             solver.push()
             solver.add(*[z3.ULE(each, most) for each in numbers if each.size() >= most.bit_length()])
             solver.add(*[each != 0 for each in parameters])
@@ -258,14 +260,23 @@ class RaceSolver:
 
     def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
         """Whether no thread at a block can be under all the conditions."""
-        z3 = self.questions.z3
+        return bool(self._under(conditions, block).check() == self.questions.z3.unsat)
+
+    def example(self, conditions: Sequence[Expression], block: int) -> dict[str, int] | None:
+        """Numbers with which a thread at a block is under all the conditions, small ones if there are such, else
+        positive ones; None if a solver finds none."""
+        solver = self._under(conditions, block)
+        return self._values(solver, POSITIVE) if solver.check() == self.questions.z3.sat else None
+
+    def _under(self, conditions: Sequence[Expression], block: int) -> Any:
+        """A solver for one thread at a block under all the conditions."""
         modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
         thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
-        solver = z3.SolverFor("QF_BV")
-        self.limit(solver, 0.3)
+        solver = self.questions.z3.SolverFor("QF_BV")
+        self.limit(solver, SECONDS_FOR_CONDITIONS)
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
         solver.add(*self.pair_of_threads(ANY))
-        return bool(solver.check() == z3.unsat)
+        return solver
 
     def may_happen(self, touch: Touch) -> bool:
         """Whether some thread can perform an access inside of its variable."""

@@ -187,13 +187,23 @@ $end:
     assert verdict(body.replace("st.shared.u32 [%r4], 7;", ""), 64).verdict == "undecided"
 
 
+STORE_AND_MEET = " st.shared.u32 [%r5], %r1;\n bar.sync 1, 64;\n$end:"
+
+
 def test_code_that_no_run_reaches_is_not_proven() -> None:
-    body = "setp.ne.u32 %p5, %r2, 77;\n @%p5 bra $end;\n st.shared.u32 [%r5], %r1;\n bar.sync 1, 64;\n$end:"
-    found = verdict(body, 64)
+    """Only a negative number leads there, for which there is a race: it is left out."""
+    decides = "brev.b32 %r30, %r2;\n setp.ne.u32 %p5, %r30, 77;\n @%p5 bra $end;\n"
+    found = verdict(decides + STORE_AND_MEET, 64)
     assert found.verdict == "undecided" and "no run reaches" in str(found.reasons[0])
-    (found,) = check(kernels.kernel(body), params={"k_param_1": 77})
+
+
+def test_numbers_for_which_a_branch_goes_another_way_are_run() -> None:
+    text = kernels.kernel("setp.ne.u32 %p5, %r2, 77;\n @%p5 bra $end;\n" + STORE_AND_MEET)
+    (found,) = check(text)
+    assert found.verdict == "race" and found.findings[0].values["k_param_1"] == 77
+    (found,) = check(text, params={"k_param_1": 77})
     assert found.verdict == "race"
-    (found,) = check(kernels.kernel(body), params={"k_param_1": 78})
+    (found,) = check(text, params={"k_param_1": 78})
     assert found.verdict == "proven" and "run with k_param_1 = 78" in found.holds_for
 
 
@@ -217,7 +227,55 @@ def test_code_that_no_thread_can_reach_does_not_matter() -> None:
 def test_code_that_threads_reach_if_parameters_let_them_does() -> None:
     body = REMAINDER.replace("setp.eq.u32 %p6, %r2, 0;", "setp.ne.u32 %p6, %r2, 77;")
     found = verdict(body.format(first=63), 64)
-    assert found.verdict == "undecided" and "no run reaches" in str(found.reasons[0])
+    assert found.verdict == "proven" and "and for other ways with k_param_1 = 77;" in found.holds_for
+    assert verdict(body.format(first=31), 64).verdict == "race"
+
+
+HANDED_OVER = """
+    setp.{holds} %p5, {what};
+    mov.u32 %r31, %ctaid.x;
+    mad.lo.u32 %r32, %r1, 4, %r4;
+    st.shared.u32 [%r32], %r1;
+    {barrier}
+    xor.b32 %r33, %r32, 4;
+    ld.shared.u32 %r34, [%r33];
+"""
+"""Threads read what their neighbours have stored."""
+
+
+@pytest.mark.parametrize(
+    ("holds", "what", "number"),
+    [
+        ("ne.u32", "%r2, 12345", "k_param_1 = 12345"),
+        ("lt.s32", "%r2, 5000", "k_param_1 = "),
+        ("ne.u32", "%r31, 7", "ctaid.x = 7"),
+    ],
+)
+@pytest.mark.parametrize("barrier", ["@%p5 bar.sync 1, 64;", "@!%p5 bra $on;\n bar.sync 1, 64;\n$on:"])
+def test_a_barrier_that_a_number_skips(holds: str, what: str, number: str, barrier: str) -> None:
+    """With the numbers that runs are usually made with, all of them wait."""
+    body = HANDED_OVER.format(holds=holds, what=what, barrier=barrier).split("\n")
+    body[1], body[2] = body[2], body[1]
+    found = verdict("\n".join(body), 64)
+    assert found.verdict == "race"
+    name, _, value = number.partition(" = ")
+    assert any(str(each).startswith(value) for key, each in found.findings[0].values.items() if key == name)
+
+
+@pytest.mark.parametrize(("holds", "left_out"), [("ne.u32", 0), ("ge.s32", -1)])
+def test_numbers_that_are_no_sizes_are_left_out(holds: str, left_out: int) -> None:
+    """What goes wrong with nothing to do may not be meant; the verdict says that it is not proven."""
+    barrier = "@!%p5 bra $on;\n bar.sync 1, 64;\n$on:"
+    found = verdict(HANDED_OVER.format(holds=holds, what="%r2, 0", barrier=barrier), 64)
+    assert found.verdict == "proven" and f"; not with k_param_1 = {left_out};" in found.holds_for
+
+
+def test_a_number_that_skips_a_barrier_in_some_iteration() -> None:
+    loop = HANDED_OVER.format(holds="ne.u32", what="%r40, 300", barrier="@%p5 bar.sync 1, 64;")
+    head = "mov.u32 %r40, 0;\n$loop:\n"
+    tail = "bar.sync 1, 64;\n add.u32 %r40, %r40, 1;\n setp.lt.u32 %p6, %r40, %r2;\n @%p6 bra $loop;\n"
+    assert verdict(head + loop + tail, 64).verdict == "race"
+    assert verdict(head + loop.replace("@%p5 ", "") + tail, 64).verdict == "proven"
 
 
 def test_findings_of_every_kind_are_told_however_often_one_repeats() -> None:
