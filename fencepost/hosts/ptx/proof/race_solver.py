@@ -12,7 +12,7 @@ from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 from fencepost.hosts.ptx.proof.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
-from fencepost.hosts.ptx.proof.intervals import Iteration
+from fencepost.hosts.ptx.proof.intervals import Iteration, Place
 from fencepost.hosts.ptx.proof.listing import Listed, Listings
 from fencepost.hosts.ptx.proof.paths import Paths
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
@@ -56,6 +56,8 @@ class RaceSolver:
         block = evaluator.launch.block
         self.listings = Listings(questions, block) if block is not None else None
         self._lists: dict[object, Listed | None] = {}
+        self.apart_in_a_block: frozenset[frozenset[Place]] = frozenset()
+        """Pairs of accesses that no two threads of a block make to the same bytes between two barriers."""
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 
