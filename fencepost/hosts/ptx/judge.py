@@ -18,6 +18,7 @@ from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch, axes_of
 from fencepost.hosts.ptx.proof.prove import SECONDS, Proof, Prover, places
+from fencepost.hosts.ptx.proof.scattered import with_scattered_stores
 from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow, NotJudged
 from fencepost.hosts.ptx.reading.inline_calls import inlined
@@ -35,8 +36,9 @@ from fencepost.hosts.ptx.verdicts import (
 from fencepost.ir.source import FencepostError
 
 SLOW_SECONDS = 2.0
-SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS = 0.5, 0.4
-"""Of the seconds for a proof, so many more for runs that look for a race, and for one that decides."""
+SHARE_OF_RUNS, SHARE_OF_EXACT_RUNS, SHARE_OF_SCATTERED = 0.5, 0.4, 0.25
+"""Of the seconds for a proof, so many more for runs that look for a race, for one that decides, and for all threads
+side by side."""
 WARP: Block = (32, 1, 1)
 SECONDS_FOR_EVERY_BLOCK = 6.0
 
@@ -109,6 +111,7 @@ def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) 
         # Remainders are hard for a solver: what is required may not even be needed.
         free = replace(launch, required=())
         proof = Prover(case.module, routine, case.flow, free, seconds).prove()
+    proof = with_scattered_stores(prover, proof, SHARE_OF_SCATTERED * seconds)
     if proof.complete:
         holds = launch.describe(len(routine.parameters))
         found = KernelVerdict(routine.name, "proven", tuple(runs.findings), (), holds, *counts)

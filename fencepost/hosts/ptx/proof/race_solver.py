@@ -13,7 +13,7 @@ from fencepost.hosts.ptx.proof.addresses import Addresses, Footprint
 from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
 from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, Listings
-from fencepost.hosts.ptx.proof.intervals import Iteration
+from fencepost.hosts.ptx.proof.intervals import Iteration, Place
 from fencepost.hosts.ptx.proof.path_conditions import PathConditions
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
@@ -58,6 +58,8 @@ class RaceSolver:
         block = evaluator.launch.block
         self.listings = Listings(questions, block) if block is not None else None
         self._lists: dict[object, Listed | None] = {}
+        self.apart_in_a_block: frozenset[frozenset[Place]] = frozenset()
+        """Pairs of accesses that no two threads of a block make to the same bytes between two barriers."""
         self._asked: set[object] = set()
         self._conditions: dict[int, tuple[Expression, ...]] = {}
 

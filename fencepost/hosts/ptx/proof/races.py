@@ -140,6 +140,8 @@ class Races(RaceSolver):
 
     def _apart(self, first: Touch, second: Touch) -> bool:
         """A quick test: the bytes of both, listed thread by thread, or a stride that keeps threads apart."""
+        if self.apart_in_a_block and place_pairs(first, second) <= self.apart_in_a_block:
+            return True
         left, right = self._listed(first), self._listed(second)
         if left is not None and right is not None and left.shared == right.shared:
             return left.apart_from(right)
@@ -243,6 +245,15 @@ class Races(RaceSolver):
 
 
 __all__ = ["NotJudged", "Races"]
+
+
+def place_pairs(first: Touch, second: Touch) -> set[frozenset[Place]]:
+    """The pairs of instructions that a question about two touches is about."""
+    return {
+        frozenset((one.place, other.place))
+        for one in (first.reached, *first.alike)
+        for other in (second.reached, *second.alike)
+    }
 
 
 def _meeting(touches: Sequence[Touch], listed: Sequence[Listed | None]) -> set[int]:

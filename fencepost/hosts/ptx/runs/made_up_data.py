@@ -17,7 +17,7 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import destinations, effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.instructions import computes
-from fencepost.hosts.ptx.reading.module import Instruction, registers_in
+from fencepost.hosts.ptx.reading.module import Address, Instruction, Register, registers_in
 from fencepost.hosts.ptx.runs.register_values import RegisterValues
 
 
@@ -38,8 +38,13 @@ def registers_from_data(flow: Flow) -> frozenset[str]:
 
 
 def _reads_data(instruction: Instruction) -> bool:
-    if computes(instruction) or "param" in instruction.parts or "const" in instruction.parts:
+    """A table in constant memory is data like any other; a variable there is a number like a parameter."""
+    if computes(instruction) or "param" in instruction.parts:
         return False
+    if "const" in instruction.parts:
+        return any(
+            isinstance(each, Address) and isinstance(each.base, Register) for each in instruction.operands
+        )
     return instruction.name not in ("bar", "barrier", "mapa")
 
 

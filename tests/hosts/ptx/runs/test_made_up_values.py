@@ -347,3 +347,31 @@ def test_an_index_that_was_loaded_moves_a_pointer_of_the_host() -> None:
     """
     (verdict,) = check(compile_cuda(Source("k.cu", body)).ptx, block=(64, 1, 1), file="k.ptx")
     assert verdict.verdict == "proven"
+
+
+IN_CONSTANT_MEMORY = """
+__constant__ int table[64];
+__constant__ int number;
+__global__ void k(const int *in, int *out) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[PLACE] = in[t];
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        # The table may be a permutation.
+        ("table[t]", "undecided"),
+        ("t ^ (number & 1)", "proven"),
+        # Two threads store to one word, whatever the number is.
+        ("(t / 2 + number) & 63", "race"),
+    ],
+)
+def test_a_table_in_constant_memory_is_data(place: str, expected: str) -> None:
+    (found,) = check(compile_cuda(Source("k.cu", IN_CONSTANT_MEMORY.replace("PLACE", place))).ptx, block=64)
+    assert found.verdict == expected
