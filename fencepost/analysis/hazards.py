@@ -188,6 +188,7 @@ def _exposed_without(
     before: dict[Spot, State],
     limits: ExposedLimits,
 ) -> list[Hazard]:
+    """The same, with producers looked for in as many instances as `limits` says."""
     sync = barriers.syncs[position]
     barriers.absent = position
     found: dict[tuple[ops.Operation, ops.Operation], Hazard] = {}
@@ -235,6 +236,7 @@ def _operation(program: Program, access: _Access) -> ops.MemoryOperation:
 def _hazard(
     program: Program, producer: _Access, consumer: _Access, rounds: Rounds, in_flight: bool, hit: int
 ) -> Hazard:
+    """The hazard of two accesses, with the loops around both that are gone round between them."""
     first, second = _operation(program, producer), _operation(program, consumer)
     nodes, flow = program.instances.nodes, program.flow
     around = {loop.index for loop in flow.loops_around(nodes[consumer.instance].block)}

@@ -84,6 +84,7 @@ def _pair(
     other: tuple[ops.MemoryOperation, Places],
     effort: Effort,
 ) -> SlotPair | None:
+    """Two operations that do not meet when one first follows the other, and when they do; else None."""
     (first, starts), (second, ends) = one, other
     if not {view.buffer for view in first.views} & {view.buffer for view in second.views}:
         return None

@@ -210,6 +210,7 @@ def _shift_of_comparison(
 
 
 def _shift_of_arithmetic(expr: Binary, left: Shift, right: Shift) -> Shift | None:
+    """How an operation of arithmetic moves on with a loop, given how its operands do; None if not evenly."""
     rounds = lcm(left.rounds, right.rounds)
     one, other = _grown(left, rounds), _grown(right, rounds)
     if expr.op == "+":

@@ -72,6 +72,7 @@ def _made_here(program: Program, instance: int, block: Block) -> int:
 def _step(
     program: Program, gap: int, op: ops.Operation, number: int, certain: int, guarded: bool
 ) -> Step | None:
+    """What one operation does to the state: adds bits, conflicts with some, counts, completes; None if nothing."""
     table, levels = program.table, program.levels
     counts = may_count = 0
     counter = ops.counter_of(op)

@@ -99,6 +99,7 @@ Interval = tuple[int | None, int | None]
 
 
 def _interval(expr: Expr, ranges: Mapping[str, Range], waves: int) -> Interval:
+    """The least and the greatest value of an expression; None where there is no bound."""
     if isinstance(expr, Const):
         return expr.value, expr.value
     if isinstance(expr, Wave):

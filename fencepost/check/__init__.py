@@ -194,6 +194,7 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
 def _simulate(
     context: Context, explored: Explored, most: int, seed: int
 ) -> tuple[list[Race], list[Deadlock], list[OutOfRange]]:
+    """What simulations of one path after the other find, and what they leave out."""
     races: dict[tuple[int, int, str, str], Race] = {}
     deadlocks: dict[tuple[str, tuple[int, ...]], Deadlock] = {}
     out_of_range: dict[int, OutOfRange] = {}

@@ -37,6 +37,7 @@ IRREGULAR = _Growth(True, 0)
 
 
 def _growth(expr: Expr | Condition, name: str) -> _Growth:
+    """How an expression changes with a name: whether it grows with it, after what period its remainder repeats."""
     if isinstance(expr, Var):
         return _Growth(expr.name == name)
     if isinstance(expr, (Binary, Compare)):

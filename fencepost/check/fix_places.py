@@ -49,6 +49,7 @@ def _other_fix(race: Race) -> Fix | None:
 
 
 def _barrier_fix(flow: Flow, race: Race) -> Fix:
+    """A barrier before the second access, or before the outermost conditional that only the second one is in."""
     wait, put = _wait(flow, race)
     if flow.trace.waves == 1:
         put = put or (ops.MemoryCounterWait({ops.LDS_COUNTER: 0}),)

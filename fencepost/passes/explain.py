@@ -219,6 +219,7 @@ def _apart(program: Program, pair: SlotPair) -> SlotsApart:
 
 
 def _why_redundant(program: Program, position: Position, barriers: Barriers, pruning: Pruning) -> str:
+    """Why nothing needs a barrier or wait, in words; empty if it is needed and of no use."""
     sync, spots = program.existing[position], pruning.spots(position)
     if not spots:
         return "it is never executed"

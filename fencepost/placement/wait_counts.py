@@ -248,6 +248,7 @@ def _within(program: Program, sync: Sync, widest: Mapping[str, int]) -> Sync:
 
 
 def _relax_at(pruning: Pruning, position: Position, widest: Mapping[str, int], least: Sync | None) -> None:
+    """Raises the counts of one wait as far as everything stays covered."""
     program = pruning.program
     if least is not None and pruning.weaken(position, least):
         return

@@ -128,6 +128,7 @@ def _add_switches(stage: _Stage, found: Scenarios, wrong: Collection[ops.Operati
 
 
 def _switch(stage: _Stage, op: ops.Operation, together: set[ops.Operation], found: Scenarios) -> Switch:
+    """A switch for a barrier: the run that goes wrong without it and the one with it, or why there is none."""
     lines = tuple(sorted({stage.line(each) for each in together}))
     text = statement(op)
     shown = stage.show(together)

@@ -140,6 +140,7 @@ class SkewedSteps:
     def _synchronization(
         self, instance: int, gap: int, op: ops.SyncOperation, here: _Here, fixed: bool
     ) -> Step:
+        """What a `fixed` barrier or wait (a part of an operation) does; of others, what they come too late for."""
         program, skew = self.program, self.skew
         if not fixed:
             # It is a cover. What is overdue behind a rendezvous without a fence should have been complete before it.

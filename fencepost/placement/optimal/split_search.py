@@ -73,6 +73,7 @@ def _touching(found: SplitOptimum) -> bool:
 def _find_pairs(
     program: Program, placement: Placement, exposure: Exposure, until: float, barriers: int
 ) -> SplitOptimum | None:
+    """The pairs that expose least, with so many split barriers; None if none were found or it is too large."""
     flow = program.flow
     added = {at: sync for at, sync in placement.items() if at not in program.existing and sync.rendezvous}
     if not added or any(sync.is_split for sync in program.existing.values()):

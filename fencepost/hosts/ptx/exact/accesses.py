@@ -177,6 +177,7 @@ class Accesses(Machine):
     def _touch(
         self, access: Access, place: Place, who: Threads, where: Bits, values: tuple[Bits, ...] | None
     ) -> None:
+        """One access of some threads to shared memory, given to the shadow of each byte, with its clocks."""
         kept, starts = self.inside(place, who, where, access.size)
         if values is not None and kept.size != who.size:
             fine = self.memory.inside(where, access.size)

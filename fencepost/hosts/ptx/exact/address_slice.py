@@ -118,6 +118,7 @@ class AddressSlice:
         return frozenset(each for each in self.specials - self.control.specials if each.startswith(BLOCKS))
 
     def _root(self, place: Place, instruction: Instruction) -> None:
+        """Takes in an instruction that accesses shared memory or synchronizes, with what it depends on."""
         form = form_of(instruction)
         if self.of_cluster is None and uses_cluster(instruction, form):
             self.of_cluster = place

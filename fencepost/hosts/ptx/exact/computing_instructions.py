@@ -97,6 +97,7 @@ class Computing(ThreadRegisters):
         self.made_up.set(target, who, unsure, made)
 
     def _computed(self, instruction: Instruction, who: Threads) -> None:
+        """Computes a result, and notes for which threads it is made up: an operand is, or it is not exact."""
         operands = instruction.operands[1:]
         target, source = instruction.operands[0], operands[0]
         if instruction.name == "mov" and isinstance(target, Group) and isinstance(source, Group):

@@ -174,6 +174,7 @@ class Findings:
         return said if ranks is None else f"{said} of block {ranks[0]}"
 
     def _problem(self, problem: Problem, values: Mapping[str, int]) -> Finding:
+        """A finding about barriers, mbarriers or lifetimes, with threads and mbarriers by their names."""
         threads = self._thread(problem.threads[0]), self._thread(problem.threads[1])
         sites = [self.site(each) for each in problem.places]
         names = [self._mbarrier(each) for each in problem.mbarriers]
@@ -221,6 +222,7 @@ class Findings:
         return SharedVariable(found.name, found.size) if found is not None else None
 
     def _clash(self, clash: UnorderedAccesses, values: Mapping[str, int]) -> Finding:
+        """A finding about two accesses that nothing orders (FP001), or that lack a proxy fence alone (FP008)."""
         places = [self.run.place_of(each) for each in clash.places]
         order = sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
         sites = [self.site(places[at]) for at in order]

@@ -41,6 +41,7 @@ class MbarrierInstructions(WarpInstructions):
                     self._operate(form, Operation(place, threads, amount, relaxed, from_afar), address)
 
     def _operate(self, form: forms.Mbarrier, operation: Operation, address: int) -> None:
+        """`mbarrier.init`, `inval`, `arrive` and `expect_tx` on one mbarrier."""
         who, place = operation.threads, operation.place
         self.mbarriers.come(place, who)
         if form.does in ("init", "inval"):
@@ -115,6 +116,7 @@ class MbarrierInstructions(WarpInstructions):
     def _wait_for(
         self, form: forms.Mbarrier, place: Place, who: Threads, what: tuple[int, int]
     ) -> list[Threads]:
+        """Threads wait for one phase of one mbarrier; those that go on at once are returned."""
         address, phase = what
         found = self.mbarriers.used(address, place, who)
         if found is None:

@@ -162,6 +162,7 @@ class Run(MbarrierInstructions):
         super()._leave(number, who)
 
     def _form(self, form: forms.Form, instruction: Instruction, place: Place, who: Threads) -> Threads:
+        """Carries out a synchronization or asynchronous instruction; the threads that go on at once are returned."""
         if isinstance(form, forms.HardwareBarrier):
             return self._hardware(form, instruction, place, who)
         if isinstance(form, forms.ClusterBarrier):
@@ -228,6 +229,7 @@ class Run(MbarrierInstructions):
     def _hardware(
         self, form: forms.HardwareBarrier, instruction: Instruction, place: Place, who: Threads
     ) -> Threads:
+        """`bar` and `barrier`, for each number and count that some threads name; those that go on are returned."""
         if form.aligned:
             who = self._whole_warps(place, who)
             self._check_iterations(form, place, who)

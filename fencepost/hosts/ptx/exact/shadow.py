@@ -387,6 +387,7 @@ class Shadow:
         return touch.made_up and clash.places[0] == clash.places[1]
 
     def _note(self, here: Cells, equal: Numbers) -> None:
+        """Remembers an access: the last write of each cell, and the clocks of reads, atomics and equal writes."""
         touch, rows = here.touch, here.rows
         columns, clocks = touch.columns[here.who], touch.clocks[here.who]
         if columns[0] >= self.clocks.threads:

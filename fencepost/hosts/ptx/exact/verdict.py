@@ -368,6 +368,7 @@ class Judge:
             return self._run_with_values(replace(setup, data_dependent=True), given)
 
     def _run_with_values(self, setup: Setup, given: tuple[bool, ...]) -> Found:
+        """A run; with the stored values followed as well where it matters whether two threads store the same."""
         if not self.needed.values:
             try:
                 found = self._run_with(setup, self.needed, given)
@@ -389,6 +390,7 @@ class Judge:
         return found
 
     def _run_with(self, setup: Setup, needed: AddressSlice, given: tuple[bool, ...]) -> Found:
+        """One run, after another one if the boxes of tensor maps have to be worked out first."""
         boxes = self._given_boxes()
         if not all(each in boxes for each in self._tensor_maps(setup, needed, boxes, given)):
             first = Run(self.module, self.routine, self.flow, setup, needed)
@@ -448,6 +450,7 @@ class Judge:
         return {name.removesuffix(BOX) for name in self.launch.parameters if name.endswith(BOX)}
 
     def _holds(self, warnings: bool) -> str:
+        """For which launches, parameters and boxes the verdict holds, in words."""
         relevant = self._relevant()
         said = [self._size()]
         named = [

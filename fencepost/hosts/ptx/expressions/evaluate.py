@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, Leaf, Scope, leaves, sum_parts
 from fencepost.hosts.ptx.expressions.parameter_roles import roles_of
-from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.launches.launch import Launch
 from fencepost.hosts.ptx.reading.effects import space_of
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow

@@ -17,10 +17,10 @@ from math import gcd
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
 from fencepost.hosts.ptx.expressions.constants import Constants
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
 from fencepost.hosts.ptx.expressions.indexed_cells import chosen, offsets_at
 from fencepost.hosts.ptx.expressions.pointers import GLOBAL, LOCAL, SHARED, Pointers
-from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.launches.launch import Launch
 from fencepost.hosts.ptx.reading.arithmetic import signed
 from fencepost.hosts.ptx.reading.effects import destinations, space_of

@@ -41,6 +41,7 @@ def sibling_launches(name: str, text: str, includes: tuple[str, ...] = ()) -> di
 def _launches_beside(
     name: str, text: str, includes: tuple[str, ...], siblings: tuple[tuple[Path, int], ...]
 ) -> dict[str, SiblingLaunches]:
+    """What other files launch of the kernels that this file makes and does not launch."""
     path = Path(name)
     made = set(kernels_made(without_comments(text)))
     idle = made - _launched(text, made)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms as Closed
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
 from fencepost.hosts.ptx.expressions.pointers import SHARED, Pointers
-from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import Access
 from fencepost.hosts.ptx.reading.flow import NotJudged

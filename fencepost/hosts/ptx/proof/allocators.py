@@ -214,6 +214,7 @@ class Allocators:
         return self._fresh[key]
 
     def _search(self, atomic: Place, use: Place) -> bool:
+        """Whether no barrier of the block can be between the atomic and the use, on any path."""
         once = not self.flow.loops_around(atomic.block)
         after = self.flow.reachable(self.flow.successors[atomic.block]) if once else set()
         todo = [(use.block, use.index)]

@@ -268,6 +268,7 @@ class Listings:
         return self._trips[header]
 
     def _count_trips(self, header: int) -> int | None:
+        """How many iterations a loop has at most, found by trying its condition in each; None if it cannot be."""
         fact = self.questions.taken_again(self.questions.evaluator.flow.loop_of[header])
         if fact is None:
             return None

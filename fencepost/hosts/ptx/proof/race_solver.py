@@ -76,6 +76,7 @@ class RaceSolver:
         return answer, values
 
     def _try(self, question: Question, coarse: bool) -> tuple[Answer, dict[str, int], bool]:
+        """One question to the solver: an answer, numbers that show it, and whether anything was simplified for it."""
         z3 = self.questions.z3
         if self.budget.left() <= 0:
             return "late", {}, True
@@ -227,6 +228,7 @@ class RaceSolver:
         return overlap
 
     def _values_differ(self, first: Thread, write: Touch, second: Thread, other: Touch) -> Formula | None:
+        """That two stores write different values, as a formula; None if that is not known."""
         z3 = self.questions.z3
         stored = write.reached.access.values
         if not stored or len(stored) != len(other.reached.access.values):

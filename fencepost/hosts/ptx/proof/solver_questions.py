@@ -75,6 +75,7 @@ class Questions:
         return self._left[loop.header]
 
     def _exit_fact(self, loop: Loop) -> Expression | None:
+        """What holds in the last iteration of a loop: it is left. None if more than the iteration decides that."""
         values, evaluator = self.forms.values, self.evaluator
         taken = values.constant(0, 1)
         for block in loop.blocks:

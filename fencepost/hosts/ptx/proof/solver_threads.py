@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.hosts.ptx.expressions.closed_forms import MOST_ITERATIONS
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts, trailing_zeros
-from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.proof.intervals import Iteration, Iterations
 from fencepost.hosts.ptx.proof.solver_questions import INDEX_BITS, LARGEST_STRIDE, Formula, Questions, common
 

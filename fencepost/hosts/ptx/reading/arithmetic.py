@@ -1,7 +1,8 @@
 """Bit-vector arithmetic: the few operations that every instruction's result is written in.
 
 `instructions.py` says once what each PTX instruction computes, in these operations. Who carries them out differs:
-exact expressions over threads and parameters (`values.py`), or numbers for every thread of a block (`lanes.py`).
+exact expressions over threads and parameters (`expression_builder.py`), or numbers for every thread of a block
+(`lanes.py`).
 """
 
 from __future__ import annotations

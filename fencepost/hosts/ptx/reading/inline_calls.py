@@ -217,6 +217,7 @@ class Inliner:
     # ---- calls
 
     def _call(self, call: Instruction, caller: Frame) -> None:
+        """Writes the body of the called function in the place of a call, with registers and labels of its own."""
         results, function, _ = called(call)
         if isinstance(function, Register):
             self._indirect(call, function, caller)

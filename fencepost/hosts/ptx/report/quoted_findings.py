@@ -1,4 +1,7 @@
-"""What a finding says of a file: its message, what each of the two threads does, and what mends it."""
+"""Findings in the names, lines and elements of the quoted file: message, what each of the two threads does, and fix.
+
+The messages themselves are made where findings are: `runs/race_findings`, `runs/global_findings`, `exact/findings`.
+"""
 
 from __future__ import annotations
 

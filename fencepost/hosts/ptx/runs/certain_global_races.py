@@ -165,6 +165,7 @@ class _Finder:
                     yield access
 
     def _access(self, place: Place, instruction: Instruction) -> GlobalAccess | None:
+        """A load or store whose bytes depend on the thread alone, beside what all threads share; None if others."""
         kind = kind_of(instruction)
         if (
             kind not in ("read", "write")
@@ -222,6 +223,7 @@ class _Finder:
         )
 
     def _is_clear(self, above: int, start: Place | None, end: Place) -> bool:
+        """Whether nothing on any way from a place to another orders threads: no barrier, fence or atomic."""
         if end.block == above:
             return True
         begin = start.index if start is not None else len(self.flow.blocks[above].instructions)

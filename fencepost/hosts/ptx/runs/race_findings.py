@@ -75,6 +75,7 @@ def _race(
     values: Mapping[str, int],
     iterations: Iterations,
 ) -> Finding:
+    """The finding of a race: who does what in which order (the message), and what mends it."""
     setup, seen = run
     at = sorted(range(2), key=lambda at: case.position(conflict.places[at]))
     in_one_warp = conflict.in_one_warp

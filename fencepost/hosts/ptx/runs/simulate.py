@@ -190,6 +190,7 @@ class Simulation(SimulatedCollectives):
         self.indices[ready] += 1
 
     def _end_interval(self) -> None:
+        """All threads wait or have ended: looks for races of the interval, and lets those go on that met."""
         waiting = np.flatnonzero(self.state == AT_BARRIER)
         self.log.events += self.copies
         self.seen.add(self.log.conflicts())

@@ -97,6 +97,7 @@ def _candidates(module: Module, routine: Routine, flow: Flow, launch: Launch) ->
 
 
 def _shapes(module: Module, routine: Routine, flow: Flow, launch: Launch) -> Iterator[Block]:
+    """Blocks to try, in the order in which they are likely."""
     if routine.largest_block is not None:
         yield routine.largest_block
     used = [axis for axis in range(3) if launch.largest[axis] > 1]

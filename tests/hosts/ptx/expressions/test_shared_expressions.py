@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fencepost.hosts.ptx import check
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Leaf
-from fencepost.hosts.ptx.expressions.values import Values
 
 LEVELS = 60
 """With a choice of two at each, that makes 2 ** 60 paths."""
