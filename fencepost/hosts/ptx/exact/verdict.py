@@ -407,7 +407,8 @@ class Judge:
         if named:
             said.append("run with " + ", ".join(named))
         if open_ and self.rounds:
-            said.append(f"loops of up to {plural(self.rounds, 'iteration')}")
+            compiled = " as compiled" if self._is_unrolled() else ""
+            said.append(f"loops of up to {plural(self.rounds, 'iteration')}{compiled}")
         if self.routine.parameters:
             said.append("every value of the other parameters" if named else "every value of the parameters")
         if self.by_data:
@@ -417,6 +418,11 @@ class Judge:
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)
+
+    def _is_unrolled(self) -> bool:
+        """Whether the compiler has made several of one synchronization instruction of the source."""
+        found = [self.flow.blocks[each.block].instructions[each.index].written for each in self.needed.forms]
+        return len(found) > len(set(found))
 
     def _ran_apart(self) -> list[str]:
         """Parameters that were few while the others had the number of the run."""

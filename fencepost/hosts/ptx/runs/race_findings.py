@@ -11,12 +11,13 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.runs.observed import Conflict, CopyInRace
-from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, Iterations
+from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, Iterations, told_apart_by
 from fencepost.hosts.ptx.runs.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.runs.simulation_setup import MissedBarrier, Setup, SimulationResult, placed_variables
 from fencepost.hosts.ptx.runs.usual_blocks import Block
 from fencepost.hosts.ptx.verdicts import (
     Finding,
+    MissingBarrier,
     SharedVariable,
     Site,
     Thread,
@@ -87,9 +88,11 @@ def _race(
     order = replace(order, later=order.later or (not order.apart and _is_unrolled(*sites)))
     threads = thread_of(setup.block, conflict.threads[at[0]]), thread_of(setup.block, conflict.threads[at[1]])
     who = [f"thread {thread_number(each, setup.block)}" for each in threads]
-    loops = [iterations.get((conflict.times[number], conflict.threads[number])) for number in at]
+    around = [iterations.get((conflict.times[number], conflict.threads[number]), {}) for number in at]
+    loops = told_apart_by(around[0], around[1], order.later)
     variable, offset = _variable(case, conflict.address)
     doing = _doing(case, first), _doing(case, second)
+    barrier = None
     if copy is None:
         message = (
             f"{two_accesses(threads, doing, setup.block, order.later)} the same {bytes_of(variable)} "
@@ -103,6 +106,7 @@ def _race(
             )
         else:
             fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
+            barrier = None if order.apart else MissingBarrier(in_one_warp, order.later)
         if doing == ("updates", "updates"):
             message, fix = message + UNLIKE_ATOMICS, f"use atomics of one size, or {fix}"
         wait = None
@@ -115,9 +119,11 @@ def _race(
     elif in_one_warp and copy is None:
         message += " (both threads are in one warp)"
     bytes_ = offset, conflict.size
-    found = Finding("FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait)
+    found = Finding(
+        "FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait, barrier=barrier
+    )
     in_one_warp &= copy is None
-    return replace(found, variable=variable, iterations=(loops[0], loops[1]), in_one_warp=in_one_warp)
+    return replace(found, variable=variable, iterations=loops, in_one_warp=in_one_warp)
 
 
 def _about_copy(
