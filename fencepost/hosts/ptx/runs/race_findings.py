@@ -104,6 +104,8 @@ def _race(
             fix = (
                 f"use an atomic: of two threads that update the same bytes at {sites[0]}, one update is lost"
             )
+        elif not order.later and _is_one_statement(case, first, second):
+            fix = _split(sites[0], in_one_warp, _come_to_both(seen, first, second))
         else:
             fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
             barrier = None if order.apart else MissingBarrier(in_one_warp, order.later)
@@ -179,6 +181,22 @@ def _is_update(first: Site, second: Site) -> bool:
     return (
         same and first.source_line == second.source_line and first.instruction[:2] != second.instruction[:2]
     )
+
+
+def _is_one_statement(case: KernelAndLaunch, first: Place, second: Place) -> bool:
+    """Whether a statement loads and then stores, in one and the same iteration: no barrier can stand in between."""
+    if first.block != second.block or first.index >= second.index or _doing(case, first) != "reads":
+        return False
+    store, *between = reversed(case.flow.blocks[first.block].instructions[first.index : second.index + 1])
+    same = bool(store.site.source_line) and store.site.is_same_source(case.site(first))
+    return same and all(each.written != store.written for each in between)
+
+
+def _split(site: Site, in_one_warp: bool, by_all: bool) -> str:
+    """What puts the load and the store of one statement in order."""
+    sync = "__syncwarp()" if in_one_warp else "__syncthreads()"
+    where = "" if by_all or in_one_warp else f" ({OUTSIDE})"
+    return f"{site} loads and stores at once: load into a variable, then {sync}{where}, then store"
 
 
 def _is_unrolled(first: Site, second: Site) -> bool:
