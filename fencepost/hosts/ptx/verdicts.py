@@ -83,6 +83,14 @@ class InLoop:
 
 
 @dataclass(frozen=True)
+class LastSync:
+    """An arrival or a barrier that is in order before an access, and before another one that should be."""
+
+    site: Site
+    said: str
+
+
+@dataclass(frozen=True)
 class MissingBarrier:
     """A barrier that two accesses lack, and that can stand between them."""
 
@@ -107,6 +115,8 @@ class Finding:
     values: Mapping[str, int] = field(default_factory=dict)
     """The parameters and the block that it was seen with."""
     fix: str = ""
+    last_sync: LastSync | None = None
+    """How far the second thread has waited for the first one, if a run has followed that."""
     build: str = ""
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
     wait: Wait | None = None

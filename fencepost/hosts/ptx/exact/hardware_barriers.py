@@ -102,7 +102,7 @@ class HardwareBarriers:
             self.phases[number] = Phase(column, number)
         phase = self.phases[number]
         self._in_step(phase, arrival, who)
-        released = self.clocks.release(who)
+        released = self.clocks.release(who, place=arrival.place)
         phase.known = released if phase.known is None else self.clocks.join(phase.known, released)
         phase.arrived += WARP if arrival.aligned and arrival.count is not None else who.size
         phase.threads.append(who)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
@@ -53,6 +54,8 @@ ENOUGH_ROUNDS = 16
 OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
+MOST_SECONDS_AGAIN = 5.0
+"""For a run that is repeated for the words of its report."""
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_REASONS = 10
@@ -171,12 +174,22 @@ class Judge:
         """A run for each way that data may lead, until one shows something."""
         for found, decisions in self._each_way(setup):
             found.problems = with_cause(self.last, found, self._again)
+            self._note_releases(found)
             self.shown.add(self.last, found, self._relevant() | self.numbers)
             if decisions and self.shown.more_than_fences:
                 # Perhaps no data lead there.
                 self.shown.only_on_a_way(decisions)
                 self.shown.by_data = True
                 break
+
+    def _note_releases(self, found: Found) -> None:
+        """What threads that race have waited for last: the run once more, since most runs show nothing."""
+        if self.decisions or all(each.proxy for each in found.clashes):
+            return
+        again = self._again(MOST_SECONDS_AGAIN)
+        again.clocks.releases = self.last.clocks.releases = {}
+        with suppress(NotExact):
+            again.execute_all()
 
     def _again(self, seconds: float) -> Run:
         """The last run once more."""

@@ -144,6 +144,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     if finding.wait is not None:
         said = with_waits_as_written(judged, finding, finding.wait.said)
         marks.append(Mark(span_of(judged, finding.wait.site), said))
+    if finding.last_sync is not None:
+        marks.append(Mark(span_of(judged, finding.last_sync.site), finding.last_sync.said))
     found = Diagnostic(
         finding.code,
         message_of(judged, finding),
